@@ -1,0 +1,51 @@
+"""The errors that feedctl raises on purpose.
+
+FeedctlError                 everything below; a bug is any other exception
+├── InvalidInput             bad text, entity or option (also a ValueError)       exit 2
+│   └── NotImplementedYet    a valid value whose action does not exist yet        exit 2
+├── Refused                  a safety limit said no; nothing was touched           exit 3
+├── Unavailable              a system could not be reached or answered too late    exit 1, retriable
+└── Failed                   an effect was tried and did not happen                exit 1
+
+A subclass takes facts as keyword arguments, keeps them as attributes and writes the message itself:
+what was found, what was expected, what to do next (STYLE H17, H21).
+"""
+
+
+class FeedctlError(Exception):
+    """Base of all errors that feedctl explains itself; `retriable` says whether trying again can help."""
+
+    retriable = False
+
+
+class InvalidInput(FeedctlError, ValueError):  # noqa: N818 - named for what happened, as HTTPX does
+    """What the user gave cannot be used; nothing was touched."""
+
+
+class NotImplementedYet(InvalidInput):
+    """The value is part of the schema, but the action that it asks for does not exist yet (DESIGN section 4).
+
+    Args:
+        what: the value as the user wrote it, for example ``action: archive``.
+        instead: what the user can do now.
+        where: the entity or file that asks for it.
+    """
+
+    def __init__(self, *, what: str, instead: str, where: str = "") -> None:
+        self.what, self.instead, self.where = what, instead, where
+        place = f"{where}: " if where else ""
+        super().__init__(f"{place}{what} is not implemented yet; {instead}")
+
+
+class Refused(FeedctlError):  # noqa: N818 - the action was refused; nothing went wrong
+    """A safety limit stopped the action before its first effect."""
+
+
+class Unavailable(FeedctlError):  # noqa: N818 - a state of the other side
+    """A system that the action needs did not answer; trying again can help."""
+
+    retriable = True
+
+
+class Failed(FeedctlError):  # noqa: N818 - the base of failures with their own names
+    """An effect was tried and did not happen."""
