@@ -1,0 +1,54 @@
+"""Time and its texts: instants, frequencies, instance sequences, EL functions, path templates, waits; pure."""
+
+from __future__ import annotations
+
+from toolkit.el.availability import Availability, is_available
+from toolkit.el.canonical_path import CanonicalPath
+from toolkit.el.errors import ElError, NoSuchInstance, NotAnInstance, OutOfRange
+from toolkit.el.evaluation import evaluate
+from toolkit.el.expression import Expression, parse_expression
+from toolkit.el.frequency import Frequency, Unit, shift
+from toolkit.el.functions import Function, Weekday
+from toolkit.el.input_range import Waiting, resolve_range
+from toolkit.el.instants import format_instant, parse_instant, to_utc
+from toolkit.el.path_template import PathTemplate
+from toolkit.el.periods import PathPeriod
+from toolkit.el.resolution import resolve
+from toolkit.el.sequence import InstanceSequence
+from toolkit.el.table_uri import TableUri
+from toolkit.el.waits import WaitPolicy, late_checks, retry_waits
+from toolkit.el.zones import load_zone, localize, to_local
+
+__all__ = [
+    "Availability",
+    "CanonicalPath",
+    "ElError",
+    "Expression",
+    "Frequency",
+    "Function",
+    "InstanceSequence",
+    "NoSuchInstance",
+    "NotAnInstance",
+    "OutOfRange",
+    "PathPeriod",
+    "PathTemplate",
+    "TableUri",
+    "Unit",
+    "WaitPolicy",
+    "Waiting",
+    "Weekday",
+    "evaluate",
+    "format_instant",
+    "is_available",
+    "late_checks",
+    "load_zone",
+    "localize",
+    "parse_expression",
+    "parse_instant",
+    "resolve",
+    "resolve_range",
+    "retry_waits",
+    "shift",
+    "to_local",
+    "to_utc",
+]

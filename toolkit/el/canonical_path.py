@@ -1,0 +1,161 @@
+"""`CanonicalPath`: the only path type that is used for comparing or deleting (DESIGN section 5; USERS ask 1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from toolkit.el.errors import ElError
+
+_URI = re.compile(r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://(?P<authority>[^/]*))?)?(?P<path>.*)", re.DOTALL)
+
+_SCHEMES = {
+    "file": "file",
+    "hdfs": "hdfs",
+    "webhdfs": "webhdfs",
+    "swebhdfs": "swebhdfs",
+    "viewfs": "viewfs",
+    "ofs": "ofs",
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfs",
+    "wasb": "wasb",
+    "wasbs": "wasb",
+}
+"""Scheme as written to canonical scheme; the aliases of one kind of store are one scheme."""
+
+_OBJECT_STORES = frozenset({"s3", "gs", "abfs", "wasb"})
+_HDFS_DEFAULT_PORT = ":8020"
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class CanonicalPath:
+    """An absolute, normalised path of one store; equal values are the same place.
+
+    Args:
+        scheme: canonical scheme (``s3`` for s3a and s3n).
+        authority: host and port, name service or bucket; empty for `file`. The default port of HDFS is left out.
+        path: absolute, without ``.``, ``..``, doubled or trailing slashes; ``/`` is the root.
+    """
+
+    scheme: str
+    authority: str
+    path: str
+
+    @classmethod
+    def parse(cls, text: str, default_fs: str | None = None) -> CanonicalPath:
+        """Resolve a path as a user or a listing gives it.
+
+        Args:
+            text: ``/a/b``, ``hdfs:/a``, ``hdfs://host:8020/a/``, ``s3a://bucket/a``, ``file:///a`` ...
+            default_fs: the store that a path without scheme, or with a scheme but no authority, belongs to (a
+                cluster's write endpoint). A directory in it is the root of the paths without a scheme.
+
+        Raises:
+            ElError: what cannot be resolved: a relative path, an unknown scheme, a missing authority, ``..``.
+        """
+        match = _URI.fullmatch(text)
+        if match is None or not match["path"].startswith("/"):
+            raise ElError(text=text, position=0, expected="an absolute path ('/...') or a URI ('hdfs://host/...')")
+        if match["scheme"] is None:
+            return _rooted(cls._default(text, default_fs), match["path"], text)
+        scheme = _scheme(match["scheme"], text)
+        authority = match["authority"] or cls._authority_of(default_fs, scheme, text)
+        return cls(scheme, _authority(scheme, authority, text), _normalised(scheme, match["path"], text))
+
+    @classmethod
+    def _default(cls, text: str, default_fs: str | None) -> CanonicalPath:
+        if default_fs is None:
+            raise ElError(text=text, position=0, expected="a scheme such as hdfs:// or file:// (no default is known)")
+        return cls.parse(default_fs if _has_path(default_fs) else default_fs + "/")
+
+    @classmethod
+    def _authority_of(cls, default_fs: str | None, scheme: str, text: str) -> str:
+        if scheme == "file":
+            return ""
+        default = None if default_fs is None else cls._default(text, default_fs)
+        if default is None or default.scheme != scheme:
+            raise ElError(text=text, position=len(scheme) + 1, expected="'//' and the host, name service or bucket")
+        return default.authority
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+    @property
+    def name(self) -> str:
+        """The last name of the path; empty for the root."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def parent(self) -> CanonicalPath:
+        """The directory that holds this path; the root is its own parent."""
+        return CanonicalPath(self.scheme, self.authority, self.path.rpartition("/")[0] or "/")
+
+    def child(self, name: str) -> CanonicalPath:
+        """The path of a name in this directory.
+
+        Raises:
+            ElError: the name is empty, has a slash, or is ``.`` or ``..``.
+        """
+        if not name or "/" in name or name in {".", ".."} or "\0" in name:
+            raise ElError(text=name, position=0, expected="one name, without a slash")
+        return CanonicalPath(self.scheme, self.authority, f"{self.path.removesuffix('/')}/{name}")
+
+    def is_within(self, other: CanonicalPath) -> bool:
+        """Whether this path lies strictly below the other; a path is not within itself."""
+        same_store = (self.scheme, self.authority) == (other.scheme, other.authority)
+        return same_store and self.path != other.path and self.path.startswith(other.path.removesuffix("/") + "/")
+
+    def relative_to(self, other: CanonicalPath) -> str:
+        """The names from the other path down to this one.
+
+        Raises:
+            ElError: this path does not lie below the other.
+        """
+        if not self.is_within(other):
+            raise ElError(text=str(self), position=0, expected=f"a path below {other}")
+        return self.path[len(other.path.removesuffix("/")) + 1 :]
+
+
+def _rooted(root: CanonicalPath, path: str, text: str) -> CanonicalPath:
+    """The path below a store's root directory."""
+    below = _normalised(root.scheme, path, text)
+    joined = (root.path.removesuffix("/") + below).removesuffix("/") or "/"
+    return CanonicalPath(root.scheme, root.authority, joined)
+
+
+def _has_path(uri: str) -> bool:
+    match = _URI.fullmatch(uri)
+    return match is not None and match["path"].startswith("/")
+
+
+def _scheme(written: str, text: str) -> str:
+    scheme = _SCHEMES.get(written.lower())
+    if scheme is None:
+        raise ElError(text=text, position=0, found=written, expected=f"one of the schemes {', '.join(_SCHEMES)}")
+    return scheme
+
+
+def _authority(scheme: str, written: str, text: str) -> str:
+    if scheme == "file":
+        if written not in {"", "localhost"}:
+            raise ElError(text=text, position=len("file://"), found=written, expected="no host: file:///path")
+        return ""
+    if scheme in _OBJECT_STORES:
+        return written
+    authority = written.lower()
+    return authority.removesuffix(_HDFS_DEFAULT_PORT) if scheme == "hdfs" else authority
+
+
+def _normalised(scheme: str, path: str, text: str) -> str:
+    names = path.split("/")
+    if ".." in names or "\0" in path:
+        position = text.find("..") if ".." in names else text.find("\0")
+        raise ElError(text=text, position=max(position, 0), expected="a path without '..' and NUL")
+    if scheme in _OBJECT_STORES and ("//" in path or "." in names):
+        position = max(text.rfind("//"), 0)
+        raise ElError(text=text, position=position, expected="a key without '//' and '.': they are different objects")
+    return "/" + "/".join(name for name in names if name not in {"", "."})

@@ -1,0 +1,83 @@
+"""Errors of the expression language: the message names the text, the place in it, what was found and what was expected.
+
+InvalidInput
+└── ElError              a text or a time that the expression language cannot use
+    ├── OutOfRange       the calculated time is outside the years 1 to 9999
+    ├── NotAnInstance    an instant that is not in the sequence
+    └── NoSuchInstance   a position outside the sequence (also an IndexError)
+"""
+
+from __future__ import annotations
+
+from toolkit.errors import InvalidInput
+
+
+class ElError(InvalidInput):
+    """A text or a time that the expression language cannot use.
+
+    Args:
+        text: the whole text (or time) as the user gave it.
+        expected: what would have been right; a phrase that follows "expected".
+        position: 0-based offset of the fault in `text`; the message counts from 1. None: the text as a whole.
+        found: the faulty piece of `text`, or words about it; None: the text as a whole is the fault.
+    """
+
+    def __init__(self, *, text: str, expected: str, position: int | None = None, found: str | None = None) -> None:
+        self.text, self.expected, self.position, self.found = text, expected, position, found
+        super().__init__(
+            f'"{_printable(text)}": {_place(position)}{_finding(text, position, found)}expected {expected}'
+        )
+
+
+class OutOfRange(ElError):  # noqa: N818 - named for what happened
+    """The calculated time is outside the years 1 to 9999 that feedctl can express.
+
+    Args:
+        text: the times or the expression that lead outside.
+    """
+
+    def __init__(self, *, text: str) -> None:
+        super().__init__(text=text, found="a time outside the calendar", expected="one in the years 1 to 9999")
+
+
+class NotAnInstance(ElError):  # noqa: N818 - named for what happened
+    """The instant is not an instance of the sequence.
+
+    Args:
+        text: the instant.
+        sequence: the sequence in words, for example ``hours(1) from 2026-01-01T00:00Z``.
+    """
+
+    def __init__(self, *, text: str, sequence: str) -> None:
+        self.sequence = sequence
+        super().__init__(text=text, expected=f"an instance of {sequence}")
+
+
+class NoSuchInstance(ElError, IndexError):  # noqa: N818 - named for what happened
+    """The sequence has no instance at that position.
+
+    Args:
+        index: the position that was asked for.
+        sequence: the sequence in words.
+    """
+
+    def __init__(self, *, index: int, sequence: str) -> None:
+        self.index, self.sequence = index, sequence
+        super().__init__(text=f"[{index}]", expected=f"the position of an instance, from 0 on, of {sequence}")
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def _place(position: int | None) -> str:
+    return "" if position is None else f"at character {position + 1}: "
+
+
+def _finding(text: str, position: int | None, found: str | None) -> str:
+    if found is None:
+        return ""
+    if found == "":
+        return "found the end, "
+    is_piece = position is not None and text.startswith(found, position)
+    return f"found '{_printable(found)}', " if is_piece else f"found {found}, "

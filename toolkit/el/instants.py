@@ -1,0 +1,86 @@
+"""Instants as text: `2026-03-01T06:40Z`, minute precision, always UTC (DESIGN section 3)."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from toolkit.el.errors import ElError, OutOfRange
+
+_SHAPE = "an instant such as 2026-03-01T06:40Z"
+_PIECES = (
+    (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])"), f"a date such as 2026-03-01, as in {_SHAPE}"),
+    (re.compile(r"T[0-9]{2}:[0-9]{2}(?![0-9])"), f"'T' and a time such as T06:40, as in {_SHAPE}"),
+    (re.compile(r"(?::00)?(?![:.,0-9])"), "whole minutes: no seconds but :00 and no fraction"),
+    (re.compile(r"Z|\+00:00"), "'Z' or '+00:00': times are in UTC"),
+    (re.compile(r"\Z"), f"nothing more after {_SHAPE}"),
+)
+_WHOLE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})(?::00)?(?:Z|\+00:00)")
+
+
+def parse_instant(text: str) -> datetime:
+    """The UTC instant that the text names.
+
+    Takes `2026-03-01T06:40Z`; `:00` seconds and `+00:00` in place of `Z` are fine (DESIGN section 3).
+
+    Raises:
+        ElError: another shape, no time zone or not UTC, seconds, fractions, or a date that does not exist.
+    """
+    match = _WHOLE.fullmatch(text)
+    if match is None:
+        raise _shape_error(text)
+    year, month, day, hour, minute = match.groups()
+    try:
+        return datetime(int(year), int(month), int(day), int(hour), int(minute), tzinfo=UTC)
+    except ValueError as error:
+        raise ElError(text=text, position=0, found=str(error), expected="a date and time that exist") from error
+
+
+def format_instant(instant: datetime) -> str:
+    """The canonical text of an instant, its key for ever: `2026-03-01T06:40Z`.
+
+    Raises:
+        ElError: the time is naive, or not a whole minute.
+    """
+    utc = to_whole_minute(instant)
+    return f"{utc.year:04}-{utc.month:02}-{utc.day:02}T{utc.hour:02}:{utc.minute:02}Z"
+
+
+def to_whole_minute(instant: datetime) -> datetime:
+    """The same instant in UTC, when it is a whole minute, as the times of instances are.
+
+    Raises:
+        ElError: the time is naive, or not a whole minute.
+        OutOfRange: it is outside the years 1 to 9999 in UTC.
+    """
+    utc = to_utc(instant)
+    if utc.second or utc.microsecond:
+        raise ElError(text=instant.isoformat(), expected="a whole minute, without seconds")
+    return utc
+
+
+def to_utc(instant: datetime) -> datetime:
+    """The same instant in UTC.
+
+    Raises:
+        ElError: the time is naive.
+        OutOfRange: it is outside the years 1 to 9999 in UTC.
+    """
+    if instant.tzinfo is UTC:
+        return instant
+    if instant.utcoffset() is None:
+        raise ElError(text=instant.isoformat(), found="no time zone", expected="a timezone-aware time")
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError as error:
+        raise OutOfRange(text=instant.isoformat()) from error
+
+
+def _shape_error(text: str) -> ElError:
+    position = 0
+    for pattern, expected in _PIECES:
+        match = pattern.match(text, position)
+        if match is None:
+            return ElError(text=text, position=position, found=text[position:], expected=expected)
+        position = match.end()
+    return ElError(text=text, expected=_SHAPE)

@@ -1,0 +1,159 @@
+"""One name of a template (a path segment or a partition value): matching, rendering and saying why not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from toolkit.el.errors import ElError
+from toolkit.el.fields import COARSE_TO_FINE, RANGE_IN_WORDS, REGEX, Field, render_field
+from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex
+
+OWN_PREFIX = ".feedctl"
+"""Names that begin so are feedctl's own; they conform to no glob and no variable."""
+
+
+class Found(NamedTuple):
+    """What a name says: its date fields as written, and its user variables."""
+
+    fields: Mapping[Field, str]
+    variables: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One name of a template.
+
+    Args:
+        tokens: the parts of the name, in order.
+        whole: the text of the whole template, for errors.
+
+    Raises:
+        ElError: a malformed glob.
+    """
+
+    tokens: tuple[Token, ...]
+    whole: str
+
+    def __post_init__(self) -> None:
+        _ = self._regex  # a malformed glob is refused at once, not at first use
+
+    @cached_property
+    def literal(self) -> str | None:
+        """The name itself when it has no variable part, else None."""
+        texts = [token.text for token in self.tokens if isinstance(token, Literal)]
+        return "".join(texts) if len(texts) == len(self.tokens) else None
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The date fields in the order in which they stand, repeated ones too."""
+        return tuple(token.field for token in self.tokens if isinstance(token, DateField))
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the user variables in the order in which they stand, repeated ones too."""
+        return tuple(token.name for token in self.tokens if isinstance(token, Variable))
+
+    def chronological(self, known: Iterable[Field]) -> bool:
+        """Whether names sort as their dates do, once the fields of the names above it are known."""
+        due = [field for field in COARSE_TO_FINE if field not in set(known)]
+        for token in self.tokens:
+            if isinstance(token, DateField) and due and token.field is due[0]:
+                due.pop(0)
+            elif not isinstance(token, Literal):
+                return False
+        return bool(self.fields)
+
+    def match(self, name: str) -> Found | None:
+        """What the name says, or None when it does not conform."""
+        match = self._regex.fullmatch(name)
+        if match is None:
+            return None
+        fields = {field: match[f"f{at}"] for at, field in enumerate(self.fields)}
+        variables = {variable: match[f"v{at}"] for at, variable in enumerate(self.variables)}
+        return Found(fields, variables)
+
+    def render(self, local: datetime, variables: Mapping[str, str]) -> str:
+        """The name at a local time.
+
+        Raises:
+            ElError: a variable has no value, or one that is not a single name.
+        """
+        return "".join(self._rendered(token, local, variables) for token in self.tokens)
+
+    def bind(self, variables: Mapping[str, str]) -> Segment:
+        """The segment with the known variables replaced by their values, taken literally."""
+        if not any(name in variables for name in self.variables):
+            return self
+        tokens = (self._bound(token, variables) for token in self.tokens)
+        return Segment(tuple(tokens), self.whole)
+
+    @property
+    def text(self) -> str:
+        """The segment as a template text, with bound values in their places."""
+        return "".join(_source(token) for token in self.tokens)
+
+    @property
+    def expectation(self) -> str:
+        """What a name must look like, in words."""
+        ranges = [f"{field} {RANGE_IN_WORDS[field]}" for field in dict.fromkeys(self.fields)]
+        return f"'{self.text}'" + (f" ({', '.join(ranges)})" if ranges else "")
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str]:
+        guard = "" if self.literal is not None else f"(?!{re.escape(OWN_PREFIX)})"
+        seen: dict[Field | str, str] = {}
+        at = {"f": 0, "v": 0}
+        try:
+            return re.compile(guard + "".join(_piece(token, seen, at) for token in self.tokens), re.DOTALL)
+        except re.error as error:
+            expected = "a glob such as *, ?, [a-z], [!a] or {one,other}"
+            raise ElError(text=self.whole, position=0, found=f"'{self.text}'", expected=expected) from error
+
+    def _rendered(self, token: Token, local: datetime, variables: Mapping[str, str]) -> str:
+        if isinstance(token, DateField):
+            return render_field(token.field, local)
+        if isinstance(token, Variable):
+            return self._value(token, variables)
+        return token.text
+
+    def _bound(self, token: Token, variables: Mapping[str, str]) -> Token:
+        if isinstance(token, Variable) and token.name in variables:
+            return Literal(self._value(token, variables))
+        return token
+
+    def _value(self, token: Variable, variables: Mapping[str, str]) -> str:
+        value = variables.get(token.name)
+        if value is None:
+            known = ", ".join(sorted(variables)) or "none"
+            expected = f"a value for it (known variables: {known})"
+            raise ElError(text=self.whole, position=token.position, found=f"${{{token.name}}}", expected=expected)
+        if not value or "/" in value or value in {".", ".."} or value.startswith(OWN_PREFIX):
+            found = f"${{{token.name}}} = {value!r}"
+            raise ElError(text=self.whole, position=token.position, found=found, expected="one name without a slash")
+        return value
+
+
+def _piece(token: Token, seen: dict[Field | str, str], at: dict[str, int]) -> str:
+    """The regular expression of one token; a repeated field or variable must repeat its first text."""
+    if isinstance(token, Literal):
+        return re.escape(token.text)
+    if isinstance(token, Glob):
+        return glob_regex(token.text)
+    kind, key = ("f", token.field) if isinstance(token, DateField) else ("v", token.name)
+    group, body = f"{kind}{at[kind]}", REGEX[token.field] if isinstance(token, DateField) else "[^/]+"
+    at[kind] += 1
+    if key in seen:
+        return f"(?P<{group}>(?P={seen[key]}))"
+    seen[key] = group
+    return f"(?P<{group}>{body})"
+
+
+def _source(token: Token) -> str:
+    if isinstance(token, DateField):
+        return f"${{{token.field}}}"
+    return f"${{{token.name}}}" if isinstance(token, Variable) else token.text
