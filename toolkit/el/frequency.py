@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from dataclasses import dataclass
-from datetime import MAXYEAR, MINYEAR, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Self
+
+from dateutil.relativedelta import relativedelta
 
 from toolkit.el.errors import ElError, OutOfRange
 from toolkit.el.instants import to_utc
 from toolkit.el.zones import load_zone, localize, to_local
 
-_MONTHS_A_YEAR = 12
 _MOST_DIGITS = 10
 _NAME = re.compile(r"[A-Za-z_]*")
 _COUNT = re.compile(r"[0-9]+")
@@ -141,11 +141,10 @@ def add_months(local: datetime, months: int) -> datetime:
     Raises:
         OverflowError: the result is outside the years 1 to 9999.
     """
-    year, month = divmod(local.year * _MONTHS_A_YEAR + local.month - 1 + months, _MONTHS_A_YEAR)
-    if not MINYEAR <= year <= MAXYEAR:
-        raise OverflowError
-    day = min(local.day, monthrange(year, month + 1)[1])
-    return local.replace(year=year, month=month + 1, day=day)
+    try:
+        return local + relativedelta(months=months)
+    except ValueError as error:
+        raise OverflowError from error
 
 
 def _match(pattern: re.Pattern[str], text: str, position: int) -> str:
