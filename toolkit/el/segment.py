@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from toolkit.el.errors import ElError
@@ -17,11 +17,17 @@ OWN_PREFIX = ".feedctl"
 """Names that begin so are feedctl's own; they conform to no glob and no variable."""
 
 
+_CACHED = 4096
+
+
 class Found(NamedTuple):
     """What a name says: its date fields as written, and its user variables."""
 
     fields: Mapping[Field, str]
     variables: Mapping[str, str]
+
+
+_NOTHING = Found({}, {})
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,8 @@ class Segment:
     whole: str
 
     def __post_init__(self) -> None:
-        _ = self._regex  # a malformed glob is refused at once, not at first use
+        if self.literal is None:
+            _ = self._regex  # a malformed glob is refused at once, not at first use
 
     @cached_property
     def literal(self) -> str | None:
@@ -70,6 +77,8 @@ class Segment:
 
     def match(self, name: str) -> Found | None:
         """What the name says, or None when it does not conform."""
+        if self.literal is not None:
+            return _NOTHING if name == self.literal else None
         match = self._regex.fullmatch(name)
         if match is None:
             return None
@@ -105,11 +114,8 @@ class Segment:
 
     @cached_property
     def _regex(self) -> re.Pattern[str]:
-        guard = "" if self.literal is not None else f"(?!{re.escape(OWN_PREFIX)})"
-        seen: dict[Field | str, str] = {}
-        at = {"f": 0, "v": 0}
         try:
-            return re.compile(guard + "".join(_piece(token, seen, at) for token in self.tokens), re.DOTALL)
+            return _compiled(self.tokens)
         except re.error as error:
             expected = "a glob such as *, ?, [a-z], [!a] or {one,other}"
             raise ElError(text=self.whole, position=0, found=f"'{self.text}'", expected=expected) from error
@@ -136,6 +142,15 @@ class Segment:
             found = f"${{{token.name}}} = {value!r}"
             raise ElError(text=self.whole, position=token.position, found=found, expected="one name without a slash")
         return value
+
+
+@lru_cache(maxsize=_CACHED)
+def _compiled(tokens: tuple[Token, ...]) -> re.Pattern[str]:
+    """The regular expression of a name with a variable part; feeds share most of them."""
+    seen: dict[Field | str, str] = {}
+    at = {"f": 0, "v": 0}
+    pieces = (_piece(token, seen, at) for token in tokens)
+    return re.compile(f"(?!{re.escape(OWN_PREFIX)})" + "".join(pieces), re.DOTALL)
 
 
 def _piece(token: Token, seen: dict[Field | str, str], at: dict[str, int]) -> str:

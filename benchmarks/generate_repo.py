@@ -1,0 +1,149 @@
+"""Makes a config repo of any size, the same one every time: `python generate_repo.py DIR [ENTITIES]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+CLUSTERS = 20
+DATASOURCES = 10
+_FREQUENCIES = ("minutes(15)", "hours(1)", "hours(6)", "days(1)", "months(1)")
+_TEAMS = ("web", "billing", "search", "mobile", "risk")
+
+
+def generate(root: Path, entities: int) -> dict[str, list[Path]]:
+    """Writes the repo and returns its entity files by kind."""
+    (root / "repo.yaml").parent.mkdir(parents=True, exist_ok=True)
+    (root / "repo.yaml").write_text("name: generated\nowners: [data@example.com]\n")
+    rest = entities - CLUSTERS - DATASOURCES
+    feeds = rest * 7 // 10
+    return {
+        "cluster": list(_write(root / "clusters", ((_cluster_name(n), _cluster(n)) for n in range(CLUSTERS)))),
+        "datasource": list(
+            _write(root / "datasources", ((f"database_{n}", _datasource(n)) for n in range(DATASOURCES)))
+        ),
+        "feed": list(_write(root / "feeds", ((_feed_name(n), _feed(n)) for n in range(feeds)))),
+        "process": list(
+            _write(root / "processes", ((f"process_{n:05}", _process(n, feeds)) for n in range(rest - feeds)))
+        ),
+    }
+
+
+def _write(folder: Path, entities: Iterator[tuple[str, str]]) -> Iterator[Path]:
+    for index, (name, text) in enumerate(entities):
+        path = folder / _TEAMS[index % len(_TEAMS)] / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        yield path
+
+
+def _cluster_name(number: int) -> str:
+    return f"cluster_{number:02}"
+
+
+def _feed_name(number: int) -> str:
+    return f"feed_{number:05}"
+
+
+def _cluster(number: int) -> str:
+    return f"""\
+kind: cluster
+name: {_cluster_name(number)}
+description: generated cluster {number}
+colo: colo{number % 4}
+tags: {{tier: gold}}
+interfaces:
+  readonly: {{endpoint: "webhdfs://nn{number}:9870", version: "3.4"}}
+  write: {{endpoint: "hdfs://nn{number}:8020", version: "3.4"}}
+  registry: {{endpoint: "thrift://hms{number}:9083", version: "4.0"}}
+locations: {{staging: /apps/feedctl/staging, working: /apps/feedctl/working}}
+hadoop_conf: {{dfs.nameservices: ns{number}}}
+properties: {{region: r{number % 3}}}
+"""
+
+
+def _datasource(number: int) -> str:
+    return f"""\
+kind: datasource
+name: database_{number}
+colo: colo{number % 4}
+type: postgres
+interfaces:
+  readonly: {{endpoint: "jdbc:postgresql://db{number}/shop"}}
+credential: {{user: reader, env: DATABASE_{number}_PASSWORD}}
+driver: {{class: org.postgresql.Driver, jars: [/lib/postgresql.jar]}}
+"""
+
+
+def _feed(number: int) -> str:
+    name = _feed_name(number)
+    source, target = _cluster_name(number % CLUSTERS), _cluster_name((number + 7) % CLUSTERS)
+    return f"""\
+kind: feed
+name: {name}
+description: generated feed {number}
+owner: {_TEAMS[number % len(_TEAMS)]}@example.com
+tags: {{classification: internal, team: {_TEAMS[number % len(_TEAMS)]}}}
+groups: [group_{number % 50}]
+frequency: {_FREQUENCIES[number % len(_FREQUENCIES)]}
+timezone: Europe/Berlin
+path_timezone: UTC
+availability_flag: _SUCCESS
+late_arrival: {{cut_off: hours({number % 12 + 1})}}
+partitions: [country, colo]
+locations:
+  data: "/data/{name}/${{YEAR}}/${{MONTH}}/${{DAY}}/${{HOUR}}/${{MINUTE}}"
+  stats: "/data/{name}_stats/${{YEAR}}/${{MONTH}}/${{DAY}}"
+  meta: "/data/{name}_meta"
+clusters:
+  - name: {source}
+    type: source
+    validity: {{start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}}
+    retention: {{limit: days({number % 90 + 2}), action: delete, keep_last: 24, protect: [late_window]}}
+    partition: "*/${{cluster.colo}}"
+    delay: minutes(40)
+  - name: {target}
+    type: target
+    validity: {{start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}}
+    retention: {{limit: months({number % 24 + 1})}}
+    locations: {{data: "/mnt/{name}/${{YEAR}}-${{MONTH}}-${{DAY}}-${{HOUR}}-${{MINUTE}}"}}
+sla: {{low: hours(2), high: hours(4)}}
+acl: {{owner: etl, group: hadoop, permission: "0750"}}
+properties: {{queueName: etl, jobPriority: NORMAL, timeout: hours(1), parallel: 3, job.counter: true}}
+"""
+
+
+def _process(number: int, feeds: int) -> str:
+    first = number * 3 % feeds
+    second = first - CLUSTERS if first >= CLUSTERS else first + CLUSTERS
+    return f"""\
+kind: process
+name: process_{number:05}
+owner: {_TEAMS[number % len(_TEAMS)]}@example.com
+domain: {_TEAMS[number % len(_TEAMS)]}
+pipelines: [generated]
+clusters:
+  - name: {_cluster_name(first % CLUSTERS)}
+    validity: {{start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}}
+parallel: 2
+order: FIFO
+frequency: hours(1)
+timezone: UTC
+timeout: hours(6)
+inputs:
+  first: {{feed: {_feed_name(first)}, start: "today(0,0)", end: "today({number % 24},0)", partition: "*/US"}}
+  second: {{feed: {_feed_name(second)}, start: "now(-1,0)", end: "now(0,0)"}}
+outputs:
+  made: {{feed: {_feed_name(first)}, instance: "now(0,0)"}}
+properties: {{threshold: "10"}}
+workflow: {{engine: spark_sql, path: workflows/process_{number:05}.sql}}
+retry: {{policy: exp_backoff, delay: minutes(10), attempts: 3}}
+late_process: {{policy: final, inputs: {{first: workflows/late.sql}}}}
+sla: {{should_start_in: minutes(20), should_end_in: hours(2)}}
+notification: {{email: [team@example.com]}}
+"""
+
+
+if __name__ == "__main__":
+    generate(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > len(["script", "dir"]) else 10_000)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.unit.config_source.checkouts import REPO, checkout, git, write
+from toolkit.config_source import (
+    DirtyCheckout,
+    NoConfigRepo,
+    SnapshotId,
+    SnapshotKind,
+    StaleSnapshot,
+    find_repo,
+    open_snapshot,
+    require_age,
+)
+from toolkit.el import Frequency, parse_instant
+
+NOW = parse_instant("2026-03-03T12:00Z")
+
+
+def test_the_nearest_parent_with_a_repo_yaml_is_found(tmp_path: Path) -> None:
+    outer = write(tmp_path, REPO)
+    inner = write(tmp_path / "feeds" / "inner", REPO)
+    assert find_repo(inner / "feeds", {}) == inner
+    assert find_repo(tmp_path / "workflows", {}) == outer
+
+
+def test_the_environment_variable_wins(tmp_path: Path) -> None:
+    write(tmp_path, REPO)
+    assert find_repo(tmp_path, {"FEEDCTL_REPO": "/elsewhere"}) == Path("/elsewhere")
+    assert find_repo(tmp_path, {"FEEDCTL_REPO": ""}) == tmp_path
+
+
+def test_no_config_repo_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(NoConfigRepo, match=r"neither it nor a parent has a repo\.yaml, expected a config repo"):
+        find_repo(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("gone", "does not exist"),
+        ("empty", "is a directory without a repo.yaml"),
+        ("file.txt", "does not end with .zip"),
+    ],
+)
+def test_what_is_no_config_repo_says_why(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file.txt").write_text("x")
+    with pytest.raises(NoConfigRepo, match=reason):
+        open_snapshot(tmp_path / name)
+
+
+def test_a_plain_directory_is_known_by_its_digest(tmp_path: Path) -> None:
+    assert open_snapshot(write(tmp_path, REPO), for_mutation=True).id.kind is SnapshotKind.DIRECTORY
+
+
+def test_a_clean_checkout_is_known_by_its_commit(tmp_path: Path) -> None:
+    root = checkout(tmp_path)
+    assert open_snapshot(root, for_mutation=True).id.value == git(root, "rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("change", [{"feeds/clicks.yaml": "changed\n"}, {"feeds/new.yaml": "new\n"}])
+def test_a_dirty_checkout_is_refused_by_a_run_that_changes_something(tmp_path: Path, change: dict[str, str]) -> None:
+    root = write(checkout(tmp_path), change)
+    with pytest.raises(DirtyCheckout, match=r"found 1 changed or untracked files \(feeds/\w+.yaml\)"):
+        open_snapshot(root, for_mutation=True)
+
+
+def test_a_dirty_checkout_is_read_and_marked_when_that_is_allowed(tmp_path: Path) -> None:
+    root = write(checkout(tmp_path), {"feeds/clicks.yaml": "changed\n"})
+    for snapshot in (open_snapshot(root), open_snapshot(root, for_mutation=True, allow_dirty=True)):
+        assert snapshot.files["feeds/clicks.yaml"] == b"changed\n"
+        assert snapshot.id.dirty
+        assert snapshot.id.value == git(root, "rev-parse", "HEAD")
+        assert str(snapshot.id).endswith("(dirty)")
+
+
+def test_changes_outside_of_the_config_repo_do_not_count(tmp_path: Path) -> None:
+    root = checkout(tmp_path, {f"config/{name}": text for name, text in REPO.items()})
+    write(root, {"code.py": "x"})
+    assert not open_snapshot(root / "config", for_mutation=True).id.dirty
+
+
+def test_a_removed_file_makes_a_checkout_dirty(tmp_path: Path) -> None:
+    root = checkout(tmp_path)
+    (root / "feeds" / "clicks.yaml").unlink()
+    with pytest.raises(DirtyCheckout):
+        open_snapshot(root, for_mutation=True)
+
+
+def test_a_checkout_without_a_commit_is_dirty(tmp_path: Path) -> None:
+    root = write(tmp_path, REPO)
+    git(root, "init", "--quiet")
+    with pytest.raises(DirtyCheckout):
+        open_snapshot(root, for_mutation=True)
+    assert open_snapshot(root).id.kind is SnapshotKind.DIRECTORY
+
+
+def test_a_directory_that_the_checkout_around_it_ignores_is_a_plain_one(tmp_path: Path) -> None:
+    root = checkout(tmp_path, {".gitignore": "build/\n"})
+    demo = write(root / "build" / "demo", REPO)
+    assert open_snapshot(demo, for_mutation=True).id.kind is SnapshotKind.DIRECTORY
+
+
+def test_an_archive_is_opened(tmp_path: Path) -> None:
+    root = checkout(tmp_path / "repo")
+    git(root, "archive", f"--output={tmp_path / 'a.zip'}", "HEAD")
+    assert open_snapshot(tmp_path / "a.zip", for_mutation=True).id.kind is SnapshotKind.ARCHIVE
+
+
+def test_age_is_checked_only_where_it_is_limited() -> None:
+    unknown = SnapshotId(kind=SnapshotKind.DIRECTORY, value="sha256:0")
+    require_age(unknown, None, NOW)
+    with pytest.raises(StaleSnapshot, match="has no commit time, expected one at most days"):
+        require_age(unknown, Frequency.parse("days(2)"), NOW)
+
+
+def test_a_snapshot_of_exactly_the_greatest_age_will_do() -> None:
+    at_limit = SnapshotId(kind=SnapshotKind.COMMIT, value="c", committed_at=NOW - timedelta(days=2))
+    older = SnapshotId(kind=SnapshotKind.COMMIT, value="c", committed_at=NOW - timedelta(days=2, seconds=1))
+    require_age(at_limit, Frequency.parse("days(2)"), NOW)
+    with pytest.raises(StaleSnapshot, match=r"\(commit c\) is from 2026-03-01T11:59Z, expected one at most days\(2\)"):
+        require_age(older, Frequency.parse("days(2)"), NOW)

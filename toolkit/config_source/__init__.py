@@ -1,0 +1,27 @@
+"""A directory, an archive or a git commit as a snapshot of the config repo; the only user of git."""
+
+from toolkit.config_source.archive import from_archive
+from toolkit.config_source.commit import from_git
+from toolkit.config_source.directory import from_directory
+from toolkit.config_source.errors import BadArchive, DirtyCheckout, GitFailed, NoCommit, NoConfigRepo, StaleSnapshot
+from toolkit.config_source.opening import REPO_VARIABLE, find_repo, open_snapshot
+from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, require_age
+
+__all__ = [
+    "REPO_VARIABLE",
+    "BadArchive",
+    "DirtyCheckout",
+    "GitFailed",
+    "NoCommit",
+    "NoConfigRepo",
+    "Snapshot",
+    "SnapshotId",
+    "SnapshotKind",
+    "StaleSnapshot",
+    "find_repo",
+    "from_archive",
+    "from_directory",
+    "from_git",
+    "open_snapshot",
+    "require_age",
+]

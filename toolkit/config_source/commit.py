@@ -1,0 +1,50 @@
+"""One commit of a git checkout as a snapshot."""
+
+from pathlib import Path
+
+from toolkit.config_source.git import TreeEntry, list_tree, read_commit, read_objects
+from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
+from toolkit.entities.problems import Problem
+from toolkit.entities.source_files import is_config_file, is_config_place
+
+_LINK = "120000"
+_SUBMODULE = "160000"
+
+
+def from_git(path: Path, ref: str = "HEAD") -> Snapshot:
+    """Reads the config repo at a directory of a git checkout, as it is in a commit; the working tree is not looked at.
+
+    Args:
+        path: the checkout's top directory or one below it.
+        ref: what names the commit.
+
+    Raises:
+        NoCommit: nothing has that name.
+        GitFailed: git failed.
+    """
+    commit = read_commit(path, ref)
+    entries = list_tree(path, commit.id)
+    wanted = [entry for entry in entries if _is_file(entry) and is_config_file(entry.path)]
+    contents = read_objects(path, [entry.object for entry in wanted])
+    files = {entry.path: content for entry, content in zip(wanted, contents, strict=True)}
+    return Snapshot(
+        root=str(path),
+        files=files,
+        names=frozenset(entry.path for entry in entries) - files.keys(),
+        id=SnapshotId(kind=SnapshotKind.COMMIT, value=commit.id, committed_at=commit.committed_at),
+        problems=tuple(_refused(entry) for entry in entries if not _is_file(entry) and is_config_place(entry.path)),
+    )
+
+
+def _is_file(entry: TreeEntry) -> bool:
+    return entry.mode not in {_LINK, _SUBMODULE}
+
+
+def _refused(entry: TreeEntry) -> Problem:
+    what = "a link" if entry.mode == _LINK else "a submodule"
+    return Problem(
+        file=entry.path,
+        rule="symlink" if entry.mode == _LINK else "submodule",
+        message=f"found {what}, expected a file: a commit does not hold what it points to",
+        hint="commit the content itself",
+    )

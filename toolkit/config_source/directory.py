@@ -1,0 +1,99 @@
+"""A plain directory as a snapshot."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, content_digest
+from toolkit.entities.problems import Problem
+from toolkit.entities.source_files import is_config_file, is_config_place
+
+_CHUNK = 1 << 20
+
+
+def from_directory(root: Path, identity: SnapshotId | None = None) -> Snapshot:
+    """Reads a directory as it is now; hidden directories are left out.
+
+    Args:
+        root: the directory.
+        identity: what the snapshot is known by; None: the digest of the content.
+    """
+    reading = _Reading(root)
+    reading.read()
+    return Snapshot(
+        root=str(root),
+        files=reading.files,
+        names=frozenset(reading.names),
+        id=identity or SnapshotId(kind=SnapshotKind.DIRECTORY, value=content_digest(reading.digests)),
+        problems=tuple(reading.problems),
+    )
+
+
+class _Reading:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files: dict[str, bytes] = {}
+        self.names: set[str] = set()
+        self.digests: list[tuple[bytes, bytes]] = []
+        self.problems: list[Problem] = []
+
+    def read(self) -> None:
+        for path in self._walk(self.root):
+            name = path.relative_to(self.root).as_posix()
+            try:
+                self._file(path, name)
+            except OSError as error:
+                self._unreadable(path, name, error)
+
+    def _walk(self, directory: Path) -> Iterator[Path]:
+        for entry in sorted(os.scandir(directory), key=lambda each: each.name):
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith("."):
+                    yield from self._walk(Path(entry.path))
+            else:
+                yield Path(entry.path)
+
+    def _file(self, path: Path, name: str) -> None:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            self._linked_directory(name)
+        elif stat.S_ISREG(mode):
+            self._content(path, name)
+        else:
+            self.names.add(name)  # a socket or a pipe: reading it may never end
+
+    def _content(self, path: Path, name: str) -> None:
+        if is_config_file(name):
+            self.files[name] = path.read_bytes()
+            digest = hashlib.sha256(self.files[name]).digest()
+        else:
+            self.names.add(name)
+            digest = _digest(path)
+        self.digests.append((os.fsencode(name), digest))
+
+    def _linked_directory(self, name: str) -> None:
+        if is_config_place(name):
+            self._problem(name, "symlink", "found a link to a directory, expected a directory", "move the files here")
+
+    def _unreadable(self, path: Path, name: str, error: OSError) -> None:
+        self.digests.append((os.fsencode(name), b"unreadable"))
+        if path.is_symlink() and isinstance(error, FileNotFoundError):
+            message = f"found a broken link to {path.readlink()}, expected a file"
+            self._problem(name, "broken-symlink", message, "mend or remove the link")
+        elif path.is_symlink() and not is_config_place(name):
+            self.names.add(name)
+        else:
+            self._problem(name, "unreadable", f"the file cannot be read: {error.strerror}", "check its permissions")
+
+    def _problem(self, name: str, rule: str, message: str, hint: str) -> None:
+        self.problems.append(Problem(file=name, rule=rule, message=message, hint=hint))
+
+
+def _digest(path: Path) -> bytes:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return digest.digest()

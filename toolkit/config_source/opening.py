@@ -1,0 +1,87 @@
+"""Finds a config repo and opens it as a snapshot (DESIGN section 1)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolkit.config_source.archive import SUFFIXES, from_archive
+from toolkit.config_source.commit import from_git
+from toolkit.config_source.directory import from_directory
+from toolkit.config_source.errors import DirtyCheckout, NoCommit, NoConfigRepo
+from toolkit.config_source.git import changed_files, in_checkout, is_ignored, read_commit
+from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
+from toolkit.entities.source_files import REPO_FILE
+
+REPO_VARIABLE = "FEEDCTL_REPO"
+"""Environment variable that names the config repo."""
+
+
+def find_repo(start: Path, environ: Mapping[str, str]) -> Path:
+    """The config repo to use when none is named: FEEDCTL_REPO, else the nearest parent with a repo.yaml.
+
+    Args:
+        start: where to begin, usually the working directory.
+        environ: environment variables.
+
+    Raises:
+        NoConfigRepo: there is none.
+    """
+    configured = environ.get(REPO_VARIABLE)
+    if configured:
+        return Path(configured)
+    resolved = start.resolve()
+    for each in (resolved, *resolved.parents):
+        if (each / REPO_FILE).is_file():
+            return each
+    raise NoConfigRepo(path=str(resolved), reason=f"neither it nor a parent has a {REPO_FILE}")
+
+
+def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bool = False) -> Snapshot:
+    """Opens a directory, a git checkout or an archive.
+
+    A clean checkout is read from its commit. Of a dirty one the working tree is read, and the snapshot says so; a run
+    that changes something refuses it.
+
+    Args:
+        location: a directory with a repo.yaml, or an archive.
+        for_mutation: the run is going to change something.
+        allow_dirty: a dirty checkout will do all the same.
+
+    Raises:
+        NoConfigRepo: there is no config repo.
+        BadArchive: the archive cannot be used.
+        DirtyCheckout: the checkout has changes that are not committed.
+        NoCommit: the checkout has no commit.
+        GitFailed: git failed.
+    """
+    if location.is_file():
+        return _open_archive(location)
+    if not location.is_dir():
+        raise NoConfigRepo(path=str(location), reason="does not exist")
+    if not (location / REPO_FILE).is_file():
+        raise NoConfigRepo(path=str(location), reason=f"is a directory without a {REPO_FILE}")
+    if not in_checkout(location) or is_ignored(location):
+        return from_directory(location)
+    return _open_checkout(location, strict=for_mutation and not allow_dirty)
+
+
+def _open_archive(path: Path) -> Snapshot:
+    if not path.name.endswith(SUFFIXES):
+        raise NoConfigRepo(path=str(path), reason=f"is a file that does not end with {', '.join(SUFFIXES)}")
+    return from_archive(path)
+
+
+def _open_checkout(path: Path, *, strict: bool) -> Snapshot:
+    changed = changed_files(path)
+    if not changed:
+        return from_git(path)
+    if strict:
+        raise DirtyCheckout(path=str(path), changed=changed)
+    return from_directory(path, _dirty_identity(path))
+
+
+def _dirty_identity(path: Path) -> SnapshotId | None:
+    try:
+        commit = read_commit(path, "HEAD")
+    except NoCommit:
+        return None
+    return SnapshotId(kind=SnapshotKind.COMMIT, value=commit.id, dirty=True, committed_at=commit.committed_at)

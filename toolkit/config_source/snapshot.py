@@ -1,0 +1,90 @@
+"""A config repo as it was at one moment: its files, and what it is known by (DESIGN section 1)."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from toolkit.config_source.errors import StaleSnapshot
+from toolkit.el import Frequency, format_instant, shift
+from toolkit.entities.problems import Problem
+
+
+class SnapshotKind(StrEnum):
+    """What a snapshot was read from."""
+
+    COMMIT = "commit"
+    """One commit of a git checkout."""
+    ARCHIVE = "archive"
+    """A zip or tar file."""
+    DIRECTORY = "directory"
+    """A plain directory."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SnapshotId:
+    """What a run records about the config repo that it read.
+
+    Attributes:
+        value: a commit, or ``sha256:`` and the digest of the content.
+        dirty: the working tree was read, and it differs from the commit.
+        committed_at: when the content was committed; None when that is unknown.
+    """
+
+    kind: SnapshotKind
+    value: str
+    dirty: bool = False
+    committed_at: datetime | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value}" + (" (dirty)" if self.dirty else "")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """The files of a config repo; what reads it never looks at the disk again.
+
+    Attributes:
+        root: where it was read, for people.
+        files: content of the configuration files, by path with `/`.
+        names: paths of all other files.
+        problems: files that could not be read.
+    """
+
+    root: str
+    files: Mapping[str, bytes] = field(repr=False)
+    names: frozenset[str] = field(default=frozenset(), repr=False)
+    id: SnapshotId
+    problems: tuple[Problem, ...] = ()
+
+
+def require_age(snapshot: SnapshotId, max_age: Frequency | None, now: datetime) -> None:
+    """Refuses a snapshot that is older than `repo.yaml: max_age`, or of unknown age.
+
+    Args:
+        snapshot: what was read.
+        max_age: absent: any age will do.
+        now: the wall clock.
+
+    Raises:
+        StaleSnapshot: it is too old, or has no date.
+    """
+    if max_age is None:
+        return
+    committed = snapshot.committed_at
+    if committed is None or committed < shift(now, max_age, -1):
+        age = None if committed is None else format_instant(committed.replace(second=0, microsecond=0))
+        raise StaleSnapshot(snapshot=str(snapshot), committed_at=age, max_age=str(max_age))
+
+
+def content_digest(contents: Iterable[tuple[bytes, bytes]]) -> str:
+    """The digest of named contents, in whatever order they come.
+
+    Args:
+        contents: pairs of a name and the SHA-256 digest of what it names.
+    """
+    total = hashlib.sha256()
+    for name, digest in sorted(contents):
+        total.update(len(name).to_bytes(8, "big") + name + digest)
+    return f"sha256:{total.hexdigest()}"

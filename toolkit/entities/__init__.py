@@ -1,0 +1,136 @@
+"""Clusters, feeds, processes and datasources: models, schemas, YAML loading, merge rules, the graph, holds."""
+
+from toolkit.entities.cluster import Cluster, ClusterLocations, Interface, Interfaces
+from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface, DatasourceInterfaces, Driver
+from toolkit.entities.documents import Document, Value
+from toolkit.entities.errors import UnknownName
+from toolkit.entities.exchange import Export, ExportTarget, Extract, FieldSelection, Import, ImportSource, Load
+from toolkit.entities.feed import Feed, FeedSchema, LateArrival
+from toolkit.entities.feed_cluster import FeedCluster, FeedSla, Locations
+from toolkit.entities.graph import EntityGraph
+from toolkit.entities.holds import Hold, Holds
+from toolkit.entities.layers import Origin
+from toolkit.entities.loader import load, load_all
+from toolkit.entities.lookup import PathOwner
+from toolkit.entities.not_implemented import Area, NotImplementedValue, not_implemented
+from toolkit.entities.pointers import path_text
+from toolkit.entities.problems import ConfigError, Problem
+from toolkit.entities.process import Input, Output, Process, ProcessCluster, ProcessSla
+from toolkit.entities.repo import Environment, MaxDelete, RepoSettings
+from toolkit.entities.repository import Repository, Selection
+from toolkit.entities.retention import Lifecycle, Protection, Retention, RetentionStage
+from toolkit.entities.schema_store import Form, SchemaName, schema
+from toolkit.entities.source_files import ConfigFiles
+from toolkit.entities.structure import Entity, to_document
+from toolkit.entities.values import Acl, Notification, Properties, Validity, property_text
+from toolkit.entities.vocabulary import (
+    ClusterRole,
+    DatasourceType,
+    Engine,
+    ExtractType,
+    FirstRun,
+    Kind,
+    LatePolicy,
+    LoadType,
+    LocationType,
+    MergePolicy,
+    NotificationLevel,
+    Order,
+    ProtectionName,
+    RetentionAction,
+    RetentionPolicy,
+    RetentionType,
+    RetryPolicy,
+)
+from toolkit.entities.workflow import LateProcess, Retry, SparkAttributes, Step, Workflow
+from toolkit.entities.yaml_location import Pointer, Span
+
+__all__ = [
+    "Acl",
+    "Area",
+    "Cluster",
+    "ClusterLocations",
+    "ClusterRole",
+    "ConfigError",
+    "ConfigFiles",
+    "Credential",
+    "Datasource",
+    "DatasourceInterface",
+    "DatasourceInterfaces",
+    "DatasourceType",
+    "Document",
+    "Driver",
+    "Engine",
+    "Entity",
+    "EntityGraph",
+    "Environment",
+    "Export",
+    "ExportTarget",
+    "Extract",
+    "ExtractType",
+    "Feed",
+    "FeedCluster",
+    "FeedSchema",
+    "FeedSla",
+    "FieldSelection",
+    "FirstRun",
+    "Form",
+    "Hold",
+    "Holds",
+    "Import",
+    "ImportSource",
+    "Input",
+    "Interface",
+    "Interfaces",
+    "Kind",
+    "LateArrival",
+    "LatePolicy",
+    "LateProcess",
+    "Lifecycle",
+    "Load",
+    "LoadType",
+    "LocationType",
+    "Locations",
+    "MaxDelete",
+    "MergePolicy",
+    "NotImplementedValue",
+    "Notification",
+    "NotificationLevel",
+    "Order",
+    "Origin",
+    "Output",
+    "PathOwner",
+    "Pointer",
+    "Problem",
+    "Process",
+    "ProcessCluster",
+    "ProcessSla",
+    "Properties",
+    "Protection",
+    "ProtectionName",
+    "RepoSettings",
+    "Repository",
+    "Retention",
+    "RetentionAction",
+    "RetentionPolicy",
+    "RetentionStage",
+    "RetentionType",
+    "Retry",
+    "RetryPolicy",
+    "SchemaName",
+    "Selection",
+    "Span",
+    "SparkAttributes",
+    "Step",
+    "UnknownName",
+    "Validity",
+    "Value",
+    "Workflow",
+    "load",
+    "load_all",
+    "not_implemented",
+    "path_text",
+    "property_text",
+    "schema",
+    "to_document",
+]

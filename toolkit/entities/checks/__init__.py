@@ -1,0 +1,41 @@
+"""Checks between values and between entities, which no schema can make; each is one function.
+
+Only what would make an action do something wrong is checked at load; advice is the linter's.
+"""
+
+from collections.abc import Callable, Iterator
+
+from toolkit.entities.checks import datasources, feed_clusters, feed_storage, processes
+from toolkit.entities.checks.context import Context
+from toolkit.entities.structure import Entity
+from toolkit.entities.violations import Finding
+from toolkit.entities.vocabulary import Kind
+
+_OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Finding]], ...]] = {
+    Kind.CLUSTER: (),
+    Kind.FEED: (*feed_clusters.OWN_CHECKS, *feed_storage.OWN_CHECKS),
+    Kind.PROCESS: processes.OWN_CHECKS,
+    Kind.DATASOURCE: datasources.OWN_CHECKS,
+}
+
+_CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Finding]], ...]] = {
+    Kind.CLUSTER: (),
+    Kind.FEED: (*feed_clusters.CROSS_CHECKS, *feed_storage.CROSS_CHECKS),
+    Kind.PROCESS: processes.CROSS_CHECKS,
+    Kind.DATASOURCE: (),
+}
+
+
+def own_findings(entity: Entity) -> Iterator[Finding]:
+    """What is wrong between the values of one entity."""
+    for check in _OWN_CHECKS[entity.KIND]:
+        yield from check(entity)
+
+
+def cross_findings(entity: Entity, context: Context) -> Iterator[Finding]:
+    """What is wrong between an entity and those that it refers to."""
+    for check in _CROSS_CHECKS[entity.KIND]:
+        yield from check(entity, context)
+
+
+__all__ = ["Context", "cross_findings", "own_findings"]

@@ -1,0 +1,74 @@
+"""What a check may look at besides the entity itself."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from toolkit.entities.cluster import Cluster
+from toolkit.entities.feed import Feed
+from toolkit.entities.nearest import suggestion
+from toolkit.entities.values import Validity
+from toolkit.entities.violations import Finding
+from toolkit.entities.vocabulary import Kind
+from toolkit.entities.yaml_location import Pointer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Context:
+    """All entities of the config repo.
+
+    Attributes:
+        names: of every entity by kind, also of those that have problems of their own.
+        clusters: the usable ones.
+        feeds: the usable ones.
+    """
+
+    names: Mapping[Kind, Collection[str]]
+    clusters: Mapping[str, Cluster]
+    feeds: Mapping[str, Feed]
+
+    def reference(self, kind: Kind, name: str, pointer: Pointer) -> Iterator[Finding]:
+        """A finding when no entity of a kind has this name."""
+        known = self.names[kind]
+        if name not in known:
+            yield Finding(
+                pointer=pointer,
+                rule=f"unknown-{kind}",
+                message=f"found the {kind} {name!r}, expected one under {kind.folder}/",
+                hint=suggestion(name, known),
+            )
+
+    def cluster_version(self, name: str, version: int | None, pointer: Pointer) -> Iterator[Finding]:
+        """A finding when a reference asks for a later version of a cluster than there is."""
+        cluster = self.clusters.get(name)
+        if cluster is not None and version is not None and version > cluster.version:
+            yield Finding(
+                pointer=pointer,
+                rule="cluster-version",
+                message=f"asks for version {version} of the cluster {name}, which is {cluster.version}",
+                hint="raise the version of the cluster, or ask for less",
+            )
+
+
+def validity_findings(validity: Validity, pointer: Pointer) -> Iterator[Finding]:
+    """A finding when a validity is empty: it is [start, end) with start < end (DESIGN section 8)."""
+    if validity.start >= validity.end:
+        yield Finding(
+            pointer=(*pointer, "validity", "end"),
+            rule="empty-validity",
+            message="the validity ends before it starts, expected start < end",
+            hint="the end is exclusive",
+        )
+
+
+def duplicate_findings(names: Iterable[str], pointer: Pointer) -> Iterator[Finding]:
+    """A finding for each item of a list of named items that has the name of an earlier one."""
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            yield Finding(
+                pointer=(*pointer, index, "name"),
+                rule="duplicate-name",
+                message=f"the name {name!r} is there twice in {pointer[-1]}",
+                hint="keep one of them",
+            )
+        seen.add(name)

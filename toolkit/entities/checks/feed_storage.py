@@ -1,0 +1,93 @@
+"""Where a feed's instances are: one kind of storage, templates that can be read, dates where retention needs them."""
+
+import re
+from collections.abc import Iterator
+
+from toolkit.el import ElError
+from toolkit.entities.checks.context import Context
+from toolkit.entities.cluster import Cluster
+from toolkit.entities.feed import Feed
+from toolkit.entities.feed_cluster import FeedCluster, Locations
+from toolkit.entities.templates import path_template, table_uri
+from toolkit.entities.violations import Finding
+from toolkit.entities.yaml_location import Pointer
+
+
+def check_storage(feed: Feed) -> Iterator[Finding]:
+    """A feed has exactly one of locations and table, and so has each of its clusters, of the same kind."""
+    if (feed.locations is None) == (feed.table is None):
+        found = "neither" if feed.table is None else "both"
+        yield Finding(
+            pointer=(), rule="feed-storage", message=f"expected exactly one of locations and table, found {found}"
+        )
+        return
+    for index, each in enumerate(feed.clusters):
+        wrong = "locations" if feed.is_table else "table"
+        if (each.locations if feed.is_table else each.table) is not None:
+            kind = "table" if feed.is_table else "path"
+            message = f"found {wrong} on the cluster {each.name} of a {kind} feed"
+            hint = "storage is of one kind on all clusters"
+            yield Finding(
+                pointer=("clusters", index, wrong), rule="feed-storage", message=message, hint=hint, on_key=True
+            )
+
+
+def check_data(feed: Feed) -> Iterator[Finding]:
+    """A path feed has data on each cluster, dated where retention acts."""
+    for index, each in enumerate(() if feed.is_table else feed.clusters):
+        yield from _data_findings(feed, each, index)
+
+
+def _data_findings(feed: Feed, each: FeedCluster, index: int) -> Iterator[Finding]:
+    own, base = each.locations or Locations(), feed.locations or Locations()
+    text = own.data or base.data
+    if text is None:
+        message = f"no data location on the cluster {each.name}"
+        yield Finding(pointer=("clusters", index), rule="feed-storage", message=message, hint="add locations: data")
+    elif each.retention is not None and not path_template(text, feed.path_timezone).dated:
+        yield Finding(
+            pointer=(*(("clusters", index) if own.data else ()), "locations", "data"),
+            rule="undated-data",
+            message=f"the data location has no date, but the cluster {each.name} has a retention",
+            hint="add ${YEAR} and what follows it down to the frequency, or remove the retention",
+        )
+
+
+def check_bound_templates(feed: Feed, context: Context) -> Iterator[Finding]:
+    """Templates can be read with the values that are bound on each cluster."""
+    for pointer, text, on_cluster in _templates(feed):
+        if not _HAS_VARIABLES.search(text):
+            continue
+        for each in feed.clusters if on_cluster is None else [on_cluster]:
+            cluster = context.clusters.get(each.name)
+            if cluster is not None:
+                yield from _binding_findings(feed, text, pointer, cluster)
+
+
+def _binding_findings(feed: Feed, text: str, pointer: Pointer, cluster: Cluster) -> Iterator[Finding]:
+    try:
+        parse = table_uri if pointer[-1] == "table" else path_template
+        parse(text, feed.path_timezone).bind(feed.variables_on(cluster))
+    except ElError as error:
+        message = f"on the cluster {cluster.name}: {error}"
+        yield Finding(pointer=pointer, rule="bad-template", message=message)
+
+
+_HAS_VARIABLES = re.compile(r"\$\{(?!(?:YEAR|MONTH|DAY|HOUR|MINUTE)\})")
+
+
+def _templates(feed: Feed) -> Iterator[tuple[Pointer, str, FeedCluster | None]]:
+    """Every template with its place, and the feed's cluster that it is for; None: for all."""
+    if feed.table is not None:
+        yield ("table",), feed.table, None
+    for location, text in (feed.locations or Locations()).by_type():
+        yield ("locations", str(location)), text, None
+    for index, each in enumerate(feed.clusters):
+        if each.table is not None:
+            yield ("clusters", index, "table"), each.table, each
+        for location, text in (each.locations or Locations()).by_type():
+            yield ("clusters", index, "locations", str(location)), text, each
+
+
+OWN_CHECKS = (check_storage, check_data)
+CROSS_CHECKS = (check_bound_templates,)

@@ -1,0 +1,85 @@
+"""A process: its clusters and feeds exist, its workflow is one thing, its late inputs are inputs."""
+
+from collections.abc import Iterator
+
+from toolkit.entities.checks.context import Context, duplicate_findings, validity_findings
+from toolkit.entities.nearest import suggestion
+from toolkit.entities.process import Process
+from toolkit.entities.violations import Finding
+from toolkit.entities.vocabulary import Kind
+from toolkit.entities.yaml_location import Pointer
+
+
+def check_validities(process: Process) -> Iterator[Finding]:
+    """Clusters are named once, and each has a validity with instances."""
+    yield from duplicate_findings((each.name for each in process.clusters), ("clusters",))
+    for index, each in enumerate(process.clusters):
+        yield from validity_findings(each.validity, ("clusters", index))
+
+
+def check_clusters(process: Process, context: Context) -> Iterator[Finding]:
+    """Clusters are known; references ask for no later version than there is."""
+    for index, each in enumerate(process.clusters):
+        pointer: Pointer = ("clusters", index)
+        yield from context.reference(Kind.CLUSTER, each.name, (*pointer, "name"))
+        yield from context.cluster_version(each.name, each.version, (*pointer, "version"))
+
+
+def check_feeds(process: Process, context: Context) -> Iterator[Finding]:
+    """Inputs and outputs are known feeds, on every cluster that the process runs on."""
+    inputs = [("inputs", name, each.feed) for name, each in process.inputs.items()]
+    outputs = [("outputs", name, each.feed) for name, each in process.outputs.items()]
+    for side, name, feed in inputs + outputs:
+        pointer: Pointer = (side, name, "feed")
+        yield from context.reference(Kind.FEED, feed, pointer)
+        yield from _feed_on_clusters(process, context, feed, pointer)
+
+
+def _feed_on_clusters(process: Process, context: Context, name: str, pointer: Pointer) -> Iterator[Finding]:
+    feed = context.feeds.get(name)
+    if feed is None:
+        return
+    there = {each.name for each in feed.clusters}
+    for each in process.clusters:
+        if each.name not in there:
+            yield Finding(
+                pointer=pointer,
+                rule="feed-not-on-cluster",
+                message=f"the feed {name} is not on the cluster {each.name}, where the process runs",
+                hint=f"the feed is on {', '.join(sorted(there))}",
+            )
+
+
+def check_names(process: Process) -> Iterator[Finding]:
+    """An input and an output never share a name: each becomes a property of the workflow."""
+    for name in process.outputs:
+        if name in process.inputs:
+            message = f"the name {name!r} is an input and an output"
+            yield Finding(pointer=("outputs", name), rule="duplicate-name", message=message, on_key=True)
+
+
+def check_workflow(process: Process) -> Iterator[Finding]:
+    """A workflow is one engine with its path, or steps with names of their own."""
+    workflow = process.workflow
+    if workflow.steps and (workflow.engine is not None or workflow.path is not None):
+        message = "found steps beside engine or path, expected one of them"
+        yield Finding(pointer=("workflow", "steps"), rule="ambiguous-workflow", message=message, on_key=True)
+    yield from duplicate_findings((step.name for step in workflow.steps), ("workflow", "steps"))
+
+
+def check_late_inputs(process: Process) -> Iterator[Finding]:
+    """Late workflows are given for inputs that the process has."""
+    late = process.late_process
+    for name in late.inputs if late else ():
+        if name not in process.inputs:
+            yield Finding(
+                pointer=("late_process", "inputs", name),
+                rule="unknown-input",
+                message=f"found the late input {name!r}, expected one of the process's inputs",
+                hint=suggestion(name, process.inputs),
+                on_key=True,
+            )
+
+
+OWN_CHECKS = (check_validities, check_names, check_workflow, check_late_inputs)
+CROSS_CHECKS = (check_clusters, check_feeds)

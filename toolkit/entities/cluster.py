@@ -1,0 +1,84 @@
+"""The cluster entity: where data lives and work runs (Falcon entity specification, Cluster)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from toolkit.entities.values import Acl, Properties
+from toolkit.entities.vocabulary import Kind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interface:
+    """An end point of a cluster.
+
+    Attributes:
+        endpoint: a URL or host:port; for `spark` a master (``yarn-cluster``, ``local``).
+        version: of the service behind it; informative.
+    """
+
+    endpoint: str
+    version: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interfaces:
+    """A cluster's end points.
+
+    Attributes:
+        readonly: replication reads here (WebHDFS).
+        write: the file system; its end point is the default file system of the cluster's paths.
+        execute: the resource manager.
+        workflow: the workflow engine.
+        registry: the Hive metastore (``thrift://host:9083``).
+        messaging: the message broker.
+        spark: the Spark master.
+    """
+
+    write: Interface
+    readonly: Interface | None = None
+    execute: Interface | None = None
+    workflow: Interface | None = None
+    registry: Interface | None = None
+    messaging: Interface | None = None
+    spark: Interface | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterLocations:
+    """Directories for feedctl's own work on a cluster."""
+
+    staging: str | None = None
+    temp: str | None = None
+    working: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cluster:
+    """One cluster.
+
+    Attributes:
+        colo: the data centre; `${cluster.colo}` in templates and partition expressions.
+        hadoop_conf: Hadoop settings (name services, security), also for the other side's executors.
+        properties: template variables and settings, after the feed's own.
+        version: rises with incompatible changes; references may ask for it.
+    """
+
+    KIND: ClassVar[Kind] = Kind.CLUSTER
+
+    name: str
+    description: str | None = None
+    owner: str | None = None
+    colo: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    interfaces: Interfaces
+    locations: ClusterLocations = field(default_factory=ClusterLocations)
+    hadoop_conf: Properties = field(default_factory=dict)
+    properties: Properties = field(default_factory=dict)
+    acl: Acl | None = None
+    version: int = 0
+
+    @property
+    def default_fs(self) -> str:
+        """The file system, with an optional root directory, that the cluster's paths are on."""
+        return self.interfaces.write.endpoint

@@ -1,0 +1,127 @@
+"""Loads the entities: defaults, the file, the environment's overlay; merged, checked, made into models."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from toolkit.entities.checks import own_findings
+from toolkit.entities.documents import Document
+from toolkit.entities.layers import Layer, merge_layers
+from toolkit.entities.parsing import ParsedFiles, part_of
+from toolkit.entities.problems import Problem
+from toolkit.entities.repo import Environment
+from toolkit.entities.schema_store import Form, SchemaName
+from toolkit.entities.source_files import defaults_for, entity_kind, entity_name
+from toolkit.entities.structure import Entity, structure_entity
+from toolkit.entities.validation import placed, schema_findings
+from toolkit.entities.violations import Finding
+from toolkit.entities.vocabulary import Kind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One entity of the config repo.
+
+    Attributes:
+        file: where it is written.
+        name: as the file is called.
+        layers: what it is merged from, the nearest last.
+        document: merged.
+        entity: None when the document has problems.
+    """
+
+    file: str
+    name: str
+    kind: Kind
+    layers: tuple[Layer, ...] = field(repr=False)
+    document: Document = field(repr=False)
+    entity: Entity | None
+
+
+def load_entries(
+    parsed: ParsedFiles, environment: Environment | None, overlay: Layer | None
+) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
+    """Every entity file as an entry, and what is wrong with them.
+
+    Args:
+        parsed: all files.
+        environment: the chosen one.
+        overlay: the file of the chosen environment.
+    """
+    sources = _Sources(parsed=parsed, overlays=_overlays(environment, overlay), defaults={})
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    for file in sorted(parsed.documents):
+        kind = entity_kind(file)
+        if kind is not None:
+            entry, found = _load(file, kind, sources)
+            entries.append(entry)
+            problems.extend(found)
+    problems.extend(_duplicates(entries))
+    return tuple(entries), tuple(problems)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sources:
+    parsed: ParsedFiles
+    overlays: Mapping[str, Layer]
+    defaults: dict[tuple[str, Kind], tuple[Layer, ...]]
+
+
+def _overlays(environment: Environment | None, layer: Layer | None) -> dict[str, Layer]:
+    if environment is None or layer is None:
+        return {}
+    found = ((name, part_of(layer, ("entities", name))) for name in environment.entities)
+    return {name: part for name, part in found if part is not None}
+
+
+def _load(file: str, kind: Kind, sources: _Sources) -> tuple[Entry, list[Problem]]:
+    name = entity_name(file)
+    layers = _layers(file, name, kind, sources)
+    document = merge_layers(layers)
+    findings = [*schema_findings(SchemaName(kind), Form.MERGED, document), *_name_findings(document, file)]
+    entity = None if findings else structure_entity(kind, document)
+    if entity is not None:
+        findings.extend(own_findings(entity))
+    entry = Entry(
+        file=file, name=name, kind=kind, layers=layers, document=document, entity=None if findings else entity
+    )
+    return entry, [placed(finding, layers, document) for finding in findings]
+
+
+def _layers(file: str, name: str, kind: Kind, sources: _Sources) -> tuple[Layer, ...]:
+    own = sources.parsed.documents[file]
+    overlay = sources.overlays.get(name)
+    return (*_defaults(file, kind, sources), own, *([] if overlay is None else [overlay]))
+
+
+def _defaults(file: str, kind: Kind, sources: _Sources) -> tuple[Layer, ...]:
+    key = (file.rpartition("/")[0], kind)
+    if key not in sources.defaults:
+        documents = sources.parsed.documents
+        parts = (part_of(documents[each], (str(kind),)) for each in defaults_for(file) if each in documents)
+        sources.defaults[key] = tuple(part for part in parts if part is not None)
+    return sources.defaults[key]
+
+
+def _name_findings(document: Document, file: str) -> Iterator[Finding]:
+    name, wanted = document.get("name"), entity_name(file)
+    if isinstance(name, str) and name != wanted:
+        message = f"found the name {name!r} in {file}, expected {wanted!r}"
+        yield Finding(
+            pointer=("name",), rule="file-name", message=message, hint="the file of an entity has the entity's name"
+        )
+
+
+def _duplicates(entries: list[Entry]) -> Iterator[Problem]:
+    """Names are global: over all kinds and folders."""
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        other = first.setdefault(entry.name, entry)
+        if other is not entry:
+            finding = Finding(
+                pointer=("name",),
+                rule="duplicate-name",
+                message=f"the name {entry.name!r} is taken by {other.file}",
+                hint="names are unique over all kinds and folders",
+            )
+            yield placed(finding, entry.layers, entry.document)

@@ -1,0 +1,22 @@
+"""Errors of asking loaded entities for something that they do not have."""
+
+from collections.abc import Collection
+
+from toolkit.entities.nearest import suggestion
+from toolkit.errors import InvalidInput
+
+
+class UnknownName(InvalidInput):
+    """A name that nothing has.
+
+    Args:
+        what: the kind of thing that was looked for, for example ``feed``.
+        name: the name as given.
+        known: the names that exist.
+        where: who was asked, for example ``feed clicks``.
+    """
+
+    def __init__(self, *, what: str, name: str, known: Collection[str], where: str = "the config repo") -> None:
+        self.what, self.name, self.known, self.where = what, name, tuple(sorted(known)), where
+        hint = suggestion(name, known)
+        super().__init__(f"{where} has no {what} named {name!r}" + (f"; {hint}" if hint else ""))

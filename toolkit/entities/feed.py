@@ -1,0 +1,140 @@
+"""The feed entity: a data set that gets a new instance every period (Falcon entity specification, Feed)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from toolkit.el import Frequency, InstanceSequence
+from toolkit.entities.cluster import Cluster
+from toolkit.entities.errors import UnknownName
+from toolkit.entities.feed_cluster import FeedCluster, FeedSla, Locations
+from toolkit.entities.retention import Lifecycle
+from toolkit.entities.values import Acl, Notification, Properties, property_text
+from toolkit.entities.vocabulary import Kind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LateArrival:
+    """How long late data of an instance is expected."""
+
+    cut_off: Frequency
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedSchema:
+    """Where the schema of the data is described; not interpreted."""
+
+    location: str
+    provider: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Feed:
+    """One feed.
+
+    Attributes:
+        groups: a group is available when all its feeds are; its feeds share one frequency.
+        frequency: one instance every so often.
+        timezone: steps and truncates.
+        path_timezone: names dates in paths and partitions.
+        availability_flag: file that says that an instance is complete; absent: its directory says so.
+        late_arrival: absent: no late data is expected.
+        partitions: names of the sub-directories below an instance; path feeds only.
+        locations: of a path feed; a table feed has `table` instead.
+        external: made outside of the repo's processes.
+        version: rises with incompatible changes; references may ask for it.
+    """
+
+    KIND: ClassVar[Kind] = Kind.FEED
+
+    name: str
+    description: str | None = None
+    owner: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
+    frequency: Frequency
+    timezone: str = "UTC"
+    path_timezone: str = "UTC"
+    availability_flag: str | None = None
+    late_arrival: LateArrival | None = None
+    partitions: tuple[str, ...] = ()
+    locations: Locations | None = None
+    table: str | None = None
+    clusters: tuple[FeedCluster, ...]
+    sla: FeedSla | None = None
+    acl: Acl | None = None
+    schema: FeedSchema | None = None
+    properties: Properties = field(default_factory=dict)
+    lifecycle: Lifecycle | None = None
+    notification: Notification | None = None
+    external: bool = False
+    version: int = 0
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the instances are partitions of a table."""
+        return self.table is not None
+
+    def cluster(self, name: str) -> FeedCluster:
+        """What the feed says about a cluster.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        for each in self.clusters:
+            if each.name == name:
+                return each
+        known = [each.name for each in self.clusters]
+        raise UnknownName(what="cluster", name=name, known=known, where=f"feed {self.name}")
+
+    def locations_on(self, cluster_name: str) -> Locations:
+        """The templates on a cluster, its own over the feed's, type by type; none at all for a table feed.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        own = self.cluster(cluster_name).locations or Locations()
+        return own.over(self.locations or Locations())
+
+    def table_on(self, cluster_name: str) -> str | None:
+        """The table URI on a cluster; None for a path feed.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        return self.cluster(cluster_name).table or self.table
+
+    def instances_on(self, cluster_name: str) -> InstanceSequence:
+        """The instances of the feed on a cluster.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        return self.cluster(cluster_name).validity.sequence(self.frequency, self.timezone)
+
+    def sla_on(self, cluster_name: str) -> FeedSla | None:
+        """The SLA on a cluster: its own, else the feed's.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        return self.cluster(cluster_name).sla or self.sla
+
+    def lifecycle_on(self, cluster_name: str) -> Lifecycle | None:
+        """The lifecycle on a cluster: its own, else the feed's.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        return self.cluster(cluster_name).lifecycle or self.lifecycle
+
+    def variables_on(self, cluster: Cluster) -> Mapping[str, str]:
+        """The values of template variables on a cluster.
+
+        The feed's properties win, then the cluster's, then `cluster.name` and `cluster.colo` (DESIGN section 3).
+        """
+        own = {"cluster.name": cluster.name}
+        if cluster.colo is not None:
+            own["cluster.colo"] = cluster.colo
+        merged: dict[str, str | int | float | bool] = {**own, **cluster.properties, **self.properties}
+        return {name: property_text(value) for name, value in merged.items()}

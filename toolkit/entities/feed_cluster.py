@@ -1,0 +1,93 @@
+"""What a feed says about one of its clusters (Falcon entity specification, Feed, File System Storage)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toolkit.el import Frequency
+from toolkit.entities.exchange import Export, Import
+from toolkit.entities.retention import Lifecycle, Retention
+from toolkit.entities.values import Validity
+from toolkit.entities.vocabulary import ClusterRole, LocationType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Locations:
+    """A path feed's templates by type; on a feed's cluster those given override the feed's."""
+
+    data: str | None = None
+    stats: str | None = None
+    meta: str | None = None
+    tmp: str | None = None
+
+    def by_type(self) -> Iterator[tuple[LocationType, str]]:
+        """The templates that are given, data first."""
+        for each in LocationType:
+            template = self.get(each)
+            if template is not None:
+                yield each, template
+
+    def get(self, location: LocationType) -> str | None:
+        """The template of one type."""
+        return {
+            LocationType.DATA: self.data,
+            LocationType.STATS: self.stats,
+            LocationType.META: self.meta,
+            LocationType.TMP: self.tmp,
+        }[location]
+
+    def over(self, base: "Locations") -> "Locations":
+        """These locations laid over `base`, type by type (DESIGN section 8)."""
+        return Locations(
+            data=self.data or base.data,
+            stats=self.stats or base.stats,
+            meta=self.meta or base.meta,
+            tmp=self.tmp or base.tmp,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedSla:
+    """How long after its time an instance should be there.
+
+    Attributes:
+        low: later than this is worth knowing.
+        high: later than this is a breach.
+    """
+
+    low: Frequency
+    high: Frequency
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedCluster:
+    """A feed on one cluster.
+
+    Attributes:
+        name: the cluster's name.
+        type: source or target of replication; absent: not replicated.
+        retention: absent: nothing is ever evicted here.
+        partition: which part of an instance this source has, or this target takes.
+        delay: how long after its time an instance may be replicated.
+        locations: override the feed's, type by type.
+        table: overrides the feed's.
+        sla: replaces the feed's.
+        lifecycle: replaces the feed's.
+        import_: the YAML key is `import`.
+        version: the least version of the cluster that will do.
+        keep_instances_beyond_validity: overrides the config repo's.
+    """
+
+    name: str
+    type: ClusterRole | None = None
+    validity: Validity
+    retention: Retention | None = None
+    partition: str | None = None
+    delay: Frequency | None = None
+    locations: Locations | None = None
+    table: str | None = None
+    sla: FeedSla | None = None
+    lifecycle: Lifecycle | None = None
+    import_: Import | None = None
+    export: Export | None = None
+    version: int | None = None
+    keep_instances_beyond_validity: bool | None = None

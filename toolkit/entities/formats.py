@@ -1,0 +1,88 @@
+"""The formats that the schemas name, checked by the same code that later reads the values."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from jsonschema import FormatChecker
+
+from toolkit.el import ElError, Frequency, load_zone, parse_expression, parse_instant
+from toolkit.entities.templates import path_template, table_uri
+
+_RECENT = 4096
+
+
+def format_checker() -> FormatChecker:
+    """A checker that knows feedctl's formats and no others; the cause of each failure is an `ElError`."""
+    checker = FormatChecker(formats=())
+    for name, check in _FORMATS.items():
+        checker.checks(name, raises=ElError)(_for_text(check))
+    return checker
+
+
+def _for_text(check: Callable[[str], object]) -> Callable[[object], bool]:
+    cached = lru_cache(maxsize=_RECENT)(check)
+
+    def passes(value: object) -> bool:
+        if isinstance(value, str):  # anything else is the business of `type`
+            cached(value)
+        return True
+
+    return passes
+
+
+def _matching(pattern: str, expected: str) -> Callable[[str], None]:
+    compiled = re.compile(pattern)
+
+    def check(text: str) -> None:
+        if not compiled.fullmatch(text):
+            raise ElError(text=text, expected=expected)
+
+    return check
+
+
+_PASSWORD = re.compile(r"://[^/@:]*:(?!\$\{env:)[^/@]+@")
+
+
+def _check_url(text: str) -> None:
+    if not text or text != text.strip() or not text.isprintable():
+        raise ElError(text=text, expected="a URL, or host:port, without blanks around it")
+    secret = _PASSWORD.search(text)
+    if secret:
+        position = secret.start() + len("://")
+        raise ElError(
+            text=_PASSWORD.sub("://...:...@", text),
+            position=position,
+            found="a password",
+            expected="a reference such as ${env:NAME}; a secret never stands in the repo",
+        )
+
+
+_PARTITION = re.compile(r"(?:[^/${}\s]|\$\{[A-Za-z_][\w.-]*\})+")
+
+
+def _check_partition(text: str) -> None:
+    offset = 0
+    for part in text.split("/"):
+        if not _PARTITION.fullmatch(part):
+            expected = "a name, * or an expression such as ${cluster.colo} between slashes"
+            raise ElError(text=text, position=offset, found=part, expected=expected)
+        offset += len(part) + 1
+
+
+_FORMATS: dict[str, Callable[[str], object]] = {
+    "instant": parse_instant,
+    "frequency": Frequency.parse,
+    "timezone": load_zone,
+    "el": parse_expression,
+    "path-template": lambda text: path_template(text, "UTC"),
+    "table-uri": lambda text: table_uri(text, "UTC"),
+    "url": _check_url,
+    "partition-expression": _check_partition,
+    "name": _matching(
+        r"[A-Za-z][A-Za-z0-9_-]{0,119}", "a letter, then at most 119 letters, digits, underscores and dashes"
+    ),
+    "variable": _matching(r"[A-Za-z_][A-Za-z0-9_-]*", "a letter, then letters, digits, underscores and dashes"),
+    "email": _matching(r"[^@\s]+@[^@\s]+", "a mail address"),
+    "permission": _matching(r"\*|(?:0x|0)?[0-7]{3}", "an octal permission such as 0750, or *"),
+}

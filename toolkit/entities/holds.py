@@ -1,0 +1,41 @@
+"""Holds: instances that nothing may delete (`holds.yaml`)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hold:
+    """Keeps a feed's instances with start <= time < end.
+
+    Attributes:
+        feed: the feed's name.
+        cluster: absent: on every cluster.
+        start: absent: from the first instance on.
+        end: absent: for ever.
+        reason: why; shown for every instance that it keeps.
+        owner: whom to ask.
+    """
+
+    feed: str
+    cluster: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    reason: str
+    owner: str | None = None
+
+    def concerns(self, feed: str, cluster: str) -> bool:
+        """Whether the hold is about this feed on this cluster."""
+        return self.feed == feed and self.cluster in (None, cluster)
+
+    def covers(self, instant: datetime) -> bool:
+        """Whether an instance of this time is held."""
+        after_start = self.start is None or self.start <= instant
+        return after_start and (self.end is None or instant < self.end)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Holds:
+    """All holds of a config repo."""
+
+    holds: tuple[Hold, ...] = ()

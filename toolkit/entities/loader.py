@@ -1,0 +1,118 @@
+"""Loads a config repo: every file is read, everything that is wrong is reported together."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from toolkit.entities.checks import Context, cross_findings
+from toolkit.entities.cluster import Cluster
+from toolkit.entities.datasource import Datasource
+from toolkit.entities.entity_loading import Entry, load_entries
+from toolkit.entities.feed import Feed
+from toolkit.entities.graph import EntityGraph
+from toolkit.entities.overlay_checks import environment_problems, hold_problems
+from toolkit.entities.parsing import parse_files
+from toolkit.entities.problems import ConfigError, Problem
+from toolkit.entities.process import Process
+from toolkit.entities.repository import Repository
+from toolkit.entities.settings_loading import defaults_problems, load_holds, load_settings
+from toolkit.entities.source_files import ConfigFiles, entity_kind, entity_name, misnamed_files
+from toolkit.entities.structure import Entity
+from toolkit.entities.validation import placed
+from toolkit.entities.vocabulary import Kind
+
+T = TypeVar("T", Cluster, Feed, Process, Datasource)
+
+
+def load(snapshot: ConfigFiles, environment: str | None = None) -> Repository:
+    """The config repo of a snapshot, without any problem.
+
+    Args:
+        snapshot: its files.
+        environment: whose overlays are used; None: the repo's default environment, if it has one.
+
+    Raises:
+        ConfigError: all problems of all files.
+        UnknownName: no such environment.
+    """
+    repository, problems = load_all(snapshot, environment)
+    if problems:
+        raise ConfigError(problems=problems)
+    return repository
+
+
+def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Repository, tuple[Problem, ...]]:
+    """The usable part of the config repo of a snapshot, and all problems, sorted.
+
+    Args:
+        snapshot: its files.
+        environment: as for `load`.
+
+    Raises:
+        UnknownName: no such environment.
+    """
+    parsed = parse_files(snapshot.files)
+    settings = load_settings(parsed, snapshot.files, environment)
+    chosen = settings.environment
+    overlay = None if chosen is None else settings.layers[chosen.name]
+    entries, problems = load_entries(parsed, chosen, overlay)
+    holds, hold_file_problems = load_holds(parsed)
+    context = _context(entries, snapshot.files)
+    checked, cross_problems = _cross_checked(entries, context)
+    usable = [entry.entity for entry in checked if entry.entity is not None]
+    found = {
+        *snapshot.problems,
+        *misnamed_files(snapshot.names),
+        *parsed.problems,
+        *settings.problems,
+        *defaults_problems(parsed),
+        *problems,
+        *hold_file_problems,
+        *hold_problems(parsed, holds, context),
+        *environment_problems(parsed, settings.environments, context),
+        *cross_problems,
+    }
+    repository = Repository(
+        clusters=_of(usable, Cluster),
+        feeds=_of(usable, Feed),
+        processes=_of(usable, Process),
+        datasources=_of(usable, Datasource),
+        settings=settings.settings,
+        environment=chosen,
+        environments=settings.environments,
+        holds=holds,
+        graph=EntityGraph.of(usable),
+        entries={entry.name: entry for entry in reversed(checked)},
+    )
+    return repository, tuple(sorted(found))
+
+
+def _of(entities: Iterable[Entity], model: type[T]) -> dict[str, T]:
+    return {entity.name: entity for entity in entities if isinstance(entity, model)}
+
+
+def _context(entries: Iterable[Entry], files: Mapping[str, bytes]) -> Context:
+    names: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+    for file in files:
+        kind = entity_kind(file)
+        if kind is not None:
+            names[kind].add(entity_name(file))
+    entities = [entry.entity for entry in entries if entry.entity is not None]
+    return Context(names=names, clusters=_of(entities, Cluster), feeds=_of(entities, Feed))
+
+
+def _cross_checked(entries: Iterable[Entry], context: Context) -> tuple[list[Entry], list[Problem]]:
+    """The entries, without the entities that something is wrong with beyond their schema, and what that is."""
+    checked: list[Entry] = []
+    problems: list[Problem] = []
+    for entry in entries:
+        found = list(_cross_problems(entry, context))
+        problems.extend(found)
+        checked.append(replace(entry, entity=None) if found else entry)
+    return checked, problems
+
+
+def _cross_problems(entry: Entry, context: Context) -> Iterator[Problem]:
+    if entry.entity is not None:
+        for finding in cross_findings(entry.entity, context):
+            yield placed(finding, entry.layers, entry.document)

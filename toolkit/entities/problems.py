@@ -1,0 +1,50 @@
+"""What is wrong with a config repo: many problems of many files, reported together (STYLE H22)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolkit.errors import InvalidInput
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Problem:
+    """One thing that is wrong, where it is, and what to do about it.
+
+    Attributes:
+        file: path in the config repo, with `/`.
+        line: from 1 on; 0 when the problem has no line.
+        column: in characters, from 1 on; 0 when the problem has no line.
+        rule: a stable identifier, for example ``unknown-key``.
+        message: what was found and what was expected.
+        hint: what to do; may be empty.
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+    rule: str
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.rule}: {self.message}" + (f"; {self.hint}" if self.hint else "")
+
+
+class ConfigError(InvalidInput):
+    """The config repo cannot be used as it is.
+
+    Args:
+        problems: all that was found, in all files.
+    """
+
+    def __init__(self, *, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(sorted(set(problems)))
+        count = len(self.problems)
+        title = "1 problem" if count == 1 else f"{count} problems"
+        lines = [str(each) for each in self.problems[:_SHOWN]]
+        rest = [f"... and {count - _SHOWN} more"] if count > _SHOWN else []
+        super().__init__("\n".join([f"the config repo has {title}:", *lines, *rest]))
+
+
+_SHOWN = 100

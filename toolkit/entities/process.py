@@ -1,0 +1,130 @@
+"""The process entity: a workflow over feed instances (Falcon entity specification, Process)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from toolkit.el import Frequency, InstanceSequence
+from toolkit.entities.errors import UnknownName
+from toolkit.entities.values import Acl, Notification, Properties, Validity
+from toolkit.entities.vocabulary import Kind, Order
+from toolkit.entities.workflow import LateProcess, Retry, Workflow
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessSla:
+    """How long after its nominal time an instance should start and end."""
+
+    should_start_in: Frequency | None = None
+    should_end_in: Frequency | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessCluster:
+    """A process on one cluster.
+
+    Attributes:
+        sla: replaces the process's.
+        version: the least version of the cluster that will do.
+    """
+
+    name: str
+    validity: Validity
+    sla: ProcessSla | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Input:
+    """A range of a feed's instances that a process instance reads.
+
+    Attributes:
+        start: EL expression of the first.
+        end: EL expression of the last, which is included.
+        partition: sub-directories to read, in the order of the feed's partitions.
+        optional: the process does not wait for it.
+    """
+
+    feed: str
+    start: str
+    end: str
+    partition: str | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Output:
+    """A feed instance that a process instance makes.
+
+    Attributes:
+        instance: EL expression.
+    """
+
+    feed: str
+    instance: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Process:
+    """One process.
+
+    Attributes:
+        domain: business domain.
+        pipelines: for search and lineage.
+        parallel: so many instances may run at once.
+        timeout: how long an instance waits for its inputs; absent: see `effective_timeout`.
+        version: rises with incompatible changes.
+    """
+
+    KIND: ClassVar[Kind] = Kind.PROCESS
+
+    name: str
+    description: str | None = None
+    owner: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    domain: str | None = None
+    pipelines: tuple[str, ...] = ()
+    clusters: tuple[ProcessCluster, ...]
+    parallel: int = 1
+    order: Order = Order.FIFO
+    frequency: Frequency
+    timezone: str = "UTC"
+    timeout: Frequency | None = None
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+    properties: Properties = field(default_factory=dict)
+    workflow: Workflow
+    retry: Retry | None = None
+    late_process: LateProcess | None = None
+    sla: ProcessSla | None = None
+    notification: Notification | None = None
+    acl: Acl | None = None
+    version: int = 0
+
+    def cluster(self, name: str) -> ProcessCluster:
+        """What the process says about a cluster.
+
+        Raises:
+            UnknownName: the process is not on that cluster.
+        """
+        for each in self.clusters:
+            if each.name == name:
+                return each
+        known = [each.name for each in self.clusters]
+        raise UnknownName(what="cluster", name=name, known=known, where=f"process {self.name}")
+
+    def instances_on(self, cluster_name: str) -> InstanceSequence:
+        """The instances of the process on a cluster.
+
+        Raises:
+            UnknownName: the process is not on that cluster.
+        """
+        return self.cluster(cluster_name).validity.sequence(self.frequency, self.timezone)
+
+    def sla_on(self, cluster_name: str) -> ProcessSla | None:
+        """The SLA on a cluster: its own, else the process's.
+
+        Raises:
+            UnknownName: the process is not on that cluster.
+        """
+        return self.cluster(cluster_name).sla or self.sla

@@ -1,0 +1,70 @@
+"""The settings of a config repo (`repo.yaml`) and its environments (`environments/NAME.yaml`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolkit.el import Frequency
+from toolkit.entities.documents import Document
+from toolkit.entities.vocabulary import FirstRun
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MaxDelete:
+    """How much one retention run may delete, over all its feeds; more is refused before the first deletion.
+
+    Attributes:
+        instances: a number of instances.
+        fraction: a part (0 to 1) of the instances that were looked at; absent: no such limit.
+        bytes: a number of bytes; absent: no such limit.
+    """
+
+    instances: int = 10_000
+    fraction: float | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepoSettings:
+    """What holds for the whole repo.
+
+    Attributes:
+        ledger: URL of the SQL database; secrets as ``${env:NAME}``.
+        environments: the names that ``environments/NAME.yaml`` may have.
+        default_environment: used when none is asked for; absent: no environment.
+        keep_instances_beyond_validity: after a feed's validity has ended, its last instances stay (DESIGN section 7).
+        first_run: whether the first retention run of a feed deletes.
+        max_age: a snapshot older than this is refused by actions that change something.
+        accept: identifiers of lint rules that this repo accepts.
+        admins: who may change the repo's settings.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    owners: tuple[str, ...] = ()
+    ledger: str | None = None
+    environments: tuple[str, ...] = ()
+    default_environment: str | None = None
+    max_delete: MaxDelete = field(default_factory=MaxDelete)
+    keep_instances_beyond_validity: bool = True
+    first_run: FirstRun = FirstRun.APPLY
+    max_age: Frequency | None = None
+    accept: tuple[str, ...] = ()
+    admins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Environment:
+    """One environment: overlays over the repo's settings and entities.
+
+    Attributes:
+        name: the file's name.
+        clusters: the clusters that it may act on; empty: all.
+        repo: laid over `repo.yaml`.
+        entities: laid over the entities, by name.
+    """
+
+    name: str
+    description: str | None = None
+    clusters: tuple[str, ...] = ()
+    repo: Document = field(default_factory=dict)
+    entities: Mapping[str, Document] = field(default_factory=dict)

@@ -1,0 +1,180 @@
+"""A loaded config repo: its entities by name, its settings, and what can be asked about them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from toolkit.entities.cluster import Cluster
+from toolkit.entities.datasource import Datasource
+from toolkit.entities.documents import Document
+from toolkit.entities.entity_loading import Entry
+from toolkit.entities.errors import UnknownName
+from toolkit.entities.feed import Feed
+from toolkit.entities.graph import EntityGraph
+from toolkit.entities.holds import Hold
+from toolkit.entities.layers import Origin, origins
+from toolkit.entities.lookup import PathOwner, owners
+from toolkit.entities.process import Process
+from toolkit.entities.repo import Environment, RepoSettings
+from toolkit.entities.structure import Entity
+from toolkit.entities.vocabulary import Kind
+from toolkit.entities.yaml_location import Pointer
+
+M = TypeVar("M", Cluster, Feed, Process, Datasource)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Selection:
+    """Which entities are wanted; what is not given does not restrict.
+
+    Attributes:
+        kind: of this kind.
+        tags: with all these tags.
+        groups: feeds in one of these groups.
+        owner: of this owner.
+    """
+
+    kind: Kind | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
+    owner: str | None = None
+
+    def takes(self, entity: Entity) -> bool:
+        """Whether an entity is wanted."""
+        return (
+            self.kind in {None, entity.KIND}
+            and self.owner in {None, entity.owner}
+            and all(entity.tags.get(key) == value for key, value in self.tags.items())
+            and (not self.groups or (isinstance(entity, Feed) and not set(self.groups).isdisjoint(entity.groups)))
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Repository:
+    """All usable entities of one config repo in one environment.
+
+    Attributes:
+        settings: of repo.yaml, with the environment's overlay.
+        environment: the one that was asked for, or the repo's default; None: no environment.
+        environments: all environments by name.
+        holds: of holds.yaml.
+        graph: who depends on whom.
+    """
+
+    clusters: Mapping[str, Cluster]
+    feeds: Mapping[str, Feed]
+    processes: Mapping[str, Process]
+    datasources: Mapping[str, Datasource]
+    settings: RepoSettings
+    environment: Environment | None
+    environments: Mapping[str, Environment]
+    holds: tuple[Hold, ...]
+    graph: EntityGraph
+    entries: Mapping[str, Entry] = field(repr=False)
+
+    def entity(self, name: str) -> Entity:
+        """The entity of a name, of whatever kind.
+
+        Raises:
+            UnknownName: no entity has that name.
+        """
+        found = self._entry(name).entity
+        if found is None:
+            raise UnknownName(what="entity", name=name, known=[each.name for each in self.entities()])
+        return found
+
+    def cluster(self, name: str) -> Cluster:
+        """A cluster.
+
+        Raises:
+            UnknownName: no cluster has that name.
+        """
+        return _named(self.clusters, Kind.CLUSTER, name)
+
+    def feed(self, name: str) -> Feed:
+        """A feed.
+
+        Raises:
+            UnknownName: no feed has that name.
+        """
+        return _named(self.feeds, Kind.FEED, name)
+
+    def process(self, name: str) -> Process:
+        """A process.
+
+        Raises:
+            UnknownName: no process has that name.
+        """
+        return _named(self.processes, Kind.PROCESS, name)
+
+    def datasource(self, name: str) -> Datasource:
+        """A datasource.
+
+        Raises:
+            UnknownName: no datasource has that name.
+        """
+        return _named(self.datasources, Kind.DATASOURCE, name)
+
+    def entities(self) -> Iterator[Entity]:
+        """All usable entities, sorted by name."""
+        for _, entry in sorted(self.entries.items()):
+            if entry.entity is not None:
+                yield entry.entity
+
+    def select(self, selection: Selection) -> tuple[Entity, ...]:
+        """The entities that a selection takes, sorted by name."""
+        return tuple(each for each in self.entities() if selection.takes(each))
+
+    def merged(self, name: str) -> Document:
+        """An entity's merged document.
+
+        Raises:
+            UnknownName: no entity has that name.
+        """
+        return self._entry(name).document
+
+    def origins(self, name: str) -> Mapping[Pointer, Origin]:
+        """File, line and column of every leaf of an entity's merged document.
+
+        Raises:
+            UnknownName: no entity has that name.
+        """
+        entry = self._entry(name)
+        return origins(entry.layers, entry.document)
+
+    def file_of(self, name: str) -> str:
+        """The file that an entity is written in.
+
+        Raises:
+            UnknownName: no entity has that name.
+        """
+        return self._entry(name).file
+
+    def holds_on(self, feed: str, cluster: str) -> tuple[Hold, ...]:
+        """The holds on a feed's instances on a cluster."""
+        return tuple(each for each in self.holds if each.concerns(feed, cluster))
+
+    def lookup_path(self, path: str, cluster: str | None = None) -> tuple[PathOwner, ...]:
+        """Which feeds a path belongs to.
+
+        Args:
+            path: a path, or a URI.
+            cluster: only there; None: on every cluster.
+
+        Raises:
+            UnknownName: no such cluster.
+            ElError: the path is relative or has an unknown scheme.
+        """
+        clusters = list(self.clusters.values()) if cluster is None else [self.cluster(cluster)]
+        return owners(path, self.feeds.values(), clusters)
+
+    def _entry(self, name: str) -> Entry:
+        if name not in self.entries:
+            raise UnknownName(what="entity", name=name, known=self.entries)
+        return self.entries[name]
+
+
+def _named(entities: Mapping[str, M], kind: Kind, name: str) -> M:
+    if name not in entities:
+        raise UnknownName(what=kind, name=name, known=entities)
+    return entities[name]

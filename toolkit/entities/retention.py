@@ -1,0 +1,70 @@
+"""How long a feed's instances are kept, and what happens then (DESIGN section 7, Retention)."""
+
+from dataclasses import dataclass, field
+
+from toolkit.el import Frequency
+from toolkit.entities.values import Properties
+from toolkit.entities.vocabulary import ProtectionName, RetentionAction, RetentionPolicy, RetentionType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Protection:
+    """A reason for keeping an old instance; in YAML its name alone will do.
+
+    Attributes:
+        name: the reason.
+        max_age: instances older than this are no longer protected by it.
+    """
+
+    name: ProtectionName
+    max_age: Frequency | None = None
+
+
+DEFAULT_PROTECTION = (Protection(name=ProtectionName.LATE_WINDOW),)
+"""What protects when `protect` is absent (DESIGN section 7)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retention:
+    """The retention of a feed on a cluster.
+
+    Attributes:
+        limit: instances older than this go; exactly as old stays.
+        action: what going means.
+        type: what is counted.
+        quarantine: how long a quarantined instance can be restored.
+        keep_last: so many of the newest instances stay, however old.
+        protect: what else keeps an old instance.
+    """
+
+    limit: Frequency
+    action: RetentionAction = RetentionAction.DELETE
+    type: RetentionType = RetentionType.INSTANCE
+    quarantine: Frequency | None = None
+    keep_last: int | None = None
+    protect: tuple[Protection, ...] = DEFAULT_PROTECTION
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RetentionStage:
+    """When and how retention itself runs (Falcon's lifecycle).
+
+    Attributes:
+        frequency: how often; absent: max(hours(6), the feed's frequency).
+        queue: scheduler queue of the run.
+        priority: priority of the run.
+        properties: of the policy; `retention.policy.agebaseddelete.limit` must agree with the retention limit.
+    """
+
+    policy: RetentionPolicy = RetentionPolicy.AGE_BASED_DELETE
+    frequency: Frequency | None = None
+    queue: str | None = None
+    priority: str | None = None
+    properties: Properties = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lifecycle:
+    """The stages of a feed's life; retention is the one that Falcon knows."""
+
+    retention_stage: RetentionStage

@@ -1,0 +1,98 @@
+"""Which files of a config repo mean what (DESIGN section 4)."""
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from toolkit.entities.problems import Problem
+from toolkit.entities.vocabulary import Kind
+
+REPO_FILE = "repo.yaml"
+HOLDS_FILE = "holds.yaml"
+DEFAULTS_NAME = "defaults.yaml"
+ENVIRONMENTS_FOLDER = "environments"
+SUFFIX = ".yaml"
+
+_KIND_OF_FOLDER = {kind.folder: kind for kind in Kind}
+_MISSPELT = {**{str(kind): kind.folder for kind in Kind}, "environment": ENVIRONMENTS_FOLDER}
+_PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER})
+
+
+class ConfigFiles(Protocol):
+    """What is read of a config repo; a snapshot is one."""
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """Content of the files that `is_config_file` picks, by path with `/`."""
+        ...
+
+    @property
+    def names(self) -> Collection[str]:
+        """Paths of all other files."""
+        ...
+
+    @property
+    def problems(self) -> Collection[Problem]:
+        """Files that could not be read."""
+        ...
+
+
+def is_config_file(path: str) -> bool:
+    """Whether a file of the repo is configuration: entities, defaults, environments, repo.yaml, holds.yaml."""
+    parts = PurePosixPath(path).parts
+    if any(part.startswith(".") for part in parts) or not path.endswith(SUFFIX):
+        return False
+    return path in {REPO_FILE, HOLDS_FILE, DEFAULTS_NAME} or parts[0] in _PLACES
+
+
+def is_config_place(path: str) -> bool:
+    """Whether configuration is looked for at or below a path."""
+    return is_config_file(path) or path.partition("/")[0] in _PLACES
+
+
+def entity_kind(path: str) -> Kind | None:
+    """The kind of the entity in a file, by its folder; None when the file is no entity."""
+    if PurePosixPath(path).name == DEFAULTS_NAME:
+        return None
+    return _KIND_OF_FOLDER.get(path.partition("/")[0]) if "/" in path else None
+
+
+def environment_name(path: str) -> str | None:
+    """The name of the environment in a file; None when the file is no environment."""
+    folder, _, name = path.partition("/")
+    if folder != ENVIRONMENTS_FOLDER or "/" in name or not name.endswith(SUFFIX):
+        return None
+    return name.removesuffix(SUFFIX)
+
+
+def entity_name(path: str) -> str:
+    """The name that the entity in a file must have."""
+    return PurePosixPath(path).name.removesuffix(SUFFIX)
+
+
+def defaults_for(path: str) -> Iterator[str]:
+    """The defaults files that may hold for a file, from the root down."""
+    yield DEFAULTS_NAME
+    parents = PurePosixPath(path).parts[:-1]
+    for depth in range(1, len(parents) + 1):
+        yield "/".join((*parents[:depth], DEFAULTS_NAME))
+
+
+def misnamed_files(names: Collection[str]) -> Iterator[Problem]:
+    """Files that look like configuration and would be silently left out."""
+    for name in names:
+        folder = name.partition("/")[0]
+        if folder in _MISSPELT and name.endswith(SUFFIX):
+            message = f"found the folder {folder}/, expected {_MISSPELT[folder]}/"
+            yield Problem(file=name, rule="file-name", message=message, hint="move the file")
+        elif _is_misnamed(name):
+            found = PurePosixPath(name).suffix
+            message = f"found the ending {found}, expected {SUFFIX}"
+            yield Problem(file=name, rule="file-name", message=message, hint="rename the file")
+
+
+def _is_misnamed(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    if any(part.startswith(".") for part in parts) or not name.casefold().endswith((".yml", SUFFIX)):
+        return False
+    return parts[0] in _PLACES or name.casefold() in {"repo.yml", "holds.yml", "defaults.yml"}

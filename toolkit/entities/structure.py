@@ -1,0 +1,96 @@
+"""From a merged, valid document to a model, and back."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from toolkit.el import Frequency, format_instant, parse_instant
+from toolkit.entities.cluster import Cluster
+from toolkit.entities.datasource import Datasource
+from toolkit.entities.documents import Document
+from toolkit.entities.feed import Feed
+from toolkit.entities.process import Process
+from toolkit.entities.retention import Protection
+from toolkit.entities.vocabulary import Kind, ProtectionName
+
+Entity = Cluster | Feed | Process | Datasource
+"""One of the four kinds."""
+
+_MODELS: dict[Kind, type[Entity]] = {
+    Kind.CLUSTER: Cluster,
+    Kind.FEED: Feed,
+    Kind.PROCESS: Process,
+    Kind.DATASOURCE: Datasource,
+}
+
+T = TypeVar("T")
+
+
+def structure_entity(kind: Kind, document: Document) -> Entity:
+    """The model of a merged entity that its schema allows."""
+    body = {key: value for key, value in document.items() if key != "kind"}
+    return _CONVERTER.structure(body, _MODELS[kind])
+
+
+def structure(document: Document, model: type[T]) -> T:
+    """The model of any other document that its schema allows."""
+    return _CONVERTER.structure(document, model)
+
+
+def to_document(entity: Entity) -> Document:
+    """The document that an entity is made from; values that equal the model's defaults are left out."""
+    return {"kind": str(entity.KIND), **cast("dict[str, Any]", _CONVERTER.unstructure(entity))}
+
+
+def _converter() -> Converter:
+    converter = Converter(forbid_extra_keys=True, detailed_validation=False)
+    converter.register_structure_hook(Frequency, lambda text, _: Frequency.parse(text))
+    converter.register_unstructure_hook(Frequency, str)
+    converter.register_structure_hook(datetime, lambda text, _: parse_instant(text))
+    converter.register_unstructure_hook(datetime, format_instant)
+    converter.register_structure_hook(str | int | float | bool, lambda scalar, _: scalar)
+    converter.register_unstructure_hook(StrEnum, str)
+    converter.register_structure_hook_factory(is_dataclass, partial(_structure_model, converter))
+    converter.register_unstructure_hook_factory(is_dataclass, partial(_unstructure_model, converter))
+    _register_protection(converter)
+    return converter
+
+
+def _structure_model(converter: Converter, model: type[Any]) -> Any:  # noqa: ANN401 - cattrs' own type
+    return make_dict_structure_fn(
+        model, converter, _cattrs_forbid_extra_keys=True, _cattrs_detailed_validation=False, **_renamed(model)
+    )
+
+
+def _unstructure_model(converter: Converter, model: type[Any]) -> Any:  # noqa: ANN401 - cattrs' own type
+    return make_dict_unstructure_fn(model, converter, _cattrs_omit_if_default=True, **_renamed(model))
+
+
+def _renamed(model: type[Any]) -> dict[str, Any]:
+    """The fields whose YAML key is a word that Python keeps for itself (`import_`, `class_`)."""
+    return {each.name: override(rename=each.name[:-1]) for each in fields(model) if each.name.endswith("_")}
+
+
+def _register_protection(converter: Converter) -> None:
+    from_mapping = _structure_model(converter, Protection)
+    to_mapping = _unstructure_model(converter, Protection)
+
+    def read(value: str | Mapping[str, Any], model: type[Protection]) -> Protection:
+        if isinstance(value, str):
+            return Protection(name=ProtectionName(value))
+        return cast("Protection", from_mapping(value, model))
+
+    def write(protection: Protection) -> object:
+        return str(protection.name) if protection.max_age is None else to_mapping(protection)
+
+    converter.register_structure_hook(Protection, read)
+    converter.register_unstructure_hook(Protection, write)
+
+
+_CONVERTER = _converter()

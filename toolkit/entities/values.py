@@ -1,0 +1,58 @@
+"""Values that more than one kind of entity uses: access, notification, validity, properties."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.el import Frequency, InstanceSequence
+from toolkit.entities.vocabulary import NotificationLevel
+
+Properties = Mapping[str, str | int | float | bool]
+"""Free names with scalar values, handed on as they are."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Acl:
+    """Who owns an entity and its data (Falcon's ACL element).
+
+    Attributes:
+        owner: user name.
+        group: group name.
+        permission: octal permission (``0750``, ``750`` or ``0x750``), or ``*`` for whatever there is.
+    """
+
+    owner: str | None = None
+    group: str | None = None
+    permission: str = "*"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Notification:
+    """Who is told when an instance is over.
+
+    Attributes:
+        email: addresses.
+        level: after every attempt, or once an instance.
+    """
+
+    email: tuple[str, ...]
+    level: NotificationLevel = NotificationLevel.INSTANCE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Validity:
+    """When an entity has instances on a cluster: start <= instance time < end (DESIGN section 8)."""
+
+    start: datetime
+    end: datetime
+
+    def sequence(self, frequency: Frequency, timezone: str) -> InstanceSequence:
+        """The instances of this validity, stepped by `frequency` in `timezone`."""
+        return InstanceSequence(self.start, frequency, timezone, self.end)
+
+
+def property_text(value: str | float | bool) -> str:  # noqa: FBT001 - a property may be a bool
+    """A property's value as the text that paths and workflows see; booleans as YAML writes them."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,223 @@
+"""Schema violations in words: what was found, what was expected, which key was probably meant."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from jsonschema import Draft202012Validator
+
+from toolkit.el import ElError
+from toolkit.entities.documents import Document, Value
+from toolkit.entities.nearest import did_you_mean, suggestion
+from toolkit.entities.pointers import path_text
+from toolkit.entities.yaml_location import Pointer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """Something wrong with a document, before its place in a file is known.
+
+    Attributes:
+        pointer: the value, or the mapping that lacks something.
+        rule: a stable identifier.
+        on_key: the key is wrong rather than the value.
+        offset: characters into the value, when that is known.
+    """
+
+    pointer: Pointer
+    rule: str
+    message: str
+    hint: str = ""
+    on_key: bool = False
+    offset: int | None = None
+
+
+class _Violation(Protocol):
+    """What is used of jsonschema's error, whose own types say less than they could."""
+
+    validator: str
+    validator_value: Any
+    instance: Any
+    schema: Mapping[str, Any]
+    cause: Exception | None
+    message: str
+
+    @property
+    def absolute_path(self) -> Sequence[str | int]: ...
+    @property
+    def absolute_schema_path(self) -> Sequence[str | int]: ...
+
+
+def violations(validator: Draft202012Validator, document: Document) -> Iterator[Finding]:
+    """Everything in a document that its schema does not allow, each once."""
+    seen: set[tuple[Pointer, str, str]] = set()
+    for error in validator.iter_errors(document):
+        for finding in _findings(cast("_Violation", error), document):
+            key = (finding.pointer, finding.rule, finding.message)
+            if key not in seen:
+                seen.add(key)
+                yield finding
+
+
+def _findings(error: _Violation, document: Document) -> Iterator[Finding]:
+    pointer: Pointer = tuple(error.absolute_path)
+    if "propertyNames" in error.absolute_schema_path:
+        yield _bad_name(error, document, pointer)
+        return
+    explain = _EXPLANATIONS.get(error.validator, _any_other)
+    yield from explain(error, document, pointer)
+
+
+def _bad_name(error: _Violation, document: Document, pointer: Pointer) -> Finding:
+    where = (*pointer, str(error.instance))
+    return Finding(
+        pointer=where, rule="bad-name", message=f"{path_text(document, where)}: {_reason(error)}", on_key=True
+    )
+
+
+def _unknown_keys(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+    known: Mapping[str, Any] = error.schema.get("properties", {})
+    for key in error.instance:
+        if key not in known:
+            yield Finding(
+                pointer=(*pointer, key),
+                rule="unknown-key",
+                message=f"unknown key {key!r}{_inside(document, pointer)}",
+                hint=_SECRETS.get(key.casefold(), "") or suggestion(key, known),
+                on_key=True,
+            )
+
+
+_REFERENCE = "nothing secret may stand in the repo: give env, file, or alias and provider"
+_SECRETS = dict.fromkeys(("password", "passwd", "secret", "token", "passwordtext", "password_text"), _REFERENCE)
+
+
+def _missing_keys(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+    for key in error.validator_value:
+        if key not in error.instance:
+            yield Finding(
+                pointer=pointer,
+                rule="missing-key",
+                message=f"missing key {key!r}{_inside(document, pointer)}",
+                hint=_meaning(error.schema, key),
+                on_key=True,
+            )
+
+
+def _meaning(schema: Mapping[str, Any], key: str) -> str:
+    described = schema.get("properties", {}).get(key, {}).get("description", "")
+    return f"{key}: {described}" if described else ""
+
+
+def _wrong_type(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+    wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+    expected = " or ".join(_TYPE_NAMES[each] for each in wanted if each != "null")
+    quotable = "string" in wanted and isinstance(error.instance, int | float)
+    yield Finding(
+        pointer=pointer,
+        rule="wrong-type",
+        message=f"{path_text(document, pointer)}: found {_described(error.instance)}, expected {expected}",
+        hint="put quotes around it" if quotable else "",
+    )
+
+
+_TYPE_NAMES = {
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+}
+
+
+def _described(value: Value) -> str:
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else _scalar_text(value)
+
+
+def _scalar_text(value: Value) -> str:
+    return f"the text {value!r}" if isinstance(value, str) else f"the number {value}"
+
+
+def _not_in_set(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+    if not isinstance(error.instance, str):
+        return  # the type is wrong, and `type` says so
+    allowed = [str(each) for each in error.validator_value if each is not None]
+    yield Finding(
+        pointer=pointer,
+        rule="bad-value",
+        message=f"{path_text(document, pointer)}: found {error.instance!r}, expected {_one_of(allowed)}",
+        hint=did_you_mean(error.instance, allowed),
+    )
+
+
+def _one_of(allowed: list[str]) -> str:
+    return allowed[0] if len(allowed) == 1 else f"one of {', '.join(allowed)}"
+
+
+def _wrong_kind(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+    message = f"{path_text(document, pointer)}: found {error.instance!r}, expected {error.validator_value!r}"
+    hint = "the kind of an entity goes with its folder" if pointer == ("kind",) else ""
+    yield Finding(pointer=pointer, rule="wrong-kind", message=message, hint=hint)
+
+
+def _bad_format(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+    cause = error.cause
+    yield Finding(
+        pointer=pointer,
+        rule=f"bad-{error.validator_value}",
+        message=f"{path_text(document, pointer)}: {_reason(error)}",
+        offset=cause.position if isinstance(cause, ElError) else None,
+    )
+
+
+def _reason(error: _Violation) -> str:
+    return str(error.cause) if error.cause is not None else error.message
+
+
+def _any_other(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+    describe = _LIMITS.get(error.validator)
+    expected = describe(error.validator_value) if describe else None
+    found = _described(error.instance)
+    reason = f"found {found}, expected {expected}" if expected else error.message
+    yield Finding(pointer=pointer, rule="bad-value", message=f"{path_text(document, pointer)}: {reason}")
+
+
+_LIMITS: dict[str, Callable[[Any], str]] = {
+    "minimum": lambda limit: f"at least {limit}",
+    "maximum": lambda limit: f"at most {limit}",
+    "minLength": lambda _: "a text that is not empty",
+    "minItems": lambda limit: f"a list with at least {limit} item",
+    "minProperties": lambda limit: f"a mapping with at least {limit} key",
+    "uniqueItems": lambda _: "a list without repetition",
+    "pattern": lambda pattern: f"a text that matches {pattern}",
+}
+
+
+def _dependent(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+    for key, needed in error.validator_value.items():
+        for each in needed:
+            if key in error.instance and each not in error.instance:
+                message = f"missing key {each!r}{_inside(document, pointer)}, which goes with {key!r}"
+                yield Finding(pointer=pointer, rule="missing-key", message=message, on_key=True)
+
+
+def _inside(document: Document, pointer: Pointer) -> str:
+    return f" in {path_text(document, pointer)}" if pointer else ""
+
+
+_EXPLANATIONS: dict[str, Callable[[_Violation, Document, Pointer], Iterator[Finding]]] = {
+    "additionalProperties": _unknown_keys,
+    "required": _missing_keys,
+    "dependentRequired": _dependent,
+    "type": _wrong_type,
+    "enum": _not_in_set,
+    "const": _wrong_kind,
+    "format": _bad_format,
+}

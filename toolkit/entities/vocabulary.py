@@ -1,0 +1,205 @@
+"""The closed sets of words that an entity may use (DESIGN section 4; names follow Falcon)."""
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The four kinds of entities."""
+
+    CLUSTER = "cluster"
+    """Where data lives and work runs."""
+    FEED = "feed"
+    """A data set that gets a new instance every period."""
+    PROCESS = "process"
+    """A workflow that turns feed instances into feed instances."""
+    DATASOURCE = "datasource"
+    """A database that feeds are imported from or exported to."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of the config repo that holds entities of this kind."""
+        return _FOLDERS[self]
+
+
+_FOLDERS = {
+    Kind.CLUSTER: "clusters",
+    Kind.FEED: "feeds",
+    Kind.PROCESS: "processes",
+    Kind.DATASOURCE: "datasources",
+}
+
+
+class ClusterRole(StrEnum):
+    """The part that a cluster plays in a feed's replication."""
+
+    SOURCE = "source"
+    """Instances are made here and copied from here."""
+    TARGET = "target"
+    """Instances are copied to here."""
+
+
+class LocationType(StrEnum):
+    """What one of a feed's locations holds."""
+
+    DATA = "data"
+    """The instances themselves."""
+    STATS = "stats"
+    """Statistics about the instances."""
+    META = "meta"
+    """Metadata about the instances."""
+    TMP = "tmp"
+    """Temporary files of the feed's producers."""
+
+
+class RetentionType(StrEnum):
+    """What retention counts; Falcon knows one."""
+
+    INSTANCE = "instance"
+    """The age of an instance's time."""
+
+
+class RetentionAction(StrEnum):
+    """What happens to an instance that is older than the limit."""
+
+    DELETE = "delete"
+    """It is deleted."""
+    ARCHIVE = "archive"
+    """It is moved to an archive."""
+    QUARANTINE = "quarantine"
+    """It is set aside for a while, then deleted."""
+
+
+class ProtectionName(StrEnum):
+    """A reason for keeping an instance that is older than the limit."""
+
+    LATE_WINDOW = "late_window"
+    """Late data may still come for it."""
+    UNREAD_BATCHES = "unread_batches"
+    """A consumer has not read it yet."""
+    UNREPLICATED = "unreplicated"
+    """It has not reached every target yet."""
+
+
+class FirstRun(StrEnum):
+    """What the first retention run of a new or changed feed does."""
+
+    PLAN = "plan"
+    """It prints its plan only."""
+    APPLY = "apply"
+    """It deletes, as every run does."""
+
+
+class RetentionPolicy(StrEnum):
+    """The policy of a feed's retention stage."""
+
+    AGE_BASED_DELETE = "age_based_delete"
+    """Instances older than a limit go."""
+
+
+class Order(StrEnum):
+    """Which of a process's ready instances runs first."""
+
+    FIFO = "FIFO"
+    """The oldest."""
+    LIFO = "LIFO"
+    """The newest."""
+    LAST_ONLY = "LAST_ONLY"
+    """The newest; the older ones are dropped."""
+
+
+class Engine(StrEnum):
+    """What runs a workflow."""
+
+    SPARK_SUBMIT = "spark_submit"
+    """A Spark application, by spark-submit."""
+    SPARK_SQL = "spark_sql"
+    """A file of SQL statements, by Spark."""
+    COMMAND = "command"
+    """A command of the operating system."""
+    OOZIE = "oozie"
+    """Falcon's Oozie workflow."""
+    PIG = "pig"
+    """Falcon's Pig script."""
+    HIVE = "hive"
+    """Falcon's Hive script."""
+
+
+class RetryPolicy(StrEnum):
+    """How the waits between retries grow (DESIGN section 8)."""
+
+    PERIODIC = "periodic"
+    """d, d, d."""
+    BACKOFF = "backoff"
+    """d, 2d, 3d."""
+    EXP_BACKOFF = "exp_backoff"
+    """d, 2d, 4d."""
+
+
+class LatePolicy(StrEnum):
+    """When a process looks for late data (DESIGN section 8)."""
+
+    PERIODIC = "periodic"
+    """At nominal + d, + 2d, + 3d."""
+    BACKOFF = "backoff"
+    """At nominal + d, + 3d, + 6d."""
+    EXP_BACKOFF = "exp_backoff"
+    """At nominal + d, + 3d, + 7d."""
+    FINAL = "final"
+    """Once, at the cut-off."""
+
+
+class NotificationLevel(StrEnum):
+    """How often a notification is sent."""
+
+    ATTEMPT = "attempt"
+    """After every attempt of an instance."""
+    INSTANCE = "instance"
+    """Once, when the instance is over."""
+
+
+class DatasourceType(StrEnum):
+    """The database behind a datasource (Falcon's list)."""
+
+    MYSQL = "mysql"
+    """MySQL or MariaDB."""
+    ORACLE = "oracle"
+    """Oracle."""
+    HSQL = "hsql"
+    """HyperSQL."""
+    POSTGRES = "postgres"
+    """PostgreSQL."""
+    DB2 = "db2"
+    """IBM Db2."""
+    NETEZZA = "netezza"
+    """IBM Netezza."""
+    TERADATA = "teradata"
+    """Teradata."""
+    GENERIC = "generic"
+    """Any other with a JDBC driver."""
+
+
+class ExtractType(StrEnum):
+    """How much of a table an import reads."""
+
+    FULL = "full"
+    """All of it, every time."""
+    INCREMENTAL = "incremental"
+    """What is new by the delta column."""
+
+
+class MergePolicy(StrEnum):
+    """How imported rows meet those already there."""
+
+    SNAPSHOT = "snapshot"
+    """Each instance is a whole picture."""
+    APPEND = "append"
+    """Rows are added."""
+
+
+class LoadType(StrEnum):
+    """How exported rows meet those in the table."""
+
+    UPDATEONLY = "updateonly"
+    """Existing rows are updated; no row is added."""
+    ALLOWINSERT = "allowinsert"
+    """Rows that do not exist are added."""

@@ -1,0 +1,88 @@
+"""What a process runs, and what happens when that fails or data comes late."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolkit.el import Frequency
+from toolkit.entities.values import Properties
+from toolkit.entities.vocabulary import Engine, LatePolicy, RetryPolicy
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SparkAttributes:
+    """Settings of a spark-submit workflow (Falcon's spark-attributes).
+
+    Attributes:
+        class_: main class of a jar; the YAML key is `class`.
+        conf: Spark settings.
+        args: arguments after the input and output paths.
+    """
+
+    master: str | None = None
+    mode: str | None = None
+    name: str | None = None
+    class_: str | None = None
+    jar: str | None = None
+    conf: Properties = field(default_factory=dict)
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One step of a workflow of several.
+
+    Attributes:
+        recoverable: a rerun after a failure may begin at this step.
+    """
+
+    name: str
+    engine: Engine
+    path: str
+    recoverable: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workflow:
+    """What runs: one engine with its path, or steps.
+
+    Attributes:
+        path: of the script, relative to the config repo, or a URI.
+        lib: files and directories that the workflow needs.
+    """
+
+    engine: Engine | None = None
+    path: str | None = None
+    name: str | None = None
+    version: str | None = None
+    lib: tuple[str, ...] = ()
+    spark: SparkAttributes | None = None
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retry:
+    """How often and when a failed instance is tried again.
+
+    Attributes:
+        attempts: retries after the first try.
+        on_timeout: a timed-out instance is retried too.
+    """
+
+    policy: RetryPolicy
+    delay: Frequency
+    attempts: int
+    on_timeout: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LateProcess:
+    """When late data is looked for, and what runs then.
+
+    Attributes:
+        delay: absent only with the policy `final`.
+        inputs: path of the workflow by input name.
+    """
+
+    policy: LatePolicy
+    delay: Frequency | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,176 @@
+"""From a YAML file to plain data: YAML 1.2 scalars, text keys, no duplicate keys, no tags, no alias bombs."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from toolkit.entities.documents import Document, Value
+from toolkit.entities.problems import Problem
+from toolkit.entities.yaml_nodes import YamlUnreadableError, compose
+from toolkit.entities.yaml_scalars import plain_scalar
+
+_MAX_NODES = 200_000
+"""More values than any honest file has; a few aliases of aliases make billions."""
+
+_MAX_DEPTH = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoadedYaml:
+    """What a file holds.
+
+    Attributes:
+        data: None when the file has problems.
+        has_null: some value is null, so that merging has something to remove.
+        problems: all that is wrong with the file as YAML.
+    """
+
+    data: Document | None
+    has_null: bool
+    problems: tuple[Problem, ...]
+
+
+def load_yaml(data: bytes, file: str) -> LoadedYaml:
+    """Reads one file; never raises for its content.
+
+    Args:
+        data: the file's bytes.
+        file: its path, for the problems.
+    """
+    construction = _Construction(file)
+    try:
+        node = compose(data, file)
+        document = construction.document(node)
+        if b"\t" in data:
+            construction.problems.extend(_tabs(data, node, file))
+    except YamlUnreadableError as error:
+        return LoadedYaml(data=None, has_null=False, problems=(*construction.problems, error.problem))
+    problems = tuple(construction.problems)
+    return LoadedYaml(data=None if problems else document, has_null=construction.has_null, problems=problems)
+
+
+class _Construction:
+    """Builds plain data from nodes and notes what is wrong on the way."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems: list[Problem] = []
+        self.has_null = False
+        self._count = 0
+
+    def document(self, node: Node) -> Document:
+        if isinstance(node, MappingNode):
+            return self._mapping(node, 1)
+        found = "a list" if isinstance(node, SequenceNode) else "a single value"
+        raise YamlUnreadableError(self._problem(node, "wrong-type", f"found {found}, expected a mapping"))
+
+    def _value(self, node: Node, depth: int) -> Value:
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        if depth > _MAX_DEPTH:
+            message = f"values are nested deeper than {_MAX_DEPTH} levels, or an alias contains itself"
+            raise YamlUnreadableError(self._problem(node, "too-deep", message))
+        if isinstance(node, MappingNode):
+            return self._mapping(node, depth + 1)
+        self._enter(node)
+        return [self._value(each, depth + 1) for each in node.value]
+
+    def _scalar(self, node: ScalarNode) -> Value:
+        tag = node.tag
+        if tag.__class__ is str:
+            self._refuse_tag(node)
+        self._count += 1
+        text: str = node.value
+        if not tag[0]:
+            return text
+        value = plain_scalar(text)
+        if value is None:
+            self.has_null = True
+        return value
+
+    def _mapping(self, node: MappingNode, depth: int) -> dict[str, Value]:
+        self._enter(node)
+        result: dict[str, Value] = {}
+        for key_node, value_node in node.value:
+            key = self._key(key_node)
+            if key in result:
+                self._note(key_node, "duplicate-key", f"the key {key!r} is there twice", "keep one of them")
+            result[key] = self._value(value_node, depth)
+        return result
+
+    def _key(self, node: Node) -> str:
+        key = self._scalar(node) if isinstance(node, ScalarNode) else None
+        if isinstance(key, str):
+            return key
+        found = f"{node.value!r}" if isinstance(node, ScalarNode) else "a list or a mapping"
+        self._note(node, "key-type", f"found {found} as a key, expected text", "put quotes around it")
+        return str(node.value)
+
+    def _enter(self, node: Node) -> None:
+        if node.tag.__class__ is str:
+            self._refuse_tag(node)
+        self._count += 1
+        if self._count > _MAX_NODES:
+            message = f"aliases make more than {_MAX_NODES} values of this file"
+            raise YamlUnreadableError(
+                self._problem(node, "alias-bomb", message, "write values out, or use defaults.yaml")
+            )
+
+    def _refuse_tag(self, node: Node) -> None:
+        self._note(node, "yaml-tag", f"found the tag {node.tag!r}, expected a plain value", "remove the tag")
+
+    def _note(self, node: Node, rule: str, message: str, hint: str = "") -> None:
+        self.problems.append(self._problem(node, rule, message, hint))
+
+    def _problem(self, node: Node, rule: str, message: str, hint: str = "") -> Problem:
+        mark = node.start_mark
+        return Problem(
+            file=self.file, line=mark.line + 1, column=mark.column + 1, rule=rule, message=message, hint=hint
+        )
+
+
+def _tabs(data: bytes, root: Node, file: str) -> Iterator[Problem]:
+    """Tabs between values; libyaml lets some pass that other YAML readers stumble over."""
+    text = data.decode()
+    inside = _scalar_ranges(root)
+    for match in re.finditer(r"[^\t\n]*?\t", text):
+        offset = match.end() - 1
+        start = text.rfind("\n", 0, offset) + 1
+        if any(first <= offset < last for first, last in inside) or _in_comment(text, start, offset, inside):
+            continue
+        line = text.count("\n", 0, offset) + 1
+        yield Problem(
+            file=file,
+            line=line,
+            column=offset - start + 1,
+            rule="tab",
+            message="found a tab, expected blanks",
+            hint="use blanks",
+        )
+
+
+def _in_comment(text: str, start: int, offset: int, inside: list[tuple[int, int]]) -> bool:
+    hash_at = text.find("#", start, offset)
+    while hash_at >= 0 and any(first <= hash_at < last for first, last in inside):
+        hash_at = text.find("#", hash_at + 1, offset)
+    return hash_at >= 0
+
+
+def _scalar_ranges(root: Node) -> list[tuple[int, int]]:
+    ranges: dict[int, tuple[int, int]] = {}
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, ScalarNode):
+            ranges[node.start_mark.index] = (node.start_mark.index, node.end_mark.index)
+        elif isinstance(node, MappingNode):
+            pending.extend(each for pair in node.value for each in pair)
+        else:
+            pending.extend(node.value)
+    return list(ranges.values())

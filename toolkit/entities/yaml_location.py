@@ -1,0 +1,87 @@
+"""Where in a file a value stands; the file is read again for it, so that good files never pay."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from toolkit.entities.yaml_nodes import YamlUnreadableError, compose
+
+Pointer = tuple[str | int, ...]
+"""The keys and list positions that lead to a value."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Span:
+    """A place in a file: lines and columns (in characters) from 1 on; the end is exclusive.
+
+    Attributes:
+        text_offset: columns from the start to the first character of the text itself; None when the text has
+            escapes or several lines, so that an offset in it says nothing about columns.
+    """
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text_offset: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Located:
+    """What was found at the end of a pointer.
+
+    Attributes:
+        value: the value's place.
+        key: the place of its key; the value's own for list items and the whole document.
+    """
+
+    value: Span
+    key: Span
+
+
+def locate(data: bytes, pointer: Pointer) -> Located | None:
+    """The place of the value that a pointer leads to; None when the file has no such value."""
+    node = key = _root(data)
+    for step in pointer:
+        found = _child(node, step)
+        if found is None:
+            return None
+        key, node = found
+    return None if node is None or key is None else Located(value=_span(node), key=_span(key))
+
+
+@lru_cache(maxsize=4)
+def _root(data: bytes) -> Node | None:
+    try:
+        return compose(data, "")
+    except YamlUnreadableError:
+        return None
+
+
+def _child(node: Node | None, step: str | int) -> tuple[Node, Node] | None:
+    if isinstance(node, MappingNode):
+        return next(((key, value) for key, value in node.value if key.value == step), None)
+    if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
+        item = node.value[step]
+        return item, item
+    return None
+
+
+def _span(node: Node) -> Span:
+    start, end = node.start_mark, node.end_mark
+    return Span(
+        line=start.line + 1,
+        column=start.column + 1,
+        end_line=end.line + 1,
+        end_column=end.column + 1,
+        text_offset=_text_offset(node),
+    )
+
+
+def _text_offset(node: Node) -> int | None:
+    start, end = node.start_mark, node.end_mark
+    if not isinstance(node, ScalarNode) or start.line != end.line:
+        return None
+    around = end.column - start.column - len(node.value)
+    return {0: 0, len("''"): 1}.get(around)

@@ -1,0 +1,130 @@
+"""From the bytes of a file to the node tree of its one YAML document, by libyaml."""
+
+from collections.abc import Iterator
+
+import yaml
+from yaml._yaml import CParser
+from yaml.nodes import Node
+
+from toolkit.entities.problems import Problem
+
+_DEEPEST_PARSE = 2000
+"""The composer is recursive C code: at some 30,000 levels it overruns the stack and takes the process with it."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class YamlUnreadableError(Exception):
+    """Internal: the file has no node tree; carries the one problem that says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+
+class _Composer(CParser):
+    """libyaml's composer without PyYAML's tag resolution: a node's tag says only how it was written."""
+
+    def __init__(self, data: bytes) -> None:
+        CParser.__init__(self, data)
+
+    def resolve(self, _kind: type[Node], _value: object, implicit: object) -> object:
+        return implicit
+
+    def descend_resolver(self, _parent: object, _index: object) -> None:
+        """Nothing: paths play no part in reading scalars."""
+
+    def ascend_resolver(self) -> None:
+        """Nothing: paths play no part in reading scalars."""
+
+
+def compose(data: bytes, file: str) -> Node:
+    """The root node of the only document in a file.
+
+    Raises:
+        YamlUnreadableError: no UTF-8, not YAML, empty, or more than one document.
+    """
+    _check_encoding(data, file)
+    _check_depth(data, file)
+    try:
+        node: Node | None = _Composer(data).get_single_node()
+    except yaml.YAMLError as error:
+        raise YamlUnreadableError(_syntax_problem(error, data, file)) from error
+    if node is None:
+        raise YamlUnreadableError(
+            _problem(file, 1, 1, "empty-file", "the file is empty", "write a mapping, or remove it")
+        )
+    return node
+
+
+def _problem(file: str, line: int, column: int, rule: str, message: str, hint: str = "") -> Problem:
+    return Problem(file=file, line=line, column=column, rule=rule, message=message, hint=hint)
+
+
+def _check_encoding(data: bytes, file: str) -> None:
+    if data.startswith(_BOM):
+        raise YamlUnreadableError(
+            _problem(
+                file, 1, 1, "encoding", "found a byte order mark, expected plain UTF-8", "save the file without it"
+            )
+        )
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line, column = _position(data, error.start)
+        found = f"found the byte 0x{data[error.start]:02x}, expected UTF-8"
+        raise YamlUnreadableError(_problem(file, line, column, "encoding", found, "save the file as UTF-8")) from error
+
+
+def _position(data: bytes, offset: int) -> tuple[int, int]:
+    before = data[:offset].decode(errors="replace")
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def _check_depth(data: bytes, file: str) -> None:
+    if len(data) < _DEEPEST_PARSE or _deepest_possible(data) < _DEEPEST_PARSE:
+        return
+    for depth, line, column in _depths(data):
+        if depth > _DEEPEST_PARSE:
+            raise YamlUnreadableError(_problem(file, line, column, "too-deep", "values are nested far too deep"))
+
+
+def _deepest_possible(data: bytes) -> int:
+    """An upper bound, cheap to find: every level needs a bracket, a dash, a question mark or one more blank."""
+    indent = max((len(line) - len(line.lstrip(b" ")) for line in data.splitlines()), default=0)
+    return indent + sum(data.count(opener) for opener in (b"[", b"{", b"- ", b"?"))
+
+
+def _depths(data: bytes) -> Iterator[tuple[int, int, int]]:
+    depth = 0
+    try:
+        for event in yaml.parse(data, Loader=yaml.CSafeLoader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                mark = event.start_mark
+                yield (depth, mark.line + 1, mark.column + 1) if mark else (depth, 1, 1)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except yaml.YAMLError:
+        return  # the composer meets the same error and explains it
+
+
+def _syntax_problem(error: yaml.YAMLError, data: bytes, file: str) -> Problem:
+    if isinstance(error, yaml.reader.ReaderError):
+        line, column = _position(data, len(data.decode()[: error.position].encode()))
+        code = error.character if isinstance(error.character, int) else ord(error.character)
+        return _problem(file, line, column, "encoding", f"found the control character #x{code:04x}", "remove it")
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return _problem(file, 1, 1, "yaml-syntax", str(error))
+    line, column = error.problem_mark.line + 1, error.problem_mark.column + 1
+    if error.problem == "but found another document":
+        return _problem(file, line, column, "yaml-documents", "found a second document, expected one", "remove '---'")
+    if _is_tab(data, line, column):
+        return _problem(file, line, column, "tab", "found a tab, expected blanks", "indent with blanks")
+    context = f"{error.context}: " if error.context else ""
+    return _problem(file, line, column, "yaml-syntax", f"{context}{error.problem}")
+
+
+def _is_tab(data: bytes, line: int, column: int) -> bool:
+    lines = data.decode().split("\n")
+    return line <= len(lines) and lines[line - 1][column - 1 : column] == "\t"
