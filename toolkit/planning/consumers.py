@@ -1,0 +1,102 @@
+"""Which process instances read a feed instance: the inverse of an input's range, by arithmetic."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.el import InstanceSequence, evaluate
+from toolkit.entities import Feed, Input, Process
+from toolkit.planning.process_io import depends_on_availability
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Consumer:
+    """The instances of one process that read a feed instance through one input.
+
+    Args:
+        process: the process's name.
+        input: the input's name.
+        instances: nominal times of the first and the last of them, UTC; all instances between read it too. None when
+            it depends on what is available at the time (`latest`, `future`).
+        count: how many instances that is; 0 when it depends.
+    """
+
+    process: str
+    input: str
+    instances: tuple[datetime, datetime] | None
+    count: int
+
+    @property
+    def depends_on_availability(self) -> bool:
+        """Whether only a run can tell which instances read it."""
+        return self.instances is None
+
+
+def consumers(feed: Feed, cluster: str, instant: datetime, processes: Iterable[Process]) -> Iterator[Consumer]:
+    """The process instances on a cluster that read a feed instance.
+
+    Args:
+        feed: the feed.
+        cluster: the cluster's name.
+        instant: an instance of the feed on that cluster, UTC.
+        processes: all processes; those that do not read the feed, or are not on the cluster, are passed over.
+
+    Raises:
+        ElError: `instant` is no instance of the feed there.
+        UnknownName: the feed is not on that cluster.
+    """
+    grid = feed.instances_on(cluster)
+    grid.index(instant)
+    for process in processes:
+        if any(each.name == cluster for each in process.clusters):
+            yield from _of_process(feed.name, grid, instant, process, cluster)
+
+
+def _of_process(
+    feed: str, grid: InstanceSequence, instant: datetime, process: Process, cluster: str
+) -> Iterator[Consumer]:
+    runs, end = process.instances_on(cluster), process.cluster(cluster).validity.end
+    positions = range(runs.count(runs.start, end))
+    for name, each in process.inputs.items():
+        if each.feed != feed:
+            continue
+        if depends_on_availability(each):
+            yield Consumer(process=process.name, input=name, instances=None, count=0)
+            continue
+        reading = _Reading(each, grid, process.timezone, runs).of(instant, positions)
+        if reading:
+            ends = runs[reading.start], runs[reading.stop - 1]
+            yield Consumer(process=process.name, input=name, instances=ends, count=len(reading))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The range of an input as it moves with the runs of its process.
+
+    Its ends never go back, but for one case: until 2011 St. John's set its clocks back across midnight.
+    """
+
+    input: Input
+    grid: InstanceSequence
+    timezone: str
+    runs: InstanceSequence
+
+    def of(self, instant: datetime, positions: range) -> range:
+        """The positions of the runs whose range holds the instant; both borders are found by halving."""
+
+        def ends_late_enough(position: int) -> bool:
+            end = self._floor(self.input.end, position)
+            return end is not None and end >= instant
+
+        def starts_too_late(position: int) -> bool:
+            start = self._floor(self.input.start, position)
+            return start is not None and start > instant
+
+        first = bisect_left(positions, x=True, key=ends_late_enough)
+        return range(first, bisect_left(positions, x=True, key=starts_too_late))
+
+    def _floor(self, expression: str, position: int) -> datetime | None:
+        return self.grid.at_or_before(evaluate(expression, self.runs[position], self.timezone))

@@ -1,0 +1,72 @@
+"""Where the instances of a feed are on a cluster: paths by location type, or a partition of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.el import PathTemplate, TableUri
+from toolkit.entities import Cluster, Feed, LocationType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceStorage:
+    """Where one feed instance is.
+
+    Args:
+        instant: the instance time, UTC.
+        paths: path by location type; empty for a table feed.
+        partition: partition key to value, in the table's order; None for a path feed.
+    """
+
+    instant: datetime
+    paths: Mapping[LocationType, str]
+    partition: Mapping[str, str] | None
+
+
+def partition_name(partition: Mapping[str, str]) -> str:
+    """A partition as one text: ``ds=2026-03-01/region=us``."""
+    return "/".join(f"{key}={value}" for key, value in partition.items())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedStorage:
+    """The templates of a feed on a cluster, with the variables that the feed and the cluster give a value.
+
+    Args:
+        feed: the feed's name.
+        cluster: the cluster's name.
+        templates: path template by location type; empty for a table feed.
+        table: the table; None for a path feed.
+    """
+
+    feed: str
+    cluster: str
+    templates: Mapping[LocationType, PathTemplate]
+    table: TableUri | None
+
+    @classmethod
+    def of(cls, feed: Feed, cluster: Cluster) -> FeedStorage:
+        """The storage of a feed on a cluster.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+            ElError: a template is malformed.
+        """
+        variables, zone = feed.variables_on(cluster), feed.path_timezone
+        located = feed.locations_on(cluster.name).by_type()
+        templates = {kind: PathTemplate(text, zone).bind(variables) for kind, text in located}
+        uri = feed.table_on(cluster.name)
+        table = None if uri is None else TableUri.parse(uri, zone).bind(variables)
+        return cls(feed=feed.name, cluster=cluster.name, templates=templates, table=table)
+
+    def at(self, instant: datetime) -> InstanceStorage:
+        """Where the instance of that time is.
+
+        Raises:
+            ElError: a template has a variable without a value.
+        """
+        paths = {kind: template.render(instant) for kind, template in self.templates.items()}
+        partition = None if self.table is None else self.table.render(instant)
+        return InstanceStorage(instant=instant, paths=paths, partition=partition)

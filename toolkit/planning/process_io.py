@@ -1,0 +1,140 @@
+"""What an instance of a process reads and makes (Falcon entity specification, Inputs and Outputs)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.el import (
+    Availability,
+    ElError,
+    Waiting,
+    format_instant,
+    is_available,
+    parse_expression,
+    resolve,
+    resolve_range,
+)
+from toolkit.entities import Cluster, Feed, Input, LocationType, Process
+from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
+
+Availabilities = Mapping[str, Availability]
+"""Which instances are available, by feed name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedInput:
+    """An input of a process instance.
+
+    Args:
+        name: the input's name.
+        storage: the feed's storage on the process's cluster.
+        instances: oldest first; empty when the input waits, or is optional and missing.
+        waiting: what a compulsory input waits for; None when it can be read.
+        partition: the sub-directories that are read, for example ``*/US``; empty: all.
+        optional: whether the process runs without it.
+    """
+
+    name: str
+    storage: FeedStorage
+    instances: tuple[InstanceStorage, ...]
+    waiting: Waiting | None = None
+    partition: str = ""
+    optional: bool = False
+
+    def paths(self, location: LocationType = LocationType.DATA) -> tuple[str, ...]:
+        """The paths that are read, oldest first; of the data only, the partition's sub-directories."""
+        below = f"/{self.partition}" if self.partition and location is LocationType.DATA else ""
+        return tuple(each.paths[location] + below for each in self.instances if location in each.paths)
+
+    @property
+    def partitions(self) -> tuple[Mapping[str, str], ...]:
+        """The table partitions that are read, oldest first."""
+        return tuple(each.partition for each in self.instances if each.partition is not None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedOutput:
+    """An output of a process instance: the one feed instance that it makes."""
+
+    name: str
+    storage: FeedStorage
+    instance: InstanceStorage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessSite:
+    """A process on one of its clusters, with the feeds that it reads and makes.
+
+    Args:
+        process: the process.
+        cluster: the cluster.
+        feeds: the feeds by name; those of the process's inputs and outputs must be there.
+    """
+
+    process: Process
+    cluster: Cluster
+    feeds: Mapping[str, Feed]
+
+    def inputs(self, nominal_time: datetime, availabilities: Availabilities | None = None) -> tuple[PlannedInput, ...]:
+        """What the instance reads.
+
+        Args:
+            nominal_time: of the process instance, UTC.
+            availabilities: which feed instances are available; None: all of them are taken for available.
+
+        Raises:
+            ElError: an expression that cannot be resolved (latest and future need availabilities).
+            UnknownName: a feed is not on the cluster.
+        """
+        known = availabilities or {}
+        return tuple(self.input(name, nominal_time, known.get(each.feed)) for name, each in self.process.inputs.items())
+
+    def outputs(self, nominal_time: datetime) -> tuple[PlannedOutput, ...]:
+        """What the instance makes.
+
+        Raises:
+            ElError: an expression that cannot be resolved, or that means a time before the feed's first instance.
+            UnknownName: a feed is not on the cluster.
+        """
+        return tuple(self.output(name, nominal_time) for name in self.process.outputs)
+
+    def input(self, name: str, nominal_time: datetime, available: Availability | None = None) -> PlannedInput:
+        """What the instance reads through one input; see `inputs`."""
+        each = self.process.inputs[name]
+        feed = self.feeds[each.feed]
+        storage, grid = FeedStorage.of(feed, self.cluster), feed.instances_on(self.cluster.name)
+        needed = available if depends_on_availability(each) or not each.optional else None
+        found = resolve_range(each.start, each.end, nominal_time, grid, self.process.timezone, needed)
+        instants = () if isinstance(found, Waiting) else found
+        if each.optional and available is not None:
+            instants = tuple(instant for instant in instants if is_available(instant, available))
+        return PlannedInput(
+            name=name,
+            storage=storage,
+            instances=tuple(storage.at(instant) for instant in instants),
+            waiting=found if isinstance(found, Waiting) and not each.optional else None,
+            partition=each.partition or "",
+            optional=each.optional,
+        )
+
+    def output(self, name: str, nominal_time: datetime) -> PlannedOutput:
+        """What the instance makes for one output; see `outputs`."""
+        each = self.process.outputs[name]
+        feed = self.feeds[each.feed]
+        grid = feed.instances_on(self.cluster.name)
+        instant = resolve(each.instance, nominal_time, grid, self.process.timezone)
+        if instant is None:
+            found = f"a time before the first instance of {each.feed}"
+            expected = (
+                f"an instance from {format_instant(grid.start)} on at nominal time {format_instant(nominal_time)}"
+            )
+            raise ElError(text=each.instance, found=found, expected=expected)
+        storage = FeedStorage.of(feed, self.cluster)
+        return PlannedOutput(name=name, storage=storage, instance=storage.at(instant))
+
+
+def depends_on_availability(each: Input) -> bool:
+    """Whether only a run can tell which instances an input reads: `latest` and `future` count available ones."""
+    return parse_expression(each.start).function.needs_availability
