@@ -1,0 +1,196 @@
+"""What is the local disk's own: symbolic links, descriptors, permissions, killed removals."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from toolkit.el import CanonicalPath
+from toolkit.errors import NotImplementedYet
+from toolkit.runs.errors import Stopped
+from toolkit.storage import (
+    ASIDE_PREFIX,
+    FileKind,
+    LocalFileSystem,
+    NotFound,
+    OutsideBase,
+    PermissionDenied,
+    ReadOnlyStorage,
+    StorageSpec,
+    SymlinkRefused,
+    open_file_system,
+)
+
+_NOBODY = 65534
+
+
+def _path(place: Path) -> CanonicalPath:
+    return CanonicalPath("file", "", str(place))
+
+
+@contextmanager
+def _as_nobody() -> Iterator[None]:
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(_NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def _let_everybody_in(place: Path) -> None:
+    """The directories that pytest makes are its user's own."""
+    for each in (place, *place.parents):
+        if each == Path(tempfile.gettempdir()):
+            return
+        each.chmod(0o755)
+
+
+def test_a_link_inside_a_removed_tree_goes_and_its_target_stays(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    (outside / "precious").mkdir(parents=True)
+    instance = tmp_path / "base" / "2026"
+    instance.mkdir(parents=True)
+    (instance / "link").symlink_to(outside)
+    (instance / "broken").symlink_to(tmp_path / "nowhere")
+    LocalFileSystem().delete(_path(instance), below=_path(tmp_path / "base"))
+    assert not instance.exists()
+    assert (outside / "precious").is_dir()
+
+
+@pytest.mark.parametrize("name", ["link", "link/inner"])
+def test_no_link_below_the_base_is_followed(tmp_path: Path, name: str) -> None:
+    (tmp_path / "outside" / "inner").mkdir(parents=True)
+    base = tmp_path / "base"
+    base.mkdir()
+    (base / "link").symlink_to(tmp_path / "outside")
+    for effect in (LocalFileSystem().delete, LocalFileSystem().remove_if_empty):
+        with pytest.raises(SymlinkRefused):
+            effect(_path(base / name), below=_path(base))
+    assert (tmp_path / "outside" / "inner").is_dir()
+    assert (base / "link").is_symlink()
+
+
+def test_a_link_above_the_base_is_the_operators_own_and_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "disk" / "base" / "2026").mkdir(parents=True)
+    (tmp_path / "data").symlink_to(tmp_path / "disk")
+    LocalFileSystem().delete(_path(tmp_path / "data" / "base" / "2026"), below=_path(tmp_path / "data" / "base"))
+    assert list((tmp_path / "disk" / "base").iterdir()) == []
+
+
+def test_a_path_that_climbs_is_outside_the_base(tmp_path: Path) -> None:
+    """`CanonicalPath.parse` refuses such a path; one made by hand must not get through either."""
+    (tmp_path / "base").mkdir()
+    (tmp_path / "precious").mkdir()
+    climbing = CanonicalPath("file", "", f"{tmp_path}/base/../precious")
+    for effect in (LocalFileSystem().delete, LocalFileSystem().remove_if_empty):
+        with pytest.raises(OutsideBase):
+            effect(climbing, below=_path(tmp_path / "base"))
+    assert (tmp_path / "precious").is_dir()
+
+
+def test_listing_and_status_tell_links_from_what_they_point_to(tmp_path: Path) -> None:
+    (tmp_path / "a_dir").mkdir()
+    (tmp_path / "b_link").symlink_to(tmp_path / "a_dir")
+    os.mkfifo(tmp_path / "c_pipe")
+    system = LocalFileSystem()
+    assert [entry.kind for entry in system.list(_path(tmp_path))] == [
+        FileKind.DIRECTORY,
+        FileKind.SYMLINK,
+        FileKind.OTHER,
+    ]
+    assert system.status(_path(tmp_path / "b_link")).kind is FileKind.SYMLINK
+
+
+def test_a_tree_deeper_than_any_limit_is_removed(tmp_path: Path) -> None:
+    """Deeper than Python's recursion, the open files of a process and the longest path."""
+    (tmp_path / "base" / "2026").mkdir(parents=True)
+    directory = os.open(tmp_path / "base" / "2026", os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("deeper", dir_fd=directory)
+        inner = os.open("deeper", os.O_RDONLY, dir_fd=directory)
+        os.close(directory)
+        directory = inner
+    os.close(directory)
+    LocalFileSystem().delete(_path(tmp_path / "base" / "2026"), below=_path(tmp_path / "base"))
+    assert list((tmp_path / "base").iterdir()) == []
+
+
+def test_a_tree_that_cannot_be_removed_wholly_is_hidden_named_and_finished_later(tmp_path: Path) -> None:
+    locked = tmp_path / "base" / "2026" / "locked"
+    locked.mkdir(parents=True)
+    (locked / "file").touch()
+    _let_everybody_in(tmp_path)
+    if os.geteuid() == 0:
+        for place in (tmp_path / "base", tmp_path / "base" / "2026"):
+            os.chown(place, _NOBODY, _NOBODY)
+    locked.chmod(0o555)
+    with _as_nobody(), pytest.raises(PermissionDenied, match=f"{ASIDE_PREFIX}2026/locked/file"):
+        LocalFileSystem().delete(_path(tmp_path / "base" / "2026"), below=_path(tmp_path / "base"))
+    aside = tmp_path / "base" / f"{ASIDE_PREFIX}2026"
+    assert [entry.name for entry in (tmp_path / "base").iterdir()] == [aside.name]
+    (aside / "locked").chmod(0o755)
+    LocalFileSystem().delete(_path(aside), below=_path(tmp_path / "base"))
+    assert list((tmp_path / "base").iterdir()) == []
+
+
+def test_a_removal_stops_between_two_files_and_a_second_one_finishes(tmp_path: Path) -> None:
+    instance = tmp_path / "base" / "2026"
+    instance.mkdir(parents=True)
+    for number in range(20):
+        (instance / str(number)).touch()
+    effects: list[int] = []
+
+    def stop_after_ten() -> None:
+        if len(effects) == 10:
+            raise Stopped(reason="test")
+        effects.append(1)
+
+    with pytest.raises(Stopped):
+        LocalFileSystem(stop_after_ten).delete(_path(instance), below=_path(tmp_path / "base"))
+    aside = tmp_path / "base" / f"{ASIDE_PREFIX}2026"
+    assert len(list(aside.iterdir())) == 11  # ten effects: one rename and nine files
+    LocalFileSystem().delete(_path(aside), below=_path(tmp_path / "base"))
+    assert list((tmp_path / "base").iterdir()) == []
+
+
+def test_a_write_below_a_file_is_an_error_of_the_storage(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        LocalFileSystem().write(_path(tmp_path / "none" / "file"), [b"x"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_storage_opened_for_reading_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "base" / "2026").mkdir(parents=True)
+    path, base = _path(tmp_path / "base" / "2026"), _path(tmp_path / "base")
+    system = open_file_system(StorageSpec(scheme="file"), read_only=True)
+    mutations: list[Callable[[], object]] = [
+        lambda: system.delete(path, below=base),
+        lambda: system.remove_if_empty(path, below=base),
+        lambda: system.write(path.child("file"), [b""]),
+        lambda: system.mkdirs(path.child("dir")),
+        lambda: system.rename(path, base.child("other")),
+    ]
+    for mutation in mutations:
+        with pytest.raises(ReadOnlyStorage):
+            mutation()
+    assert [entry.name for entry in system.list(base)] == ["2026"]
+    assert system.content_summary(base).directories == 2
+
+
+def test_a_storage_without_adapter_is_refused_by_name() -> None:
+    with pytest.raises(NotImplementedYet, match="storage hdfs://nn"):
+        open_file_system(StorageSpec(scheme="hdfs", authority="nn"))
+
+
+def test_a_spec_travels_to_executors() -> None:
+    spec = StorageSpec(scheme="file", options={"a": "b"})
+    assert pickle.loads(pickle.dumps(spec)) == spec  # noqa: S301 - our own bytes

@@ -1,0 +1,118 @@
+"""What can go wrong in a storage, under names that every adapter shares.
+
+StorageError            has a stable `code`, the `path` and often a `detail`
+├── NotFound            nothing is at the path                              not_found
+├── PermissionDenied    the store refused this identity                     permission_denied
+├── AlreadyExists       something is at the target                          already_exists
+├── NotEmpty            a directory that must be empty is not               not_empty
+├── WrongKind           a directory was expected, or a file                 wrong_kind
+├── SymlinkRefused      a symbolic link below the base                      symlink_refused
+├── OutsideBase         the path is not strictly below the given base       outside_base
+├── ReadOnlyStorage     a mutating call on storage opened for reading       read_only
+├── StorageFailure      any other answer of the store                       storage_failure
+└── Unreachable         no answer, or too late (retriable)                  unreachable
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from toolkit.errors import Failed, FeedctlError, Unavailable
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+
+
+class StorageError(FeedctlError):
+    """Base of what a `FileSystem` raises; `code` is stable and meant for programs.
+
+    Args:
+        path: what the call was about.
+        detail: what the store itself said, when it said more than the class does.
+    """
+
+    code: ClassVar[str] = "storage_failure"
+    text: ClassVar[str] = "the storage refused"
+
+    def __init__(self, *, path: CanonicalPath, detail: str = "") -> None:
+        self.path, self.detail = path, detail
+        super().__init__(f"{path}: {self.text}{f' ({detail})' if detail else ''}")
+
+
+class NotFound(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
+    """Nothing is at the path."""
+
+    code = "not_found"
+    text = "nothing is there; check the path and that the storage is mounted"
+
+
+class PermissionDenied(StorageError, Failed):  # noqa: N818
+    """The store refused the identity that the run has."""
+
+    code = "permission_denied"
+    text = "permission denied; give the user of this run access, then run again"
+
+
+class AlreadyExists(StorageError, Failed):  # noqa: N818
+    """Something is already at the target."""
+
+    code = "already_exists"
+    text = "something is already there; move it away first"
+
+
+class NotEmpty(StorageError, Failed):  # noqa: N818
+    """A directory that must be empty holds something."""
+
+    code = "not_empty"
+    text = "the directory is not empty"
+
+
+class WrongKind(StorageError, Failed):  # noqa: N818
+    """A directory was expected and a file found, or the other way round."""
+
+    code = "wrong_kind"
+    text = "found another kind of entry than expected"
+
+
+class SymlinkRefused(StorageError, Failed):  # noqa: N818
+    """A symbolic link stands below the base; following it could leave the feed (DESIGN section 5)."""
+
+    code = "symlink_refused"
+    text = "a symbolic link is on the way, and none is followed below the base; replace it by a directory"
+
+
+class OutsideBase(StorageError, Failed):  # noqa: N818
+    """The path is not strictly below the base that bounds the effect; nothing was touched.
+
+    Args:
+        path: what should have been removed.
+        below: the base that it had to be below.
+    """
+
+    code = "outside_base"
+    text = "outside of what may be touched; nothing was done"
+
+    def __init__(self, *, path: CanonicalPath, below: CanonicalPath) -> None:
+        self.below = below
+        super().__init__(path=path, detail=f"expected a path strictly below {below}")
+
+
+class ReadOnlyStorage(StorageError, Failed):  # noqa: N818
+    """A mutating call reached storage that was opened for reading, as a dry run does."""
+
+    code = "read_only"
+    text = "the storage is open for reading only; nothing was touched"
+
+
+class StorageFailure(StorageError, Failed):  # noqa: N818
+    """The store failed in a way that has no name of its own; not known to be retriable."""
+
+    code = "storage_failure"
+    text = "the storage failed"
+
+
+class Unreachable(StorageError, Unavailable):  # noqa: N818
+    """The store did not answer, or not in time; trying again can help."""
+
+    code = "unreachable"
+    text = "the storage does not answer; try again later"

@@ -1,0 +1,190 @@
+"""The port to file systems and object stores: what an adapter does, checked by `tests/contract` (DESIGN section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+    from typing import BinaryIO
+
+    from toolkit.el import CanonicalPath
+
+OWN_PREFIX = ".feedctl"
+"""Names that start so belong to feedctl and are never data."""
+
+
+class FileKind(StrEnum):
+    """What an entry is; symbolic links are never followed to find out."""
+
+    FILE = "file"
+    """A regular file, or an object."""
+    DIRECTORY = "directory"
+    """A directory, or a common prefix of objects."""
+    SYMLINK = "symlink"
+    """A symbolic link, whatever it points to."""
+    OTHER = "other"
+    """A socket, a pipe or a device."""
+
+
+class Entry(NamedTuple):
+    """One line of a listing; a tuple, because listings have millions of them."""
+
+    name: str
+    kind: FileKind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileStatus:
+    """What the store knows of one entry.
+
+    Attributes:
+        size: bytes of a file, 0 for everything else.
+        modified: the last change, in UTC.
+        owner: user name or number, None where the store has none.
+        group: group name or number, None where the store has none.
+        permission: the nine permission bits and the three above them, None where the store has none.
+    """
+
+    path: CanonicalPath
+    kind: FileKind
+    size: int
+    modified: datetime
+    owner: str | None = None
+    group: str | None = None
+    permission: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContentSummary:
+    """How much is at and below a path: files, directories (the path itself included) and bytes of the files."""
+
+    files: int
+    directories: int
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Capabilities:
+    """What a store can do; callers choose their way by it, never by the scheme.
+
+    Attributes:
+        atomic_rename: a rename happens at once or not at all.
+        directories: directories exist by themselves, also empty ones.
+        permissions: entries have owner, group and permission bits.
+        conditional_put: a write can be made to fail when something is there already.
+    """
+
+    atomic_rename: bool
+    directories: bool
+    permissions: bool
+    conditional_put: bool
+
+
+class FileSystem(Protocol):
+    """One store. Every method raises subclasses of `toolkit.storage.errors.StorageError` and nothing else."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can do."""
+        ...
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        """What is at the path, a symbolic link itself and not its target.
+
+        Raises:
+            NotFound: nothing is there, or a parent is a file.
+        """
+        ...
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        """The entries of a directory, sorted by name (code points), from the name `start_from` on, itself included.
+
+        The first entry can be had before the last was read where the store allows it. Errors come when the iteration
+        begins.
+
+        Raises:
+            NotFound: the directory does not exist.
+            WrongKind: it is no directory.
+        """
+        ...
+
+    def read(self, path: CanonicalPath) -> BinaryIO:
+        """A stream of the file's bytes; the caller closes it.
+
+        Raises:
+            NotFound: nothing is there.
+            WrongKind: it is a directory.
+        """
+        ...
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes]) -> None:
+        """Write a file, replacing one that is there: a reader sees the old bytes or all of the new ones.
+
+        When `chunks` raises, nothing changes and no partial file stays.
+
+        Raises:
+            NotFound: the directory above does not exist (on a store that has directories).
+            WrongKind: a directory is at the path.
+        """
+        ...
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        """Make a directory and those above it; one that exists is fine.
+
+        Raises:
+            AlreadyExists: a file is at the path.
+        """
+        ...
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        """Move an entry to a free name; the directory above the target exists.
+
+        Callers agree on one writer per target by a lease: between the look at the target and the move another writer
+        could still come in.
+
+        Raises:
+            NotFound: the source, or the directory above the target, does not exist.
+            AlreadyExists: something is at the target; nothing was moved.
+        """
+        ...
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+        """Remove a file, or a directory with all that is in it, strictly below `below`.
+
+        No symbolic link below `below` is followed; one inside the tree is itself removed. On a store with atomic
+        rename a directory first gets `ASIDE_PREFIX` in front of its name: to readers it goes at once, and a killed
+        removal can be seen and finished by deleting that name. An aside that an earlier removal of the same name left
+        is removed first.
+
+        Raises:
+            OutsideBase: `path` is not strictly below `below`; nothing was touched.
+            NotFound: nothing is there.
+            SymlinkRefused: the path is, or leads through, a symbolic link; nothing was touched.
+            PermissionDenied: names the entry that could not be removed; the rest stays aside for the next run.
+        """
+        ...
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """Remove a directory if nothing is in it, in one step of the store (never look, then delete).
+
+        Returns:
+            True when this call removed it; False when it is not empty or not there.
+
+        Raises:
+            OutsideBase: `path` is not strictly below `below`; nothing was touched.
+            SymlinkRefused: the path is, or leads through, a symbolic link; nothing was touched.
+            WrongKind: a file is at the path.
+        """
+        ...
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        """Count what is at and below the path; symbolic links count as nothing.
+
+        Raises:
+            NotFound: nothing is there.
+        """
+        ...
