@@ -1,0 +1,58 @@
+"""Evicts a feed's old instances: `spark-submit retention.py --feed NAME --time INSTANT [--dry-run]`."""
+
+from __future__ import annotations
+
+import typer
+
+from toolkit.bootstrap import RetentionOptions
+from toolkit.cli import retention_options as options
+from toolkit.cli.boundary import run_app
+from toolkit.cli.options import ConfigRepo, Env
+from toolkit.cli.retention import Delivery, failures_delivered, run_retention, tags_of
+from toolkit.el import parse_instant
+from toolkit.rendering.formats import ResultFormat
+from toolkit.retention import FeedChoice
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def retention(  # noqa: PLR0913 - typer makes an option of each parameter
+    *,
+    time: options.Time,
+    feed: options.Feeds = None,
+    all_feeds: options.All = False,
+    group: options.Groups = None,
+    tag: options.Tags = None,
+    cluster: options.Cluster = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    dry_run: options.DryRun = False,
+    approve: options.Approve = None,
+    allow_dirty: options.AllowDirty = False,
+    output: options.OutputAs = ResultFormat.TEXT,
+    result_file: options.ResultFileAt = None,
+) -> int:
+    """Evict the instances that are older than the retention limit of their feed."""
+    delivery = Delivery.of(output, result_file)
+    with failures_delivered(delivery):
+        asked = RetentionOptions(
+            choice=FeedChoice(
+                names=tuple(feed or ()),
+                everything=all_feeds,
+                groups=tuple(group or ()),
+                tags=tags_of(tag or ()),
+                cluster=cluster,
+            ),
+            config_repo=config_repo,
+            environment=env,
+            nominal_time=parse_instant(time),
+            dry_run=dry_run,
+            approve=approve,
+            allow_dirty=allow_dirty,
+        )
+        return run_retention(asked, delivery)
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_app(app))

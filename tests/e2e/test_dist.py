@@ -1,0 +1,81 @@
+"""What `make dist` builds, used as a site uses it: the wheel, and the zip for `--py-files`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import BIN, ROOT, build_zip, run
+from tests.e2e.tiny_repo import make_tiny_repo, retention_arguments
+from toolkit import __version__
+
+pytestmark = pytest.mark.slow
+
+PROBE = """\
+import runpy, sys, toolkit
+print(toolkit.__file__, flush=True)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that the wheel alone is installed into; its dependencies are the interpreter's."""
+    dist, target = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("site")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", dist, ROOT, cwd=dist)
+    (wheel,) = dist.glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    run(*pip, "--target", target, wheel, cwd=target)
+    return target
+
+
+def feedctl(site: Path, *arguments: str | Path, cwd: Path) -> str:
+    """What the installed command prints."""
+    return run(site / "bin" / "feedctl", *arguments, cwd=cwd, env={"PYTHONPATH": str(site)})
+
+
+def test_the_wheel_brings_the_command(site: Path, tmp_path: Path) -> None:
+    assert __version__ in feedctl(site, "--version", cwd=tmp_path)
+
+
+def test_the_wheel_brings_a_config_repo_to_begin_with(site: Path, tmp_path: Path) -> None:
+    feedctl(site, "init", tmp_path / "mine", cwd=tmp_path)
+    assert (tmp_path / "mine" / "repo.yaml").is_file()
+
+
+def test_spark_submit_runs_the_entrypoint_that_the_wheel_brings(site: Path, tmp_path: Path, java_home: Path) -> None:
+    repo, env = make_tiny_repo(tmp_path), {"PYTHONPATH": str(site), "JAVA_HOME": str(java_home)}
+    script = feedctl(site, "entrypoint", "retention", cwd=tmp_path).strip()
+    assert Path(script).is_relative_to(site)
+    answer = run(BIN / "spark-submit", script, *retention_arguments(repo), cwd=tmp_path, env=env)
+    assert json.loads(answer)["status"] == "succeeded"
+    assert (repo.old.exists(), repo.young.exists()) == (False, True)
+
+
+def test_spark_submit_takes_toolkit_from_the_zip(tmp_path: Path, java_home: Path) -> None:
+    repo, probe, archive = make_tiny_repo(tmp_path), tmp_path / "probe.py", build_zip(tmp_path)
+    probe.write_text(PROBE)
+    submit: list[str | Path] = [
+        BIN / "spark-submit",
+        "--py-files",
+        archive,
+        probe,
+        ROOT / "entrypoints" / "retention.py",
+    ]
+    arguments = retention_arguments(repo, "--dry-run")
+    origin, _, result = run(*submit, *arguments, cwd=tmp_path, env={"JAVA_HOME": str(java_home)}).partition("\n")
+    assert f"{archive.name}/toolkit/" in origin
+    assert [item["outcome"] for item in json.loads(result)["items"]] == ["planned"]
+    assert repo.old.exists()
+
+
+def test_the_zip_is_the_same_bytes_whenever_it_is_built(tmp_path: Path) -> None:
+    directories = (tmp_path / "first", tmp_path / "second")
+    for directory in directories:
+        directory.mkdir()
+    first, second = (build_zip(directory).read_bytes() for directory in directories)
+    assert first == second

@@ -1,0 +1,57 @@
+"""The first slice from end to end: `spark-submit entrypoints/retention.py` on local files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.retention_process import Repo, outcomes, submit
+
+pytestmark = pytest.mark.slow
+
+
+def test_plan_run_and_a_second_run_that_finds_nothing(tmp_path: Path, java_home: Path) -> None:
+    repo = Repo.make(tmp_path)
+    repo.fill("2026/03/01", 3)
+    repo.fill("2026/03/19", 2)
+    before = repo.tree()
+    options = ("--feed", "clicks", "--output", "json")
+
+    plan = submit(java_home, repo, *options, "--dry-run")
+    assert (plan.returncode, outcomes(plan.stdout)) == (0, ["planned"] * 3), plan.stderr
+    assert repo.tree() == before
+
+    run = submit(java_home, repo, *options, "--result-file", str(tmp_path / "result.json"))
+    assert (run.returncode, outcomes(run.stdout)) == (0, ["done"] * 3), run.stderr
+    assert json.loads(run.stdout)["plan_digest"] == json.loads(plan.stdout)["plan_digest"]
+    assert json.loads((tmp_path / "result.json").read_text()) == json.loads(run.stdout)
+    assert repo.tree() == [each for each in before if "03/01" not in each]
+
+    again = submit(java_home, repo, *options)
+    assert (again.returncode, outcomes(again.stdout)) == (0, []), again.stderr
+
+
+def test_exit_code_and_json_come_through_and_messages_go_to_standard_error(tmp_path: Path, java_home: Path) -> None:
+    repo = Repo.make(tmp_path, repo_yaml="name: e2e\nmax_delete: {instances: 2}\n")
+    repo.fill("2026/03/01", 3)
+    before = repo.tree()
+    run = submit(java_home, repo, "--feed", "clicks", "--output", "json")
+    assert run.returncode == 3, run.stderr
+    result = json.loads(run.stdout)
+    assert (result["status"], result["exit_code"]) == ("refused", 3)
+    assert "max_delete.instances in repo.yaml allows 2" in run.stderr
+    assert repo.tree() == before
+
+    approved = submit(java_home, repo, "--feed", "clicks", "--approve", result["plan_digest"])
+    assert approved.returncode == 0, approved.stderr
+    assert repo.tree() == ["clicks"]
+
+
+def test_a_bad_entity_is_one_clear_message_and_2(tmp_path: Path, java_home: Path) -> None:
+    repo = Repo.make(tmp_path, {"clicks": "{limt: days(10)}"})
+    run = submit(java_home, repo, "--feed", "clicks")
+    assert run.returncode == 2
+    assert "feeds/clicks.yaml:10:17: unknown-key" in run.stderr
+    assert "Traceback" not in run.stderr

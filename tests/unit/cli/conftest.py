@@ -1,0 +1,33 @@
+"""A config repo from the template, and the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.running import Feedctl
+from toolkit.config_source.creation import create_repo
+
+TEMPLATE = Path(__file__).parents[3] / "config_repo_template"
+
+
+@pytest.fixture
+def feedctl(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Feedctl:
+    monkeypatch.setattr("sys.argv", ["feedctl"])
+    return Feedctl(capsys)
+
+
+@pytest.fixture(scope="session")
+def template_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A config repo from the template; no test changes it."""
+    repo = tmp_path_factory.mktemp("template") / "repo"
+    create_repo(TEMPLATE, repo, repo.with_name("data"))
+    return repo
+
+
+@pytest.fixture
+def repo(template_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The template's config repo as the one that commands find."""
+    monkeypatch.setenv("FEEDCTL_REPO", str(template_repo))
+    return template_repo

@@ -1,0 +1,100 @@
+"""One error boundary: expected errors are one message, bugs have a traceback and a report file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from toolkit.cli.boundary import run_app
+from toolkit.errors import Failed, FeedctlError, InvalidInput, Refused, Unavailable
+from toolkit.runs.errors import Stopped
+
+
+def _app(error: BaseException | None = None, code: int | None = None) -> typer.Typer:
+    app = typer.Typer()
+
+    @app.command()
+    def command(number: int = 0) -> int | None:
+        assert number == 0
+        if error is not None:
+            raise error
+        return code
+
+    return app
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InvalidInput("bad"), 2),
+        (Refused("bad"), 3),
+        (Failed("bad"), 1),
+        (Unavailable("bad"), 1),
+        (FeedctlError("bad"), 1),
+        (Stopped(reason="bad"), 143),
+        (Stopped(reason="bad", interrupted=True), 130),
+    ],
+)
+def test_an_expected_error_is_one_line_and_its_exit_code(
+    error: Exception, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_app(_app(error), []) == code
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == f"feedctl: {error}\n"
+
+
+def test_ctrl_c_is_130_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(_app(KeyboardInterrupt()), []) == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_bug_has_a_traceback_and_a_report_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(_app(ZeroDivisionError("a bug of ours")), []) == 70
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    place = Path(err.partition("the report is in ")[2].partition(";")[0])
+    report = place.read_text()
+    place.unlink()
+    for part in ("feedctl ", "Python ", "command: ", "ZeroDivisionError: a bug of ours"):
+        assert part in report
+
+
+@pytest.mark.parametrize(("arguments", "part"), [(["--numbre", "1"], "--numbre"), (["--number", "x"], "valid integer")])
+def test_wrong_usage_is_one_line_and_2(arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(_app(), arguments) == 2
+    err = capsys.readouterr().err
+    assert part in err
+    assert "--help" in err
+
+
+@pytest.mark.parametrize(("code", "expected"), [(None, 0), (4, 4)])
+def test_a_command_returns_its_exit_code(code: int | None, expected: int) -> None:
+    assert run_app(_app(code=code), []) == expected
+
+
+def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(_app(), ["--help"]) == 0
+    assert "Usage" in capsys.readouterr().out
+
+
+def test_a_reader_that_went_away_is_no_traceback() -> None:
+    script = (
+        "import typer, toolkit.cli.boundary as b\n"
+        "app = typer.Typer()\n"
+        "@app.command()\n"
+        "def command() -> None:\n"
+        "    for _ in range(100000): print('line')\n"
+        "raise SystemExit(b.run_app(app, []))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1

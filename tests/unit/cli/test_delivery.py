@@ -1,0 +1,59 @@
+"""Where results go, and that a lost reader or a bad file never hides what a run did."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from toolkit.cli.delivery import BadResultFile, ResultFile, ResultFileNotWritten, encoded, print_result
+
+
+def test_a_result_file_is_a_path_or_a_file_uri(tmp_path: Path) -> None:
+    for text in (str(tmp_path / "a b.json"), f"file://{tmp_path}/a b.json", f"file:{tmp_path}/a b.json"):
+        ResultFile.parse(text).write(text)
+        assert (tmp_path / "a b.json").read_text() == text
+
+
+def test_a_relative_path_begins_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ResultFile.parse("result.json").write("{}")
+    assert (tmp_path / "result.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("text", ["hdfs://nn/result.json", "s3a://bucket/result.json", "none/result.json", ".", "/"])
+def test_what_cannot_be_written_is_found_out_before(text: str) -> None:
+    with pytest.raises(BadResultFile, match="--result-file"):
+        ResultFile.parse(text)
+
+
+def test_a_write_that_fails_says_so_and_keeps_the_old_file(tmp_path: Path) -> None:
+    file = ResultFile.parse(str(tmp_path / "inner.json"))
+    tmp_path.rename(tmp_path.with_name("moved"))
+    with pytest.raises(ResultFileNotWritten, match="the run is over"):
+        file.write("{}")
+    tmp_path.with_name("moved").rename(tmp_path)
+
+
+def test_a_name_that_is_no_unicode_stays_valid_json() -> None:
+    assert encoded('"\udce9 ü"') == b'"\\udce9 \xc3\xbc"'
+
+
+def test_output_is_utf8_whatever_the_locale(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    print_result("ü\n")
+    assert capsysbinary.readouterr().out == b"\xc3\xbc\n"
+
+
+def test_a_closed_output_is_no_error() -> None:
+    script = (
+        "import sys\nfrom toolkit.cli.delivery import print_result\nsys.stdin.read()\n"
+        "print_result('line' * 100000)\nsys.exit(143)\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], **pipes) as process:  # type: ignore[call-overload]
+        process.stdout.close()
+        process.stdin.close()
+        assert b"Traceback" not in process.stderr.read()
+    assert process.returncode == 143

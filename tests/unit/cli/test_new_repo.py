@@ -1,0 +1,79 @@
+"""`feedctl init`, `schema`, `entrypoint` and `--version`."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.unit.cli.running import Feedctl
+from toolkit import __version__
+
+
+def test_init_makes_a_clean_git_repository_that_loads(feedctl: Feedctl, tmp_path: Path) -> None:
+    repo = tmp_path / "new repo ü"
+    ran = feedctl("init", str(repo))
+    assert (ran.code, ran.err) == (0, "")
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=repo, capture_output=True, text=True, check=True)
+    assert status.stdout == ""
+    for environment in ("dev", "prod"):
+        assert feedctl("entity", "list", "--config-repo", str(repo), "--env", environment).code == 0
+
+
+def test_the_local_data_lies_where_init_is_told(feedctl: Feedctl, tmp_path: Path) -> None:
+    feedctl("init", str(tmp_path / "a"))
+    feedctl("init", str(tmp_path / "b"), "--data-root", str(tmp_path / "elsewhere"))
+    for repo, root in (("a", "a-data"), ("b", "elsewhere")):
+        shown = feedctl("entity", "show", "primary", "--config-repo", str(tmp_path / repo), "--output", "json").document
+        assert shown["entity"]["interfaces"]["write"]["endpoint"] == f"file://{tmp_path / root}"
+
+
+def test_init_leaves_a_folder_that_is_not_empty_alone(feedctl: Feedctl, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    ran = feedctl("init", str(tmp_path))
+    assert (ran.code, sorted(path.name for path in tmp_path.iterdir())) == (2, ["mine"])
+    assert "is not an empty directory" in ran.err
+
+
+@pytest.mark.parametrize(
+    "kind", ["cluster", "feed", "process", "datasource", "repo", "defaults", "environment", "holds"]
+)
+@pytest.mark.parametrize("form", [(), ("--merged",)])
+def test_every_schema_is_a_valid_schema(feedctl: Feedctl, kind: str, form: tuple[str, ...]) -> None:
+    jsonschema.Draft202012Validator.check_schema(feedctl("schema", kind, *form).document)
+
+
+def test_the_authored_schema_asks_for_kind_and_name_only(feedctl: Feedctl) -> None:
+    assert feedctl("schema", "feed").document["required"] == ["kind", "name"]
+    assert "frequency" in feedctl("schema", "feed", "--merged").document["required"]
+
+
+def test_an_unknown_schema_names_the_nearest(feedctl: Feedctl) -> None:
+    ran = feedctl("schema", "fed")
+    assert (ran.code, ran.out) == (2, "")
+    assert "did you mean feed" in ran.err
+
+
+def test_the_path_of_an_entrypoint_is_printed(feedctl: Feedctl) -> None:
+    path = Path(feedctl("entrypoint", "retention").out.strip())
+    assert path.name == "retention.py"
+    assert "typer" in path.read_text()
+
+
+def test_an_unknown_entrypoint_names_those_there_are(feedctl: Feedctl) -> None:
+    ran = feedctl("entrypoint", "retentoin")
+    assert ran.code == 2
+    assert "known: retention" in ran.err
+
+
+def test_the_version_is_printed(feedctl: Feedctl) -> None:
+    assert feedctl("--version").out == f"feedctl {__version__}\n"
+
+
+@pytest.mark.parametrize("command", [(), ("entity",), ("instance",), ("el",)])
+def test_help_is_printed_without_loading_what_commands_need(feedctl: Feedctl, command: tuple[str, ...]) -> None:
+    ran = feedctl(*command, "--help")
+    assert ran.code == 0
+    assert "Usage: " in ran.out

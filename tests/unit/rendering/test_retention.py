@@ -1,0 +1,72 @@
+"""A retention result for people on a terminal."""
+
+from __future__ import annotations
+
+import json
+
+from tests.unit.retention.feeds import FeedText, days, run
+from tests.unit.retention.memory import MemoryFileSystem
+from toolkit.entities import Hold
+from toolkit.rendering.formats import ResultFormat
+from toolkit.rendering.progress import TerminalProgress
+from toolkit.rendering.retention import render
+
+
+def _system() -> MemoryFileSystem:
+    system = MemoryFileSystem()
+    system.put(*days(1, 2, 20), "/data/clicks/[bold]no markup")
+    system.locked.add("/data/clicks/2026/03/02")
+    return system
+
+
+def test_a_terminal_gets_a_table_in_colours() -> None:
+    text = render(run(_system(), FeedText()), ResultFormat.TEXT, 200)
+    assert "\x1b[32mdone" in text
+    assert "\x1b[1;31mfailed" in text
+    assert "file:///data/clicks/[bold]no markup" in text
+
+
+def test_elsewhere_plain_lines_do() -> None:
+    text = render(run(_system(), FeedText()), ResultFormat.TEXT, None)
+    assert "\x1b" not in text
+    assert (
+        "failed  clicks on primary  data   2026-03-02T00:00Z  file:///data/clicks/2026/03/02  (permission_denied"
+        in text
+    )
+    assert "  1 names do not conform and stay, for example:" in text
+    assert text.splitlines()[-1].startswith("status: partial; plan ")
+
+
+def test_a_dry_run_says_that_nothing_is_touched() -> None:
+    first = render(run(_system(), FeedText(), dry_run=True), ResultFormat.TEXT, None).splitlines()[0]
+    assert first == "retention at 2026-03-20T12:00Z, dry run: nothing is touched; config repo: directory " + "0" * 64
+
+
+def test_a_feed_that_failed_and_a_note_are_told() -> None:
+    system = _system()
+    system.locked.add("/data/clicks")
+    text = render(run(system, FeedText(others={"meta": "/meta"})), ResultFormat.TEXT, None)
+    assert "  permission_denied: file:///data/clicks: permission denied" in text
+    assert "  note: meta: /meta has no dates and stays" in text
+
+
+def test_what_is_old_and_stays_is_counted_with_its_reason() -> None:
+    hold = Hold(feed="clicks", reason="audit 7")
+    result = run(_system(), FeedText(), holds=[hold])
+    assert "  2 old instances stay: hold (audit 7)" in render(result, ResultFormat.TEXT, None)
+    (feed,) = json.loads(render(result, ResultFormat.JSON, None))["feeds"]
+    assert feed["kept"][0] == {
+        "location": "data",
+        "instance": "2026-03-01T00:00Z",
+        "path": "file:///data/clicks/2026/03/01",
+        "reason": "hold",
+        "message": "audit 7",
+    }
+
+
+def test_progress_can_end_without_having_begun() -> None:
+    progress = TerminalProgress(what="retention")
+    progress.end()
+    progress.begin(2)
+    progress.advance()
+    progress.end()

@@ -1,0 +1,122 @@
+"""Feeds for the retention tests, and one call that runs them over a file system in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tests.unit.retention.memory import MemoryFileSystem
+from toolkit.config_source import SnapshotId, SnapshotKind
+from toolkit.el import CanonicalPath, Frequency, parse_instant
+from toolkit.entities import (
+    Cluster,
+    Feed,
+    FeedCluster,
+    Hold,
+    Interface,
+    Interfaces,
+    LateArrival,
+    Locations,
+    Protection,
+    Retention,
+    Validity,
+)
+from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.retention import Resolver, RetentionRequest, RetentionResult, RetentionRun
+from toolkit.runs.lifeline import Lifeline, Unbounded
+
+NOMINAL = "2026-03-20T12:00Z"
+HOURLY = "/data/clicks/${YEAR}/${MONTH}/${DAY}/${HOUR}"
+DAILY = "/data/clicks/${YEAR}/${MONTH}/${DAY}"
+
+
+def cluster(name: str = "primary", colo: str | None = None, default_fs: str = "file:///") -> Cluster:
+    return Cluster(name=name, colo=colo, interfaces=Interfaces(write=Interface(endpoint=default_fs)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedText:
+    """A feed on the cluster `primary`, in the words of its YAML."""
+
+    data: str = DAILY
+    name: str = "clicks"
+    frequency: str = "days(1)"
+    timezone: str = "UTC"
+    path_timezone: str = "UTC"
+    limit: str | None = "days(10)"
+    keep_last: int | None = None
+    cut_off: str | None = None
+    late_max_age: str | None = None
+    validity: tuple[str, str] = ("2026-01-01T00:00Z", "2099-01-01T00:00Z")
+    others: dict[str, str] = field(default_factory=dict)
+    keep_beyond: bool | None = None
+
+    def feed(self) -> Feed:
+        return Feed(
+            name=self.name,
+            frequency=Frequency.parse(self.frequency),
+            timezone=self.timezone,
+            path_timezone=self.path_timezone,
+            locations=Locations(data=self.data, **self.others),
+            late_arrival=LateArrival(cut_off=Frequency.parse(self.cut_off)) if self.cut_off else None,
+            clusters=(self._on_cluster(),),
+        )
+
+    def _on_cluster(self) -> FeedCluster:
+        start, end = map(parse_instant, self.validity)
+        return FeedCluster(
+            name="primary",
+            validity=Validity(start=start, end=end),
+            retention=self._retention(),
+            keep_instances_beyond_validity=self.keep_beyond,
+        )
+
+    def _retention(self) -> Retention | None:
+        if self.limit is None:
+            return None
+        limit = Frequency.parse(self.limit)
+        if self.late_max_age is None:
+            return Retention(limit=limit, keep_last=self.keep_last)
+        protection = Protection(name=Retention(limit=limit).protect[0].name, max_age=Frequency.parse(self.late_max_age))
+        return Retention(limit=limit, keep_last=self.keep_last, protect=(protection,))
+
+
+def run(  # noqa: PLR0913 - a test says only what it is about
+    system: MemoryFileSystem,
+    *feeds: FeedText,
+    dry_run: bool = False,
+    nominal: str = NOMINAL,
+    limits: DeleteLimits | None = None,
+    approve: str | None = None,
+    holds: Iterable[Hold] = (),
+    lifeline: Lifeline | None = None,
+) -> RetentionResult:
+    """One retention run."""
+
+    def storage(_: CanonicalPath) -> MemoryFileSystem:
+        return system
+
+    resolver = Resolver(
+        nominal_time=parse_instant(nominal), keep_beyond_validity=True, holds=tuple(holds), storage=storage
+    )
+    resolved = resolver.resolve([(each.feed(), cluster()) for each in feeds], must_all_work=True)
+    request = RetentionRequest(
+        nominal_time=parse_instant(nominal),
+        dry_run=dry_run,
+        approve=approve,
+        limits=limits or DeleteLimits(instances=10_000),
+        environment=None,
+        snapshot=SnapshotId(kind=SnapshotKind.DIRECTORY, value="0" * 64, dirty=False, committed_at=None),
+        tzdata="test",
+    )
+    return RetentionRun(storage=storage, lifeline=lifeline or Unbounded()).run(request, resolved)
+
+
+def days(*numbers: int, month: str = "2026/03") -> list[str]:
+    """A file in each daily instance."""
+    return [f"/data/clicks/{month}/{number:02d}/part" for number in numbers]
+
+
+def gone(result: RetentionResult) -> list[str]:
+    """The paths that were, or would be, removed."""
+    return [each.item.path.path for each in result.items if each.outcome in {"done", "planned"}]

@@ -1,0 +1,134 @@
+"""A file system in memory that remembers what was asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import BinaryIO
+
+from toolkit.el import CanonicalPath
+from toolkit.storage import (
+    ASIDE_PREFIX,
+    Capabilities,
+    ContentSummary,
+    Entry,
+    FileKind,
+    FileStatus,
+    NotFound,
+    OutsideBase,
+    PermissionDenied,
+    WrongKind,
+    aside_name,
+)
+
+_THEN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class MemoryFileSystem:
+    """Directories are the parents of files, and those that were made; paths are plain texts inside."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    directories: set[str] = field(default_factory=set)
+    links: set[str] = field(default_factory=set)
+    locked: set[str] = field(default_factory=set)
+    listed: list[str] = field(default_factory=list)
+    effects: list[str] = field(default_factory=list)
+    before_delete: Callable[[str], None] = lambda _: None
+
+    capabilities = Capabilities(atomic_rename=True, directories=True, permissions=False, conditional_put=True)
+
+    def put(self, *paths: str) -> None:
+        for path in paths:
+            self.files[path] = b"x"
+            self._make_parents(path)
+
+    def make(self, *paths: str) -> None:
+        for path in paths:
+            self.directories.add(path)
+            self._make_parents(path)
+
+    def _make_parents(self, path: str) -> None:
+        while "/" in path[1:]:
+            path = path.rpartition("/")[0]
+            self.directories.add(path)
+
+    def tree(self) -> list[str]:
+        return sorted([*self.files, *self.directories, *self.links])
+
+    def _kind(self, path: str) -> FileKind | None:
+        if path in self.links:
+            return FileKind.SYMLINK
+        if path in self.files:
+            return FileKind.FILE
+        return FileKind.DIRECTORY if path in self.directories else None
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        kind = self._kind(path.path)
+        if kind is None:
+            raise NotFound(path=path)
+        return FileStatus(path=path, kind=kind, size=len(self.files.get(path.path, b"")), modified=_THEN)
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        kind = self.status(path).kind
+        if kind is not FileKind.DIRECTORY:
+            raise WrongKind(path=path)
+        if path.path in self.locked:
+            raise PermissionDenied(path=path)
+        self.listed.append(path.path)
+        prefix = path.path + "/"
+        inside = (each for each in self.tree() if each.startswith(prefix))
+        names = {each[len(prefix) :] for each in inside}
+        for name in sorted(name for name in names if "/" not in name and name >= start_from):
+            found = self._kind(prefix + name)
+            assert found is not None
+            yield Entry(name, found)
+
+    def read(self, path: CanonicalPath) -> BinaryIO:
+        if path.path in self.locked:
+            raise PermissionDenied(path=path)
+        return BytesIO(self.files[path.path])
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes]) -> None:
+        self.files[path.path] = b"".join(chunks)
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        self.make(path.path)
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        raise NotImplementedError
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+        if not path.is_within(below):
+            raise OutsideBase(path=path, below=below)
+        self.status(path)
+        self.before_delete(path.path)
+        if path.path in self.locked:
+            raise PermissionDenied(path=path)
+        self.effects.append(f"delete {path.path}")
+        self._drop(path.path)
+        if not path.name.startswith(ASIDE_PREFIX):
+            self._drop(f"{path.parent.path}/{aside_name(path.name)}")
+
+    def _drop(self, path: str) -> None:
+        gone = {each for each in self.tree() if each == path or each.startswith(path + "/")}
+        self.directories -= gone
+        self.links -= gone
+        for each in gone & self.files.keys():
+            del self.files[each]
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        if not path.is_within(below):
+            raise OutsideBase(path=path, below=below)
+        self.effects.append(f"remove_if_empty {path.path}")
+        if path.path in self.locked:
+            raise PermissionDenied(path=path)
+        if path.path not in self.directories or any(each.startswith(path.path + "/") for each in self.tree()):
+            return False
+        self.directories.remove(path.path)
+        return True
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        raise NotImplementedError

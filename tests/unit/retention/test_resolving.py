@@ -1,0 +1,104 @@
+"""What retention cannot do yet is refused, never read as something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.retention.feeds import FeedText, cluster
+from tests.unit.retention.memory import MemoryFileSystem
+from toolkit.el import CanonicalPath, Frequency, parse_instant
+from toolkit.entities import Cluster, Feed, Protection, ProtectionName, Retention, RetentionAction
+from toolkit.errors import NotImplementedYet
+from toolkit.retention import Resolved, Resolver
+from toolkit.retention.errors import NotYetEvictable
+from toolkit.storage import FileSystem, StorageSpec, open_file_system
+
+TEN_DAYS = Frequency.parse("days(10)")
+
+
+def _with(retention: Retention) -> Feed:
+    feed = FeedText().feed()
+    return replace(feed, clusters=(replace(feed.clusters[0], retention=retention),))
+
+
+def _table() -> Feed:
+    return replace(FeedText(name="table").feed(), locations=None, table="catalog:db:t#ds=${YEAR}-${MONTH}-${DAY}")
+
+
+def _storage(path: CanonicalPath) -> FileSystem:
+    if path.scheme == "file":
+        return MemoryFileSystem()
+    return open_file_system(StorageSpec(scheme=path.scheme, authority=path.authority))
+
+
+def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -> Resolved:
+    resolver = Resolver(
+        nominal_time=parse_instant("2026-03-20T12:00Z"), keep_beyond_validity=True, holds=(), storage=_storage
+    )
+    return resolver.resolve([(feed, on or cluster()) for feed in feeds], must_all_work=named)
+
+
+REFUSED = [
+    pytest.param(_with(Retention(limit=TEN_DAYS, action=RetentionAction.ARCHIVE)), "action: archive", id="archive"),
+    pytest.param(
+        _with(Retention(limit=TEN_DAYS, action=RetentionAction.QUARANTINE)), "action: quarantine", id="action"
+    ),
+    pytest.param(_with(Retention(limit=TEN_DAYS, quarantine=TEN_DAYS)), r"quarantine: days\(10\)", id="quarantine"),
+    pytest.param(
+        _with(Retention(limit=TEN_DAYS, protect=(Protection(name=ProtectionName.UNREAD_BATCHES),))),
+        "protect: unread_batches",
+        id="unread",
+    ),
+    pytest.param(
+        _with(Retention(limit=TEN_DAYS, protect=(Protection(name=ProtectionName.UNREPLICATED),))),
+        "protect: unreplicated",
+        id="unreplicated",
+    ),
+    pytest.param(_table(), "retention of a table", id="table"),
+]
+
+
+@pytest.mark.parametrize(("feed", "message"), REFUSED)
+def test_a_named_feed_that_asks_for_what_does_not_exist_is_refused(feed: Feed, message: str) -> None:
+    with pytest.raises(NotImplementedYet, match=message):
+        _resolve([feed, FeedText(name="other").feed()], named=True)
+
+
+@pytest.mark.parametrize(("feed", "message"), REFUSED)
+def test_among_many_feeds_it_is_reported_and_the_others_are_done(feed: Feed, message: str) -> None:
+    resolved = _resolve([feed, FeedText(name="other").feed()], named=False)
+    assert [target.feed for target in resolved.targets] == ["other"]
+    (refused,) = resolved.settled
+    assert refused.failure is not None
+    assert (refused.failure.code, refused.feed) == ("not_implemented", feed.name)
+    assert re.search(message, refused.failure.message)
+
+
+@pytest.mark.parametrize(("feed", "message"), REFUSED)
+def test_when_nothing_else_can_be_done_the_run_is_refused(feed: Feed, message: str) -> None:
+    with pytest.raises(NotImplementedYet, match=message):
+        _resolve([feed], named=False)
+
+
+def test_a_storage_without_adapter_is_refused_before_anything_is_touched() -> None:
+    with pytest.raises(NotImplementedYet, match="storage hdfs://nn"):
+        _resolve([FeedText().feed()], named=True, on=cluster(default_fs="hdfs://nn:8020"))
+
+
+def test_the_clusters_file_system_may_begin_in_a_directory() -> None:
+    resolved = _resolve([FeedText().feed()], named=True, on=cluster(default_fs="file:///tmp/demo"))
+    (location,) = resolved.targets[0].locations
+    assert str(location.base) == "file:///tmp/demo/data/clicks"
+    assert location.written(location.base.child("2026")) == "/data/clicks/2026"
+
+
+def test_everything_that_cannot_be_done_is_named_at_once() -> None:
+    archived = _with(Retention(limit=TEN_DAYS, action=RetentionAction.ARCHIVE, quarantine=TEN_DAYS))
+    with pytest.raises(NotYetEvictable) as error:
+        _resolve([archived, _table()], named=True)
+    for part in ("action: archive", r"quarantine: days(10)", "retention of a table"):
+        assert part in str(error.value)

@@ -1,0 +1,46 @@
+"""The composition root opens storage as a run may use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolkit.bootstrap import Storages
+from toolkit.el import CanonicalPath
+from toolkit.errors import NotImplementedYet
+from toolkit.runs.errors import Stopped
+from toolkit.storage import ReadOnlyStorage
+
+
+def _never() -> None:
+    raise Stopped(reason="test")
+
+
+def test_a_dry_run_cannot_change_anything(tmp_path: Path) -> None:
+    (tmp_path / "instance").mkdir()
+    path = CanonicalPath("file", "", str(tmp_path / "instance"))
+    storages = Storages(read_only=True, before_effect=lambda: None)
+    with pytest.raises(ReadOnlyStorage):
+        storages.of(path).delete(path, below=path.parent)
+    assert (tmp_path / "instance").is_dir()
+
+
+def test_every_effect_asks_the_lifeline(tmp_path: Path) -> None:
+    (tmp_path / "instance").mkdir()
+    path = CanonicalPath("file", "", str(tmp_path / "instance"))
+    storages = Storages(read_only=False, before_effect=_never)
+    with pytest.raises(Stopped):
+        storages.of(path).delete(path, below=path.parent)
+    assert (tmp_path / "instance").is_dir()
+
+
+def test_a_store_is_opened_once(tmp_path: Path) -> None:
+    storages = Storages(read_only=True, before_effect=lambda: None)
+    path = CanonicalPath("file", "", str(tmp_path))
+    assert storages.of(path) is storages.of(path.child("other"))
+
+
+def test_a_store_without_adapter_is_refused() -> None:
+    with pytest.raises(NotImplementedYet, match="storage s3://bucket"):
+        Storages(read_only=True, before_effect=lambda: None).of(CanonicalPath("s3", "bucket", "/data"))

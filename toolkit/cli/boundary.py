@@ -1,0 +1,119 @@
+"""The one place where errors become messages and exit codes (DESIGN section 2, STYLE H20)."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit import __version__
+from toolkit.cli.logs import log_to_stderr
+from toolkit.errors import FeedctlError, InvalidInput, Refused
+from toolkit.result import ExitCode, Status
+from toolkit.runs.errors import Stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run_app(app: typer.Typer, argv: Sequence[str] | None = None) -> int:
+    """Run a command line program to its exit code; every error has become a message when this returns.
+
+    Args:
+        app: a command returns its exit code, or nothing for 0.
+        argv: the arguments; None: those of the process.
+    """
+    log_to_stderr()
+    try:
+        code = _run(app, argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(1)
+        return ExitCode.FAILED
+    return code
+
+
+def exit_code_of(error: FeedctlError) -> ExitCode:
+    """The exit code that an error of ours stands for."""
+    if isinstance(error, Stopped):
+        return ExitCode.INTERRUPTED if error.interrupted else ExitCode.TERMINATED
+    if isinstance(error, InvalidInput):
+        return ExitCode.INVALID
+    return ExitCode.REFUSED if isinstance(error, Refused) else ExitCode.FAILED
+
+
+def status_of(error: FeedctlError) -> Status:
+    """The status of a run that ended with an error of ours before it had a result."""
+    by_code = {status.exit_code: status for status in Status}
+    return Status.KILLED if isinstance(error, Stopped) else by_code[exit_code_of(error)]
+
+
+def say(message: str) -> None:
+    """Tell the user on standard error; when nobody reads it any more, that changes nothing."""
+    try:
+        sys.stderr.write(message + "\n")
+        sys.stderr.flush()
+    except (BrokenPipeError, ValueError):
+        silence(2)
+    except UnicodeEncodeError:
+        sys.stderr.write(message.encode("ascii", "backslashreplace").decode() + "\n")
+
+
+def silence(descriptor: int) -> None:
+    """Let a standard stream that nobody reads go nowhere, so that Python's own flush at the end does not fail."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+
+
+def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
+    try:
+        code = typer.main.get_command(app).main(
+            args=None if argv is None else list(argv), prog_name=_program(), standalone_mode=False
+        )
+    except FeedctlError as error:
+        say(f"feedctl: {error}")
+        return exit_code_of(error)
+    except typer.TyperException as error:
+        say(f"feedctl: {error.format_message()}{_help_hint(error)}")
+        return ExitCode.INVALID
+    except (KeyboardInterrupt, typer.Abort):
+        say("feedctl: interrupted")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception:  # noqa: BLE001 - the error boundary: whatever comes here is a bug, and is reported as one
+        say(_bug_report(traceback.format_exc()))
+        return ExitCode.BUG
+    return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _program() -> str:
+    name = os.path.basename(sys.argv[0])  # noqa: PTH119 - a name to show, not a path to use
+    return "feedctl" if name in {"", "__main__.py"} else name
+
+
+def _help_hint(error: typer.TyperException) -> str:
+    context: typer.Context | None = getattr(error, "ctx", None)
+    return f"; see {context.command_path} --help" if context is not None else ""
+
+
+def _bug_report(trace: str) -> str:
+    """Write everything that a report needs to a file, and say where it is."""
+    command = " ".join(sys.argv)
+    versions = f"feedctl {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    report = f"{versions}\ncommand: {command}\n\n{trace}"
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="feedctl-bug-", suffix=".txt", delete=False) as file:
+            file.write(report)
+        place = f"the report is in {file.name}; please send it to the maintainers"
+    except OSError as error:
+        place = f"no report file could be written ({error}); please send this to the maintainers: {versions}, {command}"
+    return f"{trace}\nfeedctl: this is a bug in feedctl; {place}"

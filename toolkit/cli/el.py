@@ -1,0 +1,39 @@
+"""`feedctl el`: try out expressions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toolkit.cli.options import Output, OutputAs, print_json
+
+app = typer.Typer(help="Try out expressions of the expression language.", no_args_is_help=True)
+
+
+@app.callback()
+def el() -> None:
+    """Try out expressions of the expression language."""
+
+
+@app.command("eval")
+def evaluate_expression(
+    expression: Annotated[str, typer.Argument(metavar="EXPR", help="For example 'today(-3,-20)'.")],
+    time: Annotated[str, typer.Option("--time", metavar="INSTANT", help="The nominal time, 2026-03-01T06:40Z.")],
+    timezone: Annotated[str, typer.Option("--timezone", metavar="ZONE", help="The process's time zone.")] = "UTC",
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Print the instant that EXPR means at a nominal time."""
+    from toolkit.el import evaluate, format_instant, parse_instant
+
+    nominal = parse_instant(time)
+    instant = format_instant(evaluate(expression, nominal, timezone))
+    if output is Output.JSON:
+        print_json({
+            "expression": expression,
+            "nominal_time": format_instant(nominal),
+            "timezone": timezone,
+            "instant": instant,
+        })  # fmt: skip
+    else:
+        print(instant)

@@ -1,0 +1,54 @@
+"""Options that select entities, from text to values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toolkit.entities.nearest import suggestion
+from toolkit.entities.vocabulary import Kind
+from toolkit.errors import InvalidInput
+
+
+class BadOption(InvalidInput):
+    """An option has a value that it cannot have.
+
+    Args:
+        option: for example ``--tag``.
+        found: the value as given.
+        expected: what it can be.
+    """
+
+    def __init__(self, *, option: str, found: str, expected: str) -> None:
+        self.option, self.found, self.expected = option, found, expected
+        super().__init__(f"{option}: found {found!r}, expected {expected}")
+
+
+def kind_of(text: str | None) -> Kind | None:
+    """The kind of that name.
+
+    Raises:
+        BadOption: there is no such kind.
+    """
+    if text is None:
+        return None
+    try:
+        return Kind(text)
+    except ValueError as error:
+        hint = suggestion(text, list(Kind))
+        expected = f"one of {', '.join(Kind)}" + (f"; {hint}" if hint else "")
+        raise BadOption(option="--kind", found=text, expected=expected) from error
+
+
+def tags_of(texts: Iterable[str]) -> dict[str, str]:
+    """Tags from their ``KEY=VALUE`` texts.
+
+    Raises:
+        BadOption: a text without ``=``, or without a key.
+    """
+    tags = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise BadOption(option="--tag", found=text, expected="KEY=VALUE, for example classification=pii")
+        tags[key] = value
+    return tags

@@ -1,0 +1,52 @@
+"""The command `feedctl`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from toolkit import __version__
+from toolkit.cli import el, entity, instance, new_repo, schema
+from toolkit.cli.boundary import run_app
+
+app = typer.Typer(name="feedctl", no_args_is_help=True, pretty_exceptions_enable=False)
+app.add_typer(entity.app, name="entity")
+app.add_typer(instance.app, name="instance")
+app.add_typer(el.app, name="el")
+app.command("init")(new_repo.create)
+app.command("schema")(schema.print_schema)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"feedctl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def feedctl(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Look after data feeds: entities in git, one spark-submit for each action, no server."""
+
+
+@app.command("entrypoint")
+def print_entrypoint(name: Annotated[str, typer.Argument(metavar="NAME", help="For example retention.")]) -> None:
+    """Print the path of an action's script: spark-submit "$(feedctl entrypoint retention)" ..."""
+    from toolkit.cli.shipped import entrypoint
+
+    print(entrypoint(name))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `feedctl` with these arguments, by default those of the process, and return the exit code."""
+    return run_app(app, argv)
+
+
+def run() -> None:
+    """The console script."""
+    raise SystemExit(main())

@@ -1,0 +1,140 @@
+"""What the entrypoint of retention does between its options and its exit code."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.bootstrap import RetentionOptions, evict
+from toolkit.cli.boundary import exit_code_of, say, status_of
+from toolkit.cli.delivery import ResultFile, ResultFileNotWritten, print_result
+from toolkit.clock import SystemClock
+from toolkit.errors import FeedctlError, InvalidInput
+from toolkit.rendering.formats import ResultFormat
+from toolkit.rendering.progress import TerminalProgress
+from toolkit.rendering.retention import one_document, render
+from toolkit.rendering.retention_document import failure_document
+from toolkit.retention import NoProgress
+from toolkit.runs.lifeline import lifeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from toolkit.retention import Progress, RetentionResult
+
+
+class BadTag(InvalidInput):
+    """A tag filter without a value.
+
+    Args:
+        text: as the user gave it.
+    """
+
+    def __init__(self, *, text: str) -> None:
+        self.text = text
+        super().__init__(f"--tag {text}: expected KEY=VALUE, for example --tag classification=pii")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery:
+    """Where the result goes, and in which form.
+
+    Attributes:
+        form: of what is printed.
+        file: gets the JSON form as well; None: nothing is written.
+    """
+
+    form: ResultFormat
+    file: ResultFile | None
+
+    @classmethod
+    def of(cls, form: ResultFormat, result_file: str | None) -> Delivery:
+        """The delivery that the options ask for.
+
+        Raises:
+            InvalidInput: the result file cannot be written.
+        """
+        return cls(form=form, file=ResultFile.parse(result_file) if result_file else None)
+
+    def deliver(self, result: RetentionResult) -> None:
+        """Print the result, and write the file.
+
+        Raises:
+            ResultFileNotWritten: the file could not be written.
+        """
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        print_result(render(result, self.form, width))
+        if self.file is not None:
+            self.file.write(render(result, ResultFormat.JSON, None))
+
+    def deliver_failure(self, error: FeedctlError) -> None:
+        """Report a run that ended before it had a result; text is for people, who get the message alone."""
+        document = one_document(
+            failure_document(error, status=status_of(error).value, exit_code=exit_code_of(error).value)
+        )
+        if self.form is not ResultFormat.TEXT:
+            print_result(document)
+        if self.file is not None:
+            self.file.write(document)
+
+
+@contextmanager
+def failures_delivered(delivery: Delivery) -> Iterator[None]:
+    """Deliver an error of the body in the form that was asked for, then let it go on."""
+    try:
+        yield
+    except ResultFileNotWritten:
+        raise
+    except FeedctlError as error:
+        delivery.deliver_failure(error)
+        raise
+
+
+def run_retention(options: RetentionOptions, delivery: Delivery) -> int:
+    """Run, deliver the result, and tell the exit code.
+
+    Raises:
+        FeedctlError: the run ended before it had a result.
+    """
+    with lifeline(os.environ) as line:
+        result = evict(options, SystemClock(), line, _progress(delivery.form))
+        _deliver(result, delivery)
+        ending = result.stopped or result.refusal
+        if ending is not None:
+            say(f"feedctl: {ending}")
+    return result.exit_code
+
+
+def tags_of(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """The tag filters.
+
+    Raises:
+        BadTag: one has no value.
+    """
+    pairs = []
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise BadTag(text=text)
+        pairs.append((key, value))
+    return tuple(pairs)
+
+
+def _deliver(result: RetentionResult, delivery: Delivery) -> None:
+    """That a killed run was killed matters more than a result file that could not be written."""
+    try:
+        delivery.deliver(result)
+    except FeedctlError as error:
+        if result.stopped is None:
+            raise
+        say(f"feedctl: {error}")
+
+
+def _progress(form: ResultFormat) -> Progress:
+    """A bar, when a person looks at the errors of a run whose result is for people."""
+    watched = form is ResultFormat.TEXT and sys.stderr.isatty()
+    return TerminalProgress(what="retention") if watched else NoProgress()

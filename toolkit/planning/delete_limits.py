@@ -1,0 +1,78 @@
+"""How much one retention run may delete, as a pure decision over the numbers of all its feeds (DESIGN section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeleteLimits:
+    """How much one run may delete over all its feeds.
+
+    Attributes:
+        instances: a number of instances.
+        fraction: a part of the evictable and kept instances together; None: no such limit.
+    """
+
+    instances: int
+    fraction: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excess:
+    """A limit that a plan exceeds.
+
+    Attributes:
+        limit: the key in `repo.yaml`.
+        allowed: its value.
+        found: what the plan has, in words.
+        by_feed: evicted instances for each feed and cluster.
+    """
+
+    limit: str
+    allowed: str
+    found: str
+    by_feed: Mapping[str, int]
+
+
+def kept_needed(evicted: int, limits: DeleteLimits) -> int | None:
+    """How many kept instances make the fraction acceptable: no more of them need to be listed than that.
+
+    Returns:
+        A number, or None when no number of kept instances is enough.
+    """
+    if limits.fraction is None or evicted == 0:
+        return 0
+    fraction = Fraction(str(limits.fraction))
+    if fraction <= 0:
+        return None
+    return max(0, ceil(evicted * (1 - fraction) / fraction))
+
+
+def excess(by_feed: Mapping[str, int], kept: int, limits: DeleteLimits) -> Excess | None:
+    """The first limit that the plan exceeds.
+
+    Args:
+        by_feed: evicted instances for each feed and cluster.
+        kept: kept instances that are known of; counting may have stopped at `kept_needed`.
+        limits: of the run.
+    """
+    evicted = sum(by_feed.values())
+    if evicted > limits.instances:
+        return Excess(
+            limit="max_delete.instances",
+            allowed=f"{limits.instances:,}",
+            found=f"{evicted:,} instances",
+            by_feed=by_feed,
+        )
+    needed = kept_needed(evicted, limits)
+    if needed is None or kept < needed:
+        found = f"{evicted:,} of {evicted + kept:,} instances"
+        return Excess(limit="max_delete.fraction", allowed=f"{limits.fraction:g}", found=found, by_feed=by_feed)
+    return None

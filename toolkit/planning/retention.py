@@ -1,0 +1,198 @@
+"""Retention as pure decisions: the horizon, the time of an instance, which instances go (DESIGN sections 7, 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from toolkit.el import OutOfRange, shift
+from toolkit.entities import LocationType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathPeriod
+    from toolkit.entities import Hold
+
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
+_END = datetime.max.replace(tzinfo=UTC)
+_TICK = timedelta(microseconds=1)
+
+
+class KeepReason(StrEnum):
+    """Why an instance stays."""
+
+    TOO_YOUNG = "too_young"
+    """Its time is not before the horizon."""
+    HOLD = "hold"
+    """A hold of `holds.yaml` covers it."""
+    KEEP_LAST = "keep_last"
+    """It is among the newest instances that `keep_last` protects."""
+    LATE_WINDOW = "late_window"
+    """Late data may still come for it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """An instance that was found.
+
+    Attributes:
+        location: which of the feed's locations it is in.
+        time: its instance time.
+        first: the earliest instant that its path stands for.
+        end: the instant just after the latest one.
+        path: where it is.
+        base: what bounds effects on it.
+    """
+
+    location: LocationType
+    time: datetime
+    first: datetime
+    end: datetime
+    path: CanonicalPath
+    base: CanonicalPath
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LateWindow:
+    """How long an instance waits for late data.
+
+    Attributes:
+        cut_off: of the feed, counted from the instance's time.
+        max_age: instances older than this are not protected any more; None: no such bound.
+    """
+
+    cut_off: Frequency
+    max_age: Frequency | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvictionPolicy:
+    """What decides about the instances of one feed on one cluster.
+
+    Attributes:
+        nominal_time: for which the run acts.
+        horizon: instances before it are old enough to go; equal stays.
+        timezone: of the feed, for calendar steps.
+        keep_last: so many of the newest instance times stay; 0 for none.
+        late_window: None when it does not protect.
+        holds: those that concern the feed on the cluster.
+    """
+
+    nominal_time: datetime
+    horizon: datetime
+    timezone: str = "UTC"
+    keep_last: int = 0
+    late_window: LateWindow | None = None
+    holds: tuple[Hold, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """An instance that stays, and why."""
+
+    candidate: Candidate
+    reason: KeepReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Selection:
+    """Which candidates go and which stay."""
+
+    evict: tuple[Candidate, ...]
+    keep: tuple[Kept, ...]
+
+
+def effective_time(nominal: datetime, validity_end: datetime, *, keep_beyond_validity: bool) -> datetime:
+    """The time from which the limit is counted back: a feed that ended keeps its last instances (DESIGN section 7)."""
+    return min(nominal, validity_end) if keep_beyond_validity else nominal
+
+
+def horizon(effective: datetime, limit: Frequency, timezone: str) -> datetime:
+    """The effective time less the limit, by the feed's calendar; before the year 1 it is the beginning of time."""
+    try:
+        return shift(effective, limit, -1, timezone)
+    except OutOfRange:
+        return _BEGINNING
+
+
+def instance_time(period: PathPeriod, instances: InstanceSequence) -> datetime:
+    """The latest instant of the feed's grid inside the period, else the period's first (DESIGN section 7)."""
+    for first, end in reversed(period.spans):
+        member = instances.at_or_before(end - _TICK)
+        if member is not None and member >= first:
+            return member
+    return period.first
+
+
+def select(candidates: Iterable[Candidate], policy: EvictionPolicy) -> Selection:
+    """Decide about every candidate.
+
+    Args:
+        candidates: all that are old enough, and of the younger ones at least those that `keep_last` needs: the
+            newest instances of the data location at or before the nominal time.
+        policy: what decides.
+    """
+    found = tuple(candidates)
+    kept_from = keep_last_from(found, policy)
+    evict: list[Candidate] = []
+    keep: list[Kept] = []
+    for candidate in found:
+        kept = _kept(candidate, policy, kept_from)
+        if kept is None:
+            evict.append(candidate)
+        else:
+            keep.append(kept)
+    return Selection(evict=tuple(evict), keep=tuple(keep))
+
+
+def keep_last_from(candidates: Iterable[Candidate], policy: EvictionPolicy) -> datetime:
+    """The earliest instance time that `keep_last` protects; instances of every location at or after it stay.
+
+    Counted are distinct times of the data location at or before the nominal time; fewer than asked for: all stay.
+    """
+    if policy.keep_last <= 0:
+        return _END
+    times = {
+        each.time for each in candidates if each.location is LocationType.DATA and each.time <= policy.nominal_time
+    }
+    newest = sorted(times, reverse=True)[: policy.keep_last]
+    return newest[-1] if len(newest) == policy.keep_last else _BEGINNING
+
+
+def holding(first: datetime, end: datetime, holds: Iterable[Hold]) -> Hold | None:
+    """The first hold that covers any instant of the period; a period that is partly held stays as a whole."""
+    for hold in holds:
+        begins_before_end = hold.start is None or hold.start < end
+        if begins_before_end and (hold.end is None or first < hold.end):
+            return hold
+    return None
+
+
+def _kept(candidate: Candidate, policy: EvictionPolicy, kept_from: datetime) -> Kept | None:
+    if candidate.time >= policy.horizon:
+        return Kept(candidate=candidate, reason=KeepReason.TOO_YOUNG)
+    hold = holding(candidate.first, candidate.end, policy.holds)
+    if hold is not None:
+        return Kept(candidate=candidate, reason=KeepReason.HOLD, detail=hold.reason)
+    if candidate.time >= kept_from:
+        return Kept(candidate=candidate, reason=KeepReason.KEEP_LAST, detail=f"the newest {policy.keep_last}")
+    if policy.late_window is not None and _in_late_window(candidate.time, policy.late_window, policy):
+        return Kept(candidate=candidate, reason=KeepReason.LATE_WINDOW, detail=f"cut-off {policy.late_window.cut_off}")
+    return None
+
+
+def _in_late_window(time: datetime, window: LateWindow, policy: EvictionPolicy) -> bool:
+    if _later(time, window.cut_off, policy.timezone) <= policy.nominal_time:
+        return False
+    return window.max_age is None or _later(time, window.max_age, policy.timezone) >= policy.nominal_time
+
+
+def _later(time: datetime, distance: Frequency, timezone: str) -> datetime:
+    try:
+        return shift(time, distance, 1, timezone)
+    except OutOfRange:
+        return _END

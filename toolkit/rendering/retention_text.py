@@ -1,0 +1,93 @@
+"""A retention result for people: plain lines, or a table on a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from toolkit.el import format_instant
+from toolkit.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolkit.retention import FeedResult, ItemResult, RetentionResult
+
+_STYLES = {Outcome.DONE: "green", Outcome.PLANNED: "cyan", Outcome.SKIPPED: "yellow", Outcome.FAILED: "bold red"}
+
+
+def plain_lines(result: RetentionResult) -> Iterator[str]:
+    """The result line by line: the run, its items, each feed, the status last."""
+    yield _title(result)
+    for item in result.items:
+        yield _item_line(item)
+    for feed in result.feeds:
+        yield from _feed_lines(feed)
+    yield _closing_line(result)
+
+
+def terminal_text(result: RetentionResult, width: int) -> str:
+    """The result with a table, as coloured text for a terminal of that width."""
+    console = Console(file=StringIO(), force_terminal=True, width=width, highlight=False)
+    console.print(Text(_title(result), style="bold"))
+    if result.items:
+        console.print(_table(result))
+    for feed in result.feeds:
+        for line in _feed_lines(feed):
+            console.print(Text(line))
+    console.print(Text(_closing_line(result), style="bold"))
+    written = console.file
+    return written.getvalue() if isinstance(written, StringIO) else ""
+
+
+def _title(result: RetentionResult) -> str:
+    snapshot = f"{result.snapshot.kind} {result.snapshot.value}{' (dirty)' if result.snapshot.dirty else ''}"
+    dry = ", dry run: nothing is touched" if result.dry_run else ""
+    return f"retention at {format_instant(result.nominal_time)}{dry}; config repo: {snapshot}"
+
+
+def _item_line(result: ItemResult) -> str:
+    item = result.item
+    what = item.key or item.kind.value
+    why = " ".join(part for part in (result.code, result.message) if part)
+    line = f"{result.outcome:<8}{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {item.path}"
+    return f"{line}  ({why})" if why else line
+
+
+def _table(result: RetentionResult) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("outcome", "feed", "cluster", "location", "instance", "path", "why"):
+        table.add_column(heading, overflow="fold")
+    for each in result.items:
+        item = each.item
+        cells = (item.feed, item.cluster, item.location.value, item.key or item.kind.value, str(item.path))
+        why = " ".join(part for part in (each.code, each.message) if part)
+        table.add_row(Text(each.outcome, style=_STYLES[each.outcome]), *map(Text, cells), Text(why))
+    return table
+
+
+def _feed_lines(result: FeedResult) -> Iterator[str]:
+    plan, target = result.plan, result.plan.target
+    counted = ", ".join(f"{number} {outcome}" for outcome, number in result.counts.items() if number)
+    rule = "" if target is None else f"; limit {target.limit}, horizon {format_instant(target.policy.horizon)}"
+    yield f"{plan.label}: {counted or 'nothing to do'}{rule}"
+    if plan.failure is not None:
+        yield f"  {plan.failure.code}: {plan.failure.message}"
+    for (reason, detail), number in Counter((kept.reason, kept.detail) for kept in plan.kept).items():
+        yield f"  {number} old instances stay: {reason}{f' ({detail})' if detail else ''}"
+    for note in plan.notes:
+        yield f"  note: {note}"
+    if plan.strangers.count:
+        yield f"  {plan.strangers.count} names do not conform and stay, for example:"
+        for path, why in plan.strangers.sample:
+            yield f"    {path}: {why}"
+
+
+def _closing_line(result: RetentionResult) -> str:
+    plan = f"; plan {result.digest}" if result.digest else ""
+    return f"status: {result.status}{plan}"

@@ -1,0 +1,22 @@
+"""Retention of path feeds: find, select, act (DESIGN section 7)."""
+
+from toolkit.retention.act import NoProgress, Progress
+from toolkit.retention.choosing import Chooser, FeedChoice
+from toolkit.retention.resolving import Resolved, Resolver
+from toolkit.retention.result import FeedResult, ItemResult, RetentionResult, SkipReason
+from toolkit.retention.run import RetentionRequest, RetentionRun
+
+__all__ = [
+    "Chooser",
+    "FeedChoice",
+    "FeedResult",
+    "ItemResult",
+    "NoProgress",
+    "Progress",
+    "Resolved",
+    "Resolver",
+    "RetentionRequest",
+    "RetentionResult",
+    "RetentionRun",
+    "SkipReason",
+]

@@ -1,0 +1,68 @@
+"""What a retention run works on: a feed on a cluster, with everything about it resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathTemplate
+    from toolkit.entities import LocationType
+    from toolkit.planning.retention import EvictionPolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Location:
+    """One dated location of a feed on a cluster.
+
+    Attributes:
+        type: what is in it.
+        template: with the feed's and the cluster's variables bound.
+        base: the directory that bounds every effect: the part before the first variable.
+    """
+
+    type: LocationType
+    template: PathTemplate
+    base: CanonicalPath
+
+    @cached_property
+    def last_depth(self) -> int:
+        """The index of the segment that names instances."""
+        return len(self.template.segments) - 1
+
+    def written(self, path: CanonicalPath) -> str:
+        """The path in the way that the template writes it, for `explain`."""
+        return f"{self.template.base.removesuffix('/')}/{path.relative_to(self.base)}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedTarget:
+    """A feed on a cluster whose old instances a run may remove.
+
+    Attributes:
+        feed: name.
+        cluster: name.
+        limit: instances older than this go.
+        effective_time: from which the limit is counted back.
+        instances: the feed's grid on the cluster.
+        policy: what decides about each instance.
+        locations: the dated ones.
+        notes: what the user should know, for example an undated location that stays.
+    """
+
+    feed: str
+    cluster: str
+    limit: Frequency
+    effective_time: datetime
+    instances: InstanceSequence
+    policy: EvictionPolicy
+    locations: tuple[Location, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """How messages name it."""
+        return f"{self.feed} on {self.cluster}"
