@@ -102,6 +102,15 @@ def _retention(retention: Retention, pointer: Pointer, cluster: str) -> Iterator
             instead="use action: delete, or remove the retention",
             cluster=cluster,
         )
+    if retention.quarantine is not None:
+        # Whoever asks for it counts on being able to restore: deleting at once would be worse than refusing.
+        yield NotImplementedValue(
+            area=Area.RETENTION,
+            pointer=(*pointer, "quarantine"),
+            value=f"quarantine: {retention.quarantine}",
+            instead="remove it",
+            cluster=cluster,
+        )
     for index, each in enumerate(retention.protect):
         if each.name is not ProtectionName.LATE_WINDOW:
             yield NotImplementedValue(

@@ -1,0 +1,49 @@
+"""The formats that the schemas name, for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from reference_pages.markdown import code, table
+from toolkit.entities.formats import format_checker
+
+
+class Format(NamedTuple):
+    """What a format means, and a text that has it."""
+
+    meaning: str
+    example: str
+
+
+FORMATS: Mapping[str, Format] = {
+    "instant": Format("a time in UTC, to the minute", "2026-03-01T06:40Z"),
+    "frequency": Format("`minutes(n)`, `hours(n)`, `days(n)` or `months(n)`; see [expressions](expressions.md)", "hours(6)"),
+    "timezone": Format("a name of the IANA time zone database", "Europe/Berlin"),
+    "el": Format("a time relative to the nominal time; see [expressions](expressions.md)", "today(-1,0)"),
+    "path-template": Format(
+        "an absolute path or a URI with date fields; see [expressions](expressions.md)",
+        "/data/clicks/${YEAR}/${MONTH}/${DAY}",
+    ),
+    "table-uri": Format(
+        "a table and its partitions; see [expressions](expressions.md)", "catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY}"
+    ),
+    "url": Format("a URL or host:port; a password only as `${env:NAME}`", "hdfs://nn:8020"),
+    "partition-expression": Format("names, `*` or variables with slashes between them", "*/${cluster.colo}"),
+    "name": Format("a letter, then at most 119 letters, digits, `_` and `-`", "clicks_hourly"),
+    "variable": Format("a letter or `_`, then letters, digits, `_` and `-`", "clicks"),
+    "email": Format("a mail address", "web-analytics@example.com"),
+    "permission": Format("octal digits, with or without `0` or `0x` in front, or `*`", "0750"),
+}
+
+
+def formats_table() -> str:
+    """All formats; the examples have passed the check that the loader makes."""
+    checker = format_checker()
+    for name, each in FORMATS.items():
+        checker.check(each.example, name)
+    unexplained = sorted(set(checker.checkers) - set(FORMATS))
+    if unexplained:
+        raise LookupError(f"formats without an explanation in .ci/reference_pages/formats.py: {', '.join(unexplained)}")
+    rows = ([name, each.meaning, code(each.example)] for name, each in sorted(FORMATS.items()))
+    return table(("format", "what it is", "example"), rows)

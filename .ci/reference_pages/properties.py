@@ -1,0 +1,63 @@
+"""The properties that a schema knows, flattened: path, values, when it is required."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from reference_pages.markdown import code
+from toolkit.entities.schema_store import Schema
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Property:
+    """One property of a kind of file.
+
+    Attributes:
+        path: `clusters[].retention.limit`; `*` stands for any key, `[]` for the items of a list.
+        node: its schema.
+        required: `yes`, a condition, or nothing.
+    """
+
+    path: str
+    node: Schema
+    required: str
+
+
+def properties(node: Schema, prefix: str = "") -> Iterator[Property]:
+    """Every property below a mapping, in the schema's order."""
+    required = {**_conditions(node), **dict.fromkeys(node.get("required", ()), "yes")}
+    for key, each in node.get("properties", {}).items():
+        yield Property(path=prefix + key, node=each, required=required.get(key, ""))
+        yield from _below(each, prefix + key)
+
+
+def _below(node: Schema, path: str) -> Iterator[Property]:
+    yield from properties(node, f"{path}.")
+    if "items" in node:
+        yield from _below(node["items"], f"{path}[]")
+    if is_choice(node):
+        yield from properties(node["then"], f"{path}.")
+    if isinstance(node.get("additionalProperties"), Mapping):
+        yield from _below(node["additionalProperties"], f"{path}.*")
+
+
+def is_choice(node: Schema) -> bool:
+    """Whether a value is either a mapping, as `then` says, or what `else` says."""
+    return bool(node.get("if") == {"type": "object"})
+
+
+def _conditions(node: Schema) -> dict[str, str]:
+    """The properties that are required in some cases, and in which."""
+    found = {each: f"with {code(key)}" for key, needed in node.get("dependentRequired", {}).items() for each in needed}
+    match node.get("if"):
+        case None:
+            pass
+        case {"not": {"required": [other]}}:
+            found |= dict.fromkeys(node["then"]["required"], f"without {code(other)}")
+        case {"properties": {**tested}} if len(tested) == 1:
+            ((key, value),) = tested.items()
+            found |= dict.fromkeys(node["else"]["required"], f"unless {code(f'{key}: {value["const"]}')}")
+        case other:
+            raise NotImplementedError(f"no words for the condition {other}; add them to reference_pages/properties.py")
+    return found

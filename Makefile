@@ -1,0 +1,57 @@
+# feedctl: `make help` lists what there is. Every target sets up what it needs; a second run of the set-up costs nothing.
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint soak bench dist lock spark35 clean java
+SHELL := /bin/sh
+export PYTHON
+
+BIN := .venv/bin
+# Spark's launcher starts the python3 on PATH, and asks the resolver for the machine's name unless it is told an address.
+WITH_JAVA = JAVA_HOME="$$(.ci/java-home)" && export JAVA_HOME PATH="$(CURDIR)/$(BIN):$$PATH" SPARK_LOCAL_IP=127.0.0.1 &&
+ARGS ?=
+
+help: ## list the targets
+	@sed -n 's/^\([a-z0-9]*\):.*## /    make \1\t/p' Makefile | expand -t 20
+
+install: ## make .venv from the lock, with the project editable
+	@.ci/install .venv requirements/dev.lock with-project
+
+demo: java install ## the main job on local files: make a month of data, show the plan, evict, show what is left
+	@$(WITH_JAVA) .ci/demo
+
+test: java install spark35 ## all tests but the soak tests; ARGS="-k eviction" passes options to pytest
+	@$(WITH_JAVA) $(BIN)/pytest -m "not soak" -n 2 --dist loadfile $(ARGS)
+
+lint: install ## ruff, mypy, the layers, size and shape, no registry hosts
+	@$(BIN)/ruff check --quiet --output-format concise .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy --no-error-summary
+	@PYTHONPATH=. .ci/quiet $(BIN)/lint-imports
+	@.ci/structure $(BIN)/python
+	@.ci/no-registry-hosts
+	@echo "lint: no findings"
+
+soak: java install ## long loops and fuzzers; FEEDCTL_SEED=N repeats a run
+	@$(WITH_JAVA) $(BIN)/pytest -m soak --timeout 0 -s $(ARGS)
+
+bench: install ## every benchmarks/bench_*.py in order
+	@failed=""; for bench in benchmarks/bench_*.py; do \
+	    echo "== $$bench"; $(BIN)/python "$$bench" || failed="$$failed $$bench"; \
+	done; [ -z "$$failed" ] || { echo "bench: goals missed in:$$failed"; exit 1; }
+
+dist: install ## build/dist: the wheel, and the zip for spark-submit --py-files
+	@rm -rf build/dist
+	@.ci/quiet $(BIN)/python -m build --wheel --no-isolation --outdir build/dist .
+	@$(BIN)/python .ci/pyfiles.py build/dist
+	@ls build/dist/*
+
+lock: ## write the locks in requirements/ anew (needs uv)
+	@.ci/lock
+
+spark35: ## .venv-spark35: the oldest Spark that feedctl supports, for its smoke test
+	@PYTHON="python3.11 $${PYTHON:-python3.12 python3.13 python3}" .ci/install .venv-spark35 requirements/spark35.lock
+
+clean: ## remove what these targets made
+	@rm -rf .venv .venv-spark35 build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+java:
+	@.ci/java-home >/dev/null
