@@ -1,6 +1,6 @@
 # feedctl: `make help` lists what there is. Every target sets up what it needs; a second run of the set-up costs nothing.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint soak bench dist lock spark35 clean java
+.PHONY: help install demo test lint soak bench docs dist lock spark35 clean java
 SHELL := /bin/sh
 export PYTHON
 
@@ -37,6 +37,9 @@ bench: install ## every benchmarks/bench_*.py in order
 	@failed=""; for bench in benchmarks/bench_*.py; do \
 	    echo "== $$bench"; $(BIN)/python "$$bench" || failed="$$failed $$bench"; \
 	done; [ -z "$$failed" ] || { echo "bench: goals missed in:$$failed"; exit 1; }
+
+docs: install ## docs/reference: write it anew from the code
+	@$(BIN)/python .ci/reference.py
 
 dist: install ## build/dist: the wheel, and the zip for spark-submit --py-files
 	@rm -rf build/dist

@@ -2,47 +2,55 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from reference_pages.enumerations import enumeration_blocks
 from reference_pages.formats import formats_table
 from reference_pages.markdown import code, codes, meanings, page, prose, table
 from reference_pages.not_yet import NotYet, refused
 from reference_pages.properties import Property, properties
 from reference_pages.values import default_of, values_of
-from toolkit.entities import vocabulary
 from toolkit.entities.schema_store import SchemaName, inlined, schema
 
+_ENTRYPOINTS = Path(__file__).resolve().parents[2] / "entrypoints"
 _INTRODUCTION = """
-Each table lists the properties of one kind of file. `clusters[].name` is a property of each item of the list `clusters`;
-`inputs.*.feed` one of each value of the mapping `inputs`, whose keys are free.
+Each table lists the properties of one kind of file. `clusters[].name` is a property of each item of the list
+`clusters`; `inputs.*.feed` is one of each value of the mapping `inputs`, whose keys are free. A key that is not in the
+table is an error. The template of a config repo, `config_repo_template/`, has examples.
 
-**Required** is what must be there in the merged form, when what holds it is there: after `defaults.yaml` files and the
-environment's overlay are merged in. In the file of an entity only `kind` and `name` are required. A key that is not in
-the table is an error. `feedctl schema KIND` prints the JSON Schema of the authored form, for editors; `--merged` that of
-the merged form.
+**Required** says what must be there in the merged form, once `defaults.yaml` files and the environment's overlay are
+merged in; `clusters[].validity.start` must be there when `clusters[].validity` is. In the file of an entity only `kind`
+and `name` are required. `feedctl schema KIND` prints the JSON Schema for editors; `--merged` that of the merged form.
 
 **Not yet** marks what the schema knows and no action does: the action concerned refuses it, with exit code 2.
 """
-
-_DEFAULTS = """
-The mappings are parts of entities: any of the properties below, `kind` and `name` left out. Nothing in them is required.
-"""
+_ACTIONS = "The actions that exist today are: {}. What only other actions would read is checked, and has no effect."
+_REFUSED = "The action concerned refuses these, with exit code 2."
+_OVERLAYS: Mapping[SchemaName, str] = {
+    SchemaName.DEFAULTS: """
+Each value is a part of such an entity: any of its properties but `kind` and `name`. Nothing in it is required.
+""",
+    SchemaName.ENVIRONMENT: """
+`repo` has any properties of `repo.yaml`; a value of `entities` is a part of that entity: any of its properties but
+`kind` and `name`. Nothing in them is required.
+""",
+}
 
 
 def entities_page() -> str:
     """The page."""
-    kinds = [block for name in SchemaName for block in _section(name)]
     return page(
         "The files of a config repo",
         _INTRODUCTION,
-        *kinds,
+        _ACTIONS.format(codes(script.stem for script in sorted(_ENTRYPOINTS.glob("*.py")))),
+        *(block for name in SchemaName for block in _section(name)),
         "## Values",
-        *_value_blocks(),
+        *enumeration_blocks(),
         "## Formats",
         formats_table(),
         "## Not implemented yet",
+        _REFUSED,
         _refused_table(),
     )
 
@@ -50,49 +58,23 @@ def entities_page() -> str:
 def _section(name: SchemaName) -> Iterator[str]:
     yield f"## {name}"
     yield f"{meanings(SchemaName)[name.name]} {prose(schema(name)['description'])}"
-    if name in {SchemaName.DEFAULTS, SchemaName.ENVIRONMENT}:
-        yield _DEFAULTS
+    if name in _OVERLAYS:
+        yield _OVERLAYS[name]
     not_yet = refused(name)
-    rows = (_row(each, not_yet) for each in _properties(name))
+    rows = (_row(each, not_yet) for each in properties(inlined(schema(name))))
     yield table(("property", "value", "required", "default", "what it is"), rows)
 
 
-def _properties(name: SchemaName) -> Iterator[Property]:
-    return properties(inlined(schema(name)))
-
-
 def _row(each: Property, not_yet: Sequence[NotYet]) -> list[str]:
-    marked = [one.value for one in not_yet if each.path.startswith(one.path)]
-    described = prose(each.node["description"])
-    whole = " **Not yet.**" if any(one.is_whole(each.path) for one in not_yet) else ""
-    return [code(each.path), values_of(each.node, marked), each.required, default_of(each.node), described + whole]
-
-
-def _value_blocks() -> Iterator[str]:
-    yield "What the words mean that some properties can have."
-    for members in _enumerations():
-        places = [
-            f"{name} {code(each.path)}"
-            for name in SchemaName
-            for each in _properties(name)
-            if set(each.node.get("enum", ())) == set(members)
-        ]
-        if places:
-            yield f"**{'; '.join(places)}**: {prose(inspect.getdoc(members) or '')}"
-            words = meanings(members)
-            yield table(("value", "meaning"), ([code(each.value), words[each.name]] for each in members))
-
-
-def _enumerations() -> Iterator[type[StrEnum]]:
-    """Those that the vocabulary defines, in its order."""
-    for each in vars(vocabulary).values():
-        if isinstance(each, type) and issubclass(each, StrEnum) and each is not StrEnum:
-            yield each
+    refused_values = [value for one in not_yet if each.path.startswith(one.path) for value in one.values]
+    whole = any(one.path == each.path and not one.values for one in not_yet)
+    described = prose(each.node["description"]) + (" **Not yet.**" if whole else "")
+    return [code(each.path), values_of(each.node, refused_values), each.required, default_of(each.node), described]
 
 
 def _refused_table() -> str:
     rows = (
-        [name, code(each.path), "any" if each.is_whole(each.path) else codes([each.value]), prose(each.instead)]
+        [name, code(each.path), codes(each.values) or "any", prose(each.instead)]
         for name in SchemaName
         for each in refused(name)
     )

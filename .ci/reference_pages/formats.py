@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reference_pages.markdown import code, table
+from reference_pages.unexplained import UnexplainedError
 from toolkit.entities.formats import format_checker
 
 
@@ -18,7 +19,9 @@ class Format(NamedTuple):
 
 FORMATS: Mapping[str, Format] = {
     "instant": Format("a time in UTC, to the minute", "2026-03-01T06:40Z"),
-    "frequency": Format("`minutes(n)`, `hours(n)`, `days(n)` or `months(n)`; see [expressions](expressions.md)", "hours(6)"),
+    "frequency": Format(
+        "`minutes(n)`, `hours(n)`, `days(n)` or `months(n)`; see [expressions](expressions.md)", "hours(6)"
+    ),
     "timezone": Format("a name of the IANA time zone database", "Europe/Berlin"),
     "el": Format("a time relative to the nominal time; see [expressions](expressions.md)", "today(-1,0)"),
     "path-template": Format(
@@ -26,7 +29,8 @@ FORMATS: Mapping[str, Format] = {
         "/data/clicks/${YEAR}/${MONTH}/${DAY}",
     ),
     "table-uri": Format(
-        "a table and its partitions; see [expressions](expressions.md)", "catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY}"
+        "a table and its partitions; see [expressions](expressions.md)",
+        "catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY}",
     ),
     "url": Format("a URL or host:port; a password only as `${env:NAME}`", "hdfs://nn:8020"),
     "partition-expression": Format("names, `*` or variables with slashes between them", "*/${cluster.colo}"),
@@ -44,6 +48,8 @@ def formats_table() -> str:
         checker.check(each.example, name)
     unexplained = sorted(set(checker.checkers) - set(FORMATS))
     if unexplained:
-        raise LookupError(f"formats without an explanation in .ci/reference_pages/formats.py: {', '.join(unexplained)}")
+        raise UnexplainedError(
+            what=f"format {', '.join(unexplained)}", where="FORMATS in .ci/reference_pages/formats.py"
+        )
     rows = ([name, each.meaning, code(each.example)] for name, each in sorted(FORMATS.items()))
     return table(("format", "what it is", "example"), rows)

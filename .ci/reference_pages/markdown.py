@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import pairwise
 
+from reference_pages.unexplained import UnexplainedError
+
 
 def page(title: str, *blocks: str) -> str:
     """A whole page; it says that it is generated."""
@@ -55,7 +57,11 @@ def meanings(members: type[Enum]) -> Mapping[str, str]:
         match statements:
             case ast.Assign(targets=[ast.Name(id=name)]), ast.Expr(value=ast.Constant(value=str(text))):
                 found[name] = prose(text)
+            case _:
+                pass
     missing = [name for name in members.__members__ if name not in found]
     if missing:
-        raise LookupError(f"{members.__qualname__}: no docstring below {', '.join(missing)}; write one")
+        raise UnexplainedError(
+            what=", ".join(missing), where=f"the docstrings below the members of {members.__qualname__}"
+        )
     return found

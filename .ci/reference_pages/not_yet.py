@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reference_pages.formats import FORMATS
 from reference_pages.properties import is_choice, properties
+from toolkit.entities.documents import Document, Value
 from toolkit.entities.not_implemented import NotImplementedValue, not_implemented
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.schema_store import Schema, SchemaName, inlined, schema
@@ -14,58 +16,63 @@ from toolkit.entities.structure import Entity, structure, structure_entity
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
-_SCALARS: dict[str, object] = {"string": "word", "boolean": True, "integer": 1, "number": 0.5}
+_SCALARS: Mapping[str, Value] = {"string": "word", "boolean": True, "integer": 1, "number": 0.5}
+_KINDS = {SchemaName(kind): kind for kind in Kind}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotYet:
-    """A value that is refused.
+    """What is refused of one property.
 
     Attributes:
-        path: of the property, as `Property.path`.
-        value: one of the property's values, or the property itself.
+        path: as `Property.path`.
+        values: those of the property's values that are refused; none: the property itself is, whatever its value.
         instead: what to do now.
     """
 
     path: str
-    value: str
+    values: tuple[str, ...]
     instead: str
 
-    def is_whole(self, path: str) -> bool:
-        """Whether it is this property, whatever its value."""
-        return self.path == path and path.endswith(self.value)
 
-
+@lru_cache
 def refused(name: SchemaName) -> tuple[NotYet, ...]:
-    """What is not implemented yet of one kind of file."""
+    """What is not implemented yet of one kind of file, in the order of its schema's values."""
     node = inlined(schema(name))
-    turns = range(max(len(each.node.get("enum", ())) for each in properties(node)) + 1)
-    subjects = (_subject(name, _sample(node, turn)) for turn in turns)
-    found = (_not_yet(each) for subject in subjects if subject for each in not_implemented(subject))
-    return tuple(dict.fromkeys(found))
+    enumerations = [each.node["enum"] for each in properties(node) if "enum" in each.node]
+    known = {str(value) for values in enumerations for value in values}
+    turns = range(max(map(len, enumerations), default=0))
+    found = [each for turn in turns for each in _found(name, _sample(node, turn))]
+    return tuple(_not_yet(path, found, known) for path in dict.fromkeys(_path(each.pointer) for each in found))
 
 
-def _subject(name: SchemaName, document: object) -> Entity | RepoSettings | None:
-    if not isinstance(document, dict):
-        return None
+def _found(name: SchemaName, document: Value) -> tuple[NotImplementedValue, ...]:
+    subject = _subject(name, document) if isinstance(document, dict) else None
+    return () if subject is None else not_implemented(subject)
+
+
+def _subject(name: SchemaName, document: Document) -> Entity | RepoSettings | None:
     if name is SchemaName.REPO:
         return structure(document, RepoSettings)
-    return structure_entity(Kind(name), document) if name in list(Kind) else None
+    return structure_entity(_KINDS[name], document) if name in _KINDS else None
 
 
-def _not_yet(found: NotImplementedValue) -> NotYet:
-    value = found.value.rpartition(": ")[2]
-    return NotYet(path=_path(found.pointer), value=value, instead=found.instead)
+def _not_yet(path: str, found: Iterable[NotImplementedValue], known: Container[str]) -> NotYet:
+    here = [each for each in found if _path(each.pointer) == path]
+    values = dict.fromkeys(each.value.rpartition(": ")[2] for each in here)
+    refused_values = tuple(value for value in values if value in known)
+    return NotYet(path=path, values=refused_values, instead=here[0].instead)
 
 
 def _path(pointer: Pointer) -> str:
     return "".join("[]" if isinstance(step, int) else f".{step}" for step in pointer).lstrip(".").removesuffix("[]")
 
 
-def _sample(node: Schema, turn: int) -> object:
-    """A value that the schema allows; the turns go through the members of every enumeration."""
+def _sample(node: Schema, turn: int) -> Value:
+    """A value that the schema allows; as the turns go on, each member of every enumeration has its own."""
     if "enum" in node:
-        return node["enum"][turn % len(node["enum"])]
+        members: Sequence[Value] = node["enum"]
+        return members[turn % len(members)]
     if is_choice(node):
         return _sample(node["else"], turn)
     if node.get("type") == "array":
@@ -75,14 +82,13 @@ def _sample(node: Schema, turn: int) -> object:
     return _scalar(node)
 
 
-def _items(node: Schema, turn: int) -> Iterator[tuple[str, object]]:
+def _items(node: Schema, turn: int) -> Iterator[tuple[str, Value]]:
     for key, each in node.get("properties", {}).items():
         yield key, _sample(each, turn)
 
 
-def _scalar(node: Schema) -> object:
-    if "const" in node:
-        return node["const"]
+def _scalar(node: Schema) -> Value:
     if "format" in node:
         return FORMATS[node["format"]].example
-    return _SCALARS[node["type"]]
+    value: Value = node["const"] if "const" in node else _SCALARS[node["type"]]
+    return value

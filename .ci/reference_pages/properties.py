@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from reference_pages.markdown import code
+from reference_pages.unexplained import UnexplainedError
 from toolkit.entities.schema_store import Schema
 
 
@@ -28,8 +29,9 @@ def properties(node: Schema, prefix: str = "") -> Iterator[Property]:
     """Every property below a mapping, in the schema's order."""
     required = {**_conditions(node), **dict.fromkeys(node.get("required", ()), "yes")}
     for key, each in node.get("properties", {}).items():
-        yield Property(path=prefix + key, node=each, required=required.get(key, ""))
-        yield from _below(each, prefix + key)
+        path = prefix + (f'"{key}"' if "." in key else key)
+        yield Property(path=path, node=each, required=required.get(key, ""))
+        yield from _below(each, path)
 
 
 def _below(node: Schema, path: str) -> Iterator[Property]:
@@ -51,13 +53,12 @@ def _conditions(node: Schema) -> dict[str, str]:
     """The properties that are required in some cases, and in which."""
     found = {each: f"with {code(key)}" for key, needed in node.get("dependentRequired", {}).items() for each in needed}
     match node.get("if"):
-        case None:
+        case None | {"type": "object"}:  # the latter is a choice
             pass
         case {"not": {"required": [other]}}:
             found |= dict.fromkeys(node["then"]["required"], f"without {code(other)}")
-        case {"properties": {**tested}} if len(tested) == 1:
-            ((key, value),) = tested.items()
-            found |= dict.fromkeys(node["else"]["required"], f"unless {code(f'{key}: {value["const"]}')}")
+        case {"properties": {"policy": {"const": policy}}}:
+            found |= dict.fromkeys(node["else"]["required"], f"unless {code(f'policy: {policy}')}")
         case other:
-            raise NotImplementedError(f"no words for the condition {other}; add them to reference_pages/properties.py")
+            raise UnexplainedError(what=f"the condition {other}", where=".ci/reference_pages/properties.py")
     return found

@@ -15,7 +15,7 @@ _TYPES = {
     "string": "text",
     "number": "number",
     "integer": "whole number",
-    "boolean": "`true` or `false`",
+    "boolean": "true or false",
     "object": "mapping",
 }
 
@@ -54,8 +54,7 @@ def _format(name: str) -> str:
 
 def _typed(node: Schema, not_yet: Collection[str]) -> str:
     if isinstance(node["type"], list):
-        *first, last = ("true or false" if each == "boolean" else _TYPES[each] for each in node["type"])
-        return f"{', '.join(first)} or {last}"
+        return ", ".join(_TYPES[each] for each in node["type"])
     if node["type"] == "array":
         return f"list of {_inner(node['items'], not_yet)}"
     if isinstance(node.get("additionalProperties"), Mapping):
@@ -64,7 +63,7 @@ def _typed(node: Schema, not_yet: Collection[str]) -> str:
 
 
 def _inner(node: Schema, not_yet: Collection[str]) -> str:
-    return "mappings" if "properties" in node else values_of(node, not_yet)
+    return "mappings" if node.get("type") == "object" else values_of(node, not_yet)
 
 
 _LIMITS: Mapping[str, Callable[[Any], str]] = {
@@ -73,5 +72,6 @@ _LIMITS: Mapping[str, Callable[[Any], str]] = {
     "minItems": lambda limit: f"at least {limit}",
     "minProperties": lambda limit: f"at least {limit} key",
     "uniqueItems": lambda _: "each once",
+    "propertyNames": lambda keys: f"keys: {_format(keys['format'])}",
     "pattern": lambda pattern: f"matching {code(pattern)}",
 }

@@ -18,7 +18,7 @@ def el() -> None:
 
 @app.command("eval")
 def evaluate_expression(
-    expression: Annotated[str, typer.Argument(metavar="EXPR", help="For example 'today(-3,-20)'.")],
+    expression: Annotated[str, typer.Argument(metavar="EXPR", help="An EL function, for example 'today(-3,-20)'.")],
     time: Annotated[str, typer.Option("--time", metavar="INSTANT", help="The nominal time, 2026-03-01T06:40Z.")],
     timezone: Annotated[str, typer.Option("--timezone", metavar="ZONE", help="The process's time zone.")] = "UTC",
     output: OutputAs = Output.TEXT,

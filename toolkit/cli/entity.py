@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 
-EntityName = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names)]
+EntityName = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="The name of the entity.")]
 
 
 @app.callback()
@@ -26,10 +26,14 @@ def entity() -> None:
 
 @app.command("list")
 def list_entities(
-    kind: Annotated[str | None, typer.Option(help="cluster, feed, process or datasource.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="With this tag; repeatable.")] = None,
-    group: Annotated[list[str] | None, typer.Option(help="Feeds of this group; repeatable.")] = None,
-    owner: Annotated[str | None, typer.Option(help="Of this owner.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Only this kind: cluster, feed, process or datasource.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only with this tag; repeatable.")] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only feeds of this group; repeatable.")
+    ] = None,
+    owner: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this owner.")] = None,
     config_repo: ConfigRepo = None,
     env: Env = None,
     output: OutputAs = Output.TEXT,
@@ -104,7 +108,7 @@ def show_dependencies(
 
 @app.command("lookup")
 def look_up(
-    path: Annotated[str, typer.Option("--path", help="A path, or a URI.")],
+    path: Annotated[str, typer.Option("--path", metavar="PATH|URI", help="A path on a cluster, or a URI.")],
     config_repo: ConfigRepo = None,
     env: Env = None,
     cluster: ClusterName = None,

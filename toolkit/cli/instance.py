@@ -24,9 +24,13 @@ def instance() -> None:
 
 @app.command("list")
 def list_instances(
-    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names)],
-    start: Annotated[str, typer.Option("--start", metavar="INSTANT", help="The first; alone, this one instance.")],
-    end: Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="Exclusive.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="A feed or a process.")],
+    start: Annotated[
+        str, typer.Option("--start", metavar="INSTANT", help="The first instant; without --end, this one alone.")
+    ],
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="INSTANT", help="The first instant that is left out.")
+    ] = None,
     cluster: ClusterName = None,
     config_repo: ConfigRepo = None,
     env: Env = None,

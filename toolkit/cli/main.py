@@ -35,7 +35,9 @@ def feedctl(
 
 
 @app.command("entrypoint")
-def print_entrypoint(name: Annotated[str, typer.Argument(metavar="NAME", help="For example retention.")]) -> None:
+def print_entrypoint(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The action, for example retention.")],
+) -> None:
     """Print the path of an action's script: spark-submit "$(feedctl entrypoint retention)" ..."""
     from toolkit.cli.shipped import entrypoint
 

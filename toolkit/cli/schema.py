@@ -13,7 +13,8 @@ def print_schema(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="cluster, feed, process, datasource, repo, defaults, environment or holds."
+            metavar="KIND",
+            help="What the schema is of: cluster, feed, process, datasource, repo, defaults, environment or holds.",
         ),
     ],
     merged: Annotated[

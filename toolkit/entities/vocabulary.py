@@ -125,7 +125,7 @@ class Engine(StrEnum):
 
 
 class RetryPolicy(StrEnum):
-    """How the waits between retries grow (DESIGN section 8)."""
+    """How the waits between retries grow, with a delay d (DESIGN section 8)."""
 
     PERIODIC = "periodic"
     """d, d, d."""
@@ -136,7 +136,7 @@ class RetryPolicy(StrEnum):
 
 
 class LatePolicy(StrEnum):
-    """When a process looks for late data (DESIGN section 8)."""
+    """When a process looks for late data, with a delay d (DESIGN section 8)."""
 
     PERIODIC = "periodic"
     """At nominal + d, + 2d, + 3d."""

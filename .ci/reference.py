@@ -1,0 +1,25 @@
+"""Writes the pages of docs/reference, or of DIRECTORY, from the code: `reference.py [DIRECTORY]`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from reference_pages.commands import commands_page
+from reference_pages.entities import entities_page
+from reference_pages.expressions import expressions_page
+
+REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
+PAGES = {"commands.md": commands_page, "entities.md": entities_page, "expressions.md": expressions_page}
+
+
+def main(directory: Path) -> int:
+    """Writes the pages."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, made in PAGES.items():
+        (directory / name).write_text(made(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(Path(sys.argv[1]) if sys.argv[1:] else REFERENCE))

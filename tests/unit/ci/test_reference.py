@@ -1,0 +1,30 @@
+"""docs/reference is what `.ci/reference.py` writes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMITTED = ROOT / "docs" / "reference"
+
+
+def write_reference(directory: Path, **environment: str) -> dict[str, str]:
+    """The pages that the generator writes, by file name."""
+    command = [sys.executable, str(ROOT / ".ci" / "reference.py"), str(directory)]
+    subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True, cwd=directory)
+    return pages_in(directory)
+
+
+def pages_in(directory: Path) -> dict[str, str]:
+    """The files of a directory, by name."""
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(directory.iterdir())}
+
+
+def test_the_committed_reference_is_what_the_code_says_now(tmp_path: Path) -> None:
+    committed = pages_in(COMMITTED)
+    written = write_reference(tmp_path, PYTHONHASHSEED="1", COLUMNS="60", FORCE_COLOR="1", TZ="Asia/Kolkata")
+    stale = sorted(name for name in {*committed, *written} if committed.get(name) != written.get(name))
+    assert not stale, f"docs/reference is not what the code says ({', '.join(stale)}): run make docs"
