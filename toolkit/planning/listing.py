@@ -11,7 +11,7 @@ from toolkit.entities import Cluster, Environment, Feed, LocationType, Process
 from toolkit.entities.repository import Repository
 from toolkit.errors import InvalidInput
 from toolkit.planning.instance_storage import FeedStorage, partition_name
-from toolkit.planning.process_io import ProcessSite, depends_on_availability
+from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
 
 
 class NoInstances(InvalidInput):
@@ -137,5 +137,8 @@ def process_places(site: ProcessSite, instant: datetime) -> Iterator[Place]:
 
 
 def _made(site: ProcessSite, name: str, instant: datetime) -> str:
-    storage = site.output(name, instant).instance
+    try:
+        storage = site.output(name, instant).instance
+    except BeforeFirstInstance as error:
+        return f"no instance of {error.feed} before {format_instant(error.first)}"
     return storage.paths.get(LocationType.DATA) or partition_name(storage.partition or {})

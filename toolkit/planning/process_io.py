@@ -23,6 +23,22 @@ Availabilities = Mapping[str, Availability]
 """Which instances are available, by feed name."""
 
 
+class BeforeFirstInstance(ElError):  # noqa: N818 - named for what was found, as its siblings in toolkit.el
+    """An output's expression means a time before the feed's first instance.
+
+    Args:
+        expression: of the output.
+        feed: its name.
+        nominal: time of the process instance.
+        first: instance of the feed on the cluster.
+    """
+
+    def __init__(self, *, expression: str, feed: str, nominal: datetime, first: datetime) -> None:
+        self.expression, self.feed, self.nominal, self.first = expression, feed, nominal, first
+        expected = f"an instance from {format_instant(first)} on at nominal time {format_instant(nominal)}"
+        super().__init__(text=expression, found=f"a time before the first instance of {feed}", expected=expected)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedInput:
     """An input of a process instance.
@@ -95,7 +111,8 @@ class ProcessSite:
         """What the instance makes.
 
         Raises:
-            ElError: an expression that cannot be resolved, or that means a time before the feed's first instance.
+            ElError: an expression that cannot be resolved.
+            BeforeFirstInstance: an expression means a time before the feed's first instance.
             UnknownName: a feed is not on the cluster.
         """
         return tuple(self.output(name, nominal_time) for name in self.process.outputs)
@@ -126,11 +143,7 @@ class ProcessSite:
         grid = feed.instances_on(self.cluster.name)
         instant = resolve(each.instance, nominal_time, grid, self.process.timezone)
         if instant is None:
-            found = f"a time before the first instance of {each.feed}"
-            expected = (
-                f"an instance from {format_instant(grid.start)} on at nominal time {format_instant(nominal_time)}"
-            )
-            raise ElError(text=each.instance, found=found, expected=expected)
+            raise BeforeFirstInstance(expression=each.instance, feed=each.feed, nominal=nominal_time, first=grid.start)
         storage = FeedStorage.of(feed, self.cluster)
         return PlannedOutput(name=name, storage=storage, instance=storage.at(instant))
 
