@@ -8,8 +8,7 @@ from toolkit.bootstrap import RetentionOptions
 from toolkit.cli import retention_options as options
 from toolkit.cli.boundary import run_app
 from toolkit.cli.options import ConfigRepo, Env
-from toolkit.cli.retention import Delivery, failures_delivered, run_retention, tags_of
-from toolkit.el import parse_instant
+from toolkit.cli.retention import Delivery, failures_delivered, nominal_time_of, run_retention, tags_of
 from toolkit.rendering.formats import ResultFormat
 from toolkit.retention import FeedChoice
 
@@ -46,7 +45,7 @@ def retention(  # noqa: PLR0913 - typer makes an option of each parameter
             ),
             config_repo=config_repo,
             environment=env,
-            nominal_time=parse_instant(time),
+            nominal_time=nominal_time_of(time),
             dry_run=dry_run,
             approve=approve,
             allow_dirty=allow_dirty,

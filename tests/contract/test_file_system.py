@@ -224,10 +224,9 @@ def test_effects_at_or_beside_the_base_are_refused(store: Store, name: str) -> N
 def test_only_an_empty_directory_is_removed_if_empty(store: Store) -> None:
     store.put("full/file")
     store.system.mkdirs(store.at("empty"))
-    removed = {
-        name: store.system.remove_if_empty(store.at(name), below=store.base) for name in ("full", "empty", "none")
-    }
-    assert removed == {"full": False, "empty": True, "none": False}
+    names = ("full", "empty", "none", "none/inner")
+    removed = {name: store.system.remove_if_empty(store.at(name), below=store.base) for name in names}
+    assert removed == {"full": False, "empty": True, "none": False, "none/inner": False}
     assert store.names() == ["full"]
 
 

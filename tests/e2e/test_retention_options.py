@@ -50,6 +50,9 @@ def _ahead(minutes: int) -> str:
 
 BAD_OPTIONS = [
     pytest.param(["--feed", "clicks", "--time", "2026-03-20T12:00"], "2026-03-20T12:00", id="naive time"),
+    pytest.param(["--feed", "clicks", "--time", ""], '--time "": at character 1', id="empty time"),
+    pytest.param(["--feed", "clicks", "--config-repo", ""], "--config-repo '': is empty", id="empty config repo"),
+    pytest.param(["--feed", "clicks", "--result-file", ""], "it is a directory", id="empty result file"),
     pytest.param(["--feed", "clicks", "--time", "2026-02-30T12:00Z"], "2026-02-30T12:00Z", id="no such day"),
     pytest.param(["--feed", "clicks", "--time", _ahead(10)], "is in the future", id="future time"),
     pytest.param(["--feed", "clicks", "--time", _ahead(10), "--dry-run"], "is in the future", id="future dry run"),

@@ -82,7 +82,7 @@ def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
         say(f"feedctl: {error}")
         return exit_code_of(error)
     except typer.TyperException as error:
-        say(f"feedctl: {error.format_message()}{_help_hint(error)}")
+        _say_usage(error)
         return ExitCode.INVALID
     except (KeyboardInterrupt, typer.Abort):
         say("feedctl: interrupted")
@@ -98,6 +98,13 @@ def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
 def _program() -> str:
     name = os.path.basename(sys.argv[0])  # noqa: PTH119 - a name to show, not a path to use
     return "feedctl" if name in {"", "__main__.py"} else name
+
+
+def _say_usage(error: typer.TyperException) -> None:
+    """Say what is wrong with the arguments; of none at all the help, which stands there by now, says enough."""
+    message = error.format_message().removesuffix(".")
+    if message:
+        say(f"feedctl: {message}{_help_hint(error)}")
 
 
 def _help_hint(error: typer.TyperException) -> str:

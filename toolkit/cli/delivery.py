@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-import sys
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolkit.cli.boundary import silence
+from toolkit.cli.printing import encoded
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, InvalidInput
 from toolkit.storage import FileKind, NotFound, StorageError, StorageSpec, open_file_system
-
-_LOG = logging.getLogger(__name__)
 
 
 class BadResultFile(InvalidInput):
@@ -62,6 +59,8 @@ class ResultFile:
         system = open_file_system(StorageSpec(scheme="file"), read_only=True)
         if not Path(place.parent.path).is_dir():
             raise BadResultFile(place=text, why=f"{place.parent} is no directory")
+        if not os.access(place.parent.path, os.W_OK | os.X_OK):
+            raise BadResultFile(place=text, why=f"the user of this run may not write into {place.parent}")
         try:
             kind = system.status(place).kind
         except NotFound:
@@ -80,22 +79,6 @@ class ResultFile:
             open_file_system(StorageSpec(scheme="file")).write(self.place, [encoded(text)])
         except StorageError as error:
             raise ResultFileNotWritten(place=self.place, reason=str(error)) from error
-
-
-def encoded(text: str) -> bytes:
-    """UTF-8; a name that is not valid Unicode stands as an escape, which JSON understands as well."""
-    return text.encode("utf-8", "backslashreplace")
-
-
-def print_result(text: str) -> None:
-    """Print to standard output; that nobody reads it any more must not hide what the run did."""
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(encoded(text))
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        _LOG.warning("event=result_not_printed reason=%s", error)
-        silence(1)
 
 
 def _place(text: str) -> CanonicalPath:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap import RetentionOptions, evict
 from toolkit.cli.boundary import exit_code_of, say, status_of
-from toolkit.cli.delivery import ResultFile, ResultFileNotWritten, print_result
+from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
+from toolkit.cli.printing import print_result
 from toolkit.clock import SystemClock
+from toolkit.el import ElError, parse_instant
 from toolkit.errors import FeedctlError, InvalidInput
 from toolkit.rendering.formats import ResultFormat
 from toolkit.rendering.progress import TerminalProgress
@@ -23,6 +25,7 @@ from toolkit.runs.lifeline import lifeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from toolkit.retention import Progress, RetentionResult
 
@@ -37,6 +40,18 @@ class BadTag(InvalidInput):
     def __init__(self, *, text: str) -> None:
         self.text = text
         super().__init__(f"--tag {text}: expected KEY=VALUE, for example --tag classification=pii")
+
+
+class BadTime(InvalidInput):
+    """A nominal time that is no instant.
+
+    Args:
+        why: what is wrong with it, with the text itself.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(f"--time {why}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +73,7 @@ class Delivery:
         Raises:
             InvalidInput: the result file cannot be written.
         """
-        return cls(form=form, file=ResultFile.parse(result_file) if result_file else None)
+        return cls(form=form, file=None if result_file is None else ResultFile.parse(result_file))
 
     def deliver(self, result: RetentionResult) -> None:
         """Print the result, and write the file.
@@ -107,6 +122,18 @@ def run_retention(options: RetentionOptions, delivery: Delivery) -> int:
         if ending is not None:
             say(f"feedctl: {ending}")
     return result.exit_code
+
+
+def nominal_time_of(text: str) -> datetime:
+    """The nominal time.
+
+    Raises:
+        BadTime: the text is no instant.
+    """
+    try:
+        return parse_instant(text)
+    except ElError as error:
+        raise BadTime(why=str(error)) from error
 
 
 def tags_of(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -1,10 +1,11 @@
 """A directory, an archive or a git commit as a snapshot of the config repo; the only user of git."""
 
 from toolkit.config_source.archive import from_archive
+from toolkit.config_source.base import NoBase, open_base
 from toolkit.config_source.commit import from_git
 from toolkit.config_source.directory import from_directory
 from toolkit.config_source.errors import BadArchive, DirtyCheckout, GitFailed, NoCommit, NoConfigRepo, StaleSnapshot
-from toolkit.config_source.opening import REPO_VARIABLE, find_repo, open_snapshot
+from toolkit.config_source.opening import REPO_VARIABLE, find_repo, named_repo, open_snapshot
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, require_age
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "BadArchive",
     "DirtyCheckout",
     "GitFailed",
+    "NoBase",
     "NoCommit",
     "NoConfigRepo",
     "Snapshot",
@@ -22,6 +24,8 @@ __all__ = [
     "from_archive",
     "from_directory",
     "from_git",
+    "named_repo",
+    "open_base",
     "open_snapshot",
     "require_age",
 ]

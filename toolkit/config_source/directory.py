@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, content_digest
 from toolkit.entities.problems import Problem
-from toolkit.entities.source_files import is_config_file, is_config_place
+from toolkit.entities.source_files import folder_problem, is_config_file, is_config_place
 
 _CHUNK = 1 << 20
 
@@ -48,12 +48,21 @@ class _Reading:
                 self._unreadable(path, name, error)
 
     def _walk(self, directory: Path) -> Iterator[Path]:
-        for entry in sorted(os.scandir(directory), key=lambda each: each.name):
+        for entry in self._entries(directory):
             if entry.is_dir(follow_symlinks=False):
                 if not entry.name.startswith("."):
+                    self._check_folder(Path(entry.path).relative_to(self.root).as_posix())
                     yield from self._walk(Path(entry.path))
             else:
                 yield Path(entry.path)
+
+    def _entries(self, directory: Path) -> list[os.DirEntry[str]]:
+        """What is in a directory; one that cannot be read may hold configuration and is then a problem."""
+        try:
+            return sorted(os.scandir(directory), key=lambda each: each.name)
+        except OSError as error:
+            self._unreadable(directory, directory.relative_to(self.root).as_posix(), error, what="folder")
+            return []
 
     def _file(self, path: Path, name: str) -> None:
         mode = path.stat().st_mode
@@ -62,7 +71,17 @@ class _Reading:
         elif stat.S_ISREG(mode):
             self._content(path, name)
         else:
-            self.names.add(name)  # a socket or a pipe: reading it may never end
+            self._special(name)
+
+    def _check_folder(self, name: str) -> None:
+        if is_config_file(name):
+            self.problems.append(folder_problem(name))
+
+    def _special(self, name: str) -> None:
+        """A socket, a pipe or a device, or a link to one: reading it may never end."""
+        self.names.add(name)
+        if is_config_file(name):
+            self._problem(name, "unreadable", "found a pipe, a socket or a device, expected a file", "write the file")
 
     def _content(self, path: Path, name: str) -> None:
         if is_config_file(name):
@@ -77,15 +96,15 @@ class _Reading:
         if is_config_place(name):
             self._problem(name, "symlink", "found a link to a directory, expected a directory", "move the files here")
 
-    def _unreadable(self, path: Path, name: str, error: OSError) -> None:
+    def _unreadable(self, path: Path, name: str, error: OSError, what: str = "file") -> None:
         self.digests.append((os.fsencode(name), b"unreadable"))
         if path.is_symlink() and isinstance(error, FileNotFoundError):
             message = f"found a broken link to {path.readlink()}, expected a file"
             self._problem(name, "broken-symlink", message, "mend or remove the link")
-        elif path.is_symlink() and not is_config_place(name):
+        elif (path.is_symlink() or what == "folder") and not is_config_place(name):
             self.names.add(name)
         else:
-            self._problem(name, "unreadable", f"the file cannot be read: {error.strerror}", "check its permissions")
+            self._problem(name, "unreadable", f"the {what} cannot be read: {error.strerror}", "check its permissions")
 
     def _problem(self, name: str, rule: str, message: str, hint: str) -> None:
         self.problems.append(Problem(file=name, rule=rule, message=message, hint=hint))

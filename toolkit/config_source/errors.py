@@ -86,15 +86,14 @@ class DirtyCheckout(InvalidInput):
     Args:
         path: the config repo.
         changed: the changed and untracked files.
+        ignored: configuration that git ignores, so that no commit has it.
     """
 
-    def __init__(self, *, path: str, changed: Sequence[str]) -> None:
-        self.path, self.changed = path, tuple(changed)
-        shown = ", ".join(self.changed[:_SHOWN]) + (", ..." if len(changed) > _SHOWN else "")
-        super().__init__(
-            f"{path}: found {len(changed)} changed or untracked files ({shown}), expected a clean checkout; "
-            "commit them, or use --allow-dirty"
-        )
+    def __init__(self, *, path: str, changed: Sequence[str], ignored: Sequence[str] = ()) -> None:
+        self.path, self.changed, self.ignored = path, tuple(changed), tuple(ignored)
+        kinds = (("changed or untracked files", changed), ("configuration files that git ignores", ignored))
+        found = " and ".join(f"{len(names)} {kind} ({_shown(names)})" for kind, names in kinds if names)
+        super().__init__(f"{path}: found {found}, expected a clean checkout; commit them, or use --allow-dirty")
 
 
 class StaleSnapshot(InvalidInput):
@@ -116,3 +115,7 @@ class StaleSnapshot(InvalidInput):
 
 
 _SHOWN = 5
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")

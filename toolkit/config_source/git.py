@@ -139,6 +139,12 @@ def changed_files(directory: Path) -> tuple[str, ...]:
     return tuple(line[3:] for line in os.fsdecode(output).split("\0") if line)
 
 
+def ignored_files(directory: Path) -> tuple[str, ...]:
+    """YAML files at and below a directory that git ignores; not those in directories that are ignored as a whole."""
+    command = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", "*.yaml"]
+    return tuple(name for name in os.fsdecode(run_git(directory, command)).split("\0") if name)
+
+
 def is_ignored(directory: Path) -> bool:
     """Whether the checkout around a directory ignores it, as build output."""
     try:

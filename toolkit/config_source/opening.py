@@ -1,5 +1,6 @@
 """Finds a config repo and opens it as a snapshot (DESIGN section 1)."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -7,9 +8,9 @@ from toolkit.config_source.archive import SUFFIXES, from_archive
 from toolkit.config_source.commit import from_git
 from toolkit.config_source.directory import from_directory
 from toolkit.config_source.errors import DirtyCheckout, NoCommit, NoConfigRepo
-from toolkit.config_source.git import changed_files, in_checkout, is_ignored, read_commit
+from toolkit.config_source.git import changed_files, ignored_files, in_checkout, is_ignored, read_commit
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
-from toolkit.entities.source_files import REPO_FILE
+from toolkit.entities.source_files import REPO_FILE, is_config_file
 
 REPO_VARIABLE = "FEEDCTL_REPO"
 """Environment variable that names the config repo."""
@@ -35,11 +36,23 @@ def find_repo(start: Path, environ: Mapping[str, str]) -> Path:
     raise NoConfigRepo(path=str(resolved), reason=f"neither it nor a parent has a {REPO_FILE}")
 
 
+def named_repo(text: str) -> Path:
+    """The config repo that `--config-repo` names.
+
+    Raises:
+        NoConfigRepo: the text is empty, as an unset variable of a script leaves it: any other repo would be a guess.
+    """
+    if not text:
+        raise NoConfigRepo(path="--config-repo ''", reason="is empty")
+    return Path(text)
+
+
 def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bool = False) -> Snapshot:
     """Opens a directory, a git checkout or an archive.
 
     A clean checkout is read from its commit. Of a dirty one the working tree is read, and the snapshot says so; a run
-    that changes something refuses it.
+    that changes something refuses it. Configuration that git ignores makes a checkout dirty too: whoever put a
+    holds.yaml there counts on it.
 
     Args:
         location: a directory with a repo.yaml, or an archive.
@@ -56,7 +69,10 @@ def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bo
     if location.is_file():
         return _open_archive(location)
     if not location.is_dir():
-        raise NoConfigRepo(path=str(location), reason="does not exist")
+        reason = "is neither a directory nor a file" if location.exists() else "does not exist"
+        raise NoConfigRepo(path=str(location), reason=reason)
+    if not os.access(location, os.R_OK | os.X_OK):
+        raise NoConfigRepo(path=str(location), reason="is a directory that the user of this run may not read")
     if not (location / REPO_FILE).is_file():
         raise NoConfigRepo(path=str(location), reason=f"is a directory without a {REPO_FILE}")
     if not in_checkout(location) or is_ignored(location):
@@ -71,11 +87,11 @@ def _open_archive(path: Path) -> Snapshot:
 
 
 def _open_checkout(path: Path, *, strict: bool) -> Snapshot:
-    changed = changed_files(path)
-    if not changed:
+    changed, ignored = changed_files(path), tuple(filter(is_config_file, ignored_files(path)))
+    if not changed and not ignored:
         return from_git(path)
     if strict:
-        raise DirtyCheckout(path=str(path), changed=changed)
+        raise DirtyCheckout(path=str(path), changed=changed, ignored=ignored)
     return from_directory(path, _dirty_identity(path))
 
 

@@ -85,6 +85,11 @@ class CanonicalPath:
         return f"{self.scheme}://{self.authority}{self.path}"
 
     @property
+    def in_object_store(self) -> bool:
+        """Whether the store has objects under keys rather than directories (S3, GCS, Azure)."""
+        return self.scheme in _OBJECT_STORES
+
+    @property
     def name(self) -> str:
         """The last name of the path; empty for the root."""
         return self.path.rpartition("/")[2]

@@ -59,13 +59,15 @@ def late_checks(
     cut-off; so does any policy whose first check does not come before the cut-off.
 
     Raises:
-        ElError: a policy other than `final` without a delay, naive times, an unknown time zone.
+        ElError: an unknown policy, one other than `final` without a delay, naive times, an unknown time zone.
     """
     nominal, last = to_utc(nominal_time), to_utc(cut_off)
     load_zone(timezone)
+    if policy == WaitPolicy.FINAL:
+        return iter((last,))
     factor = _FACTORS.get(policy)
     if factor is None:
-        return iter((last,))
+        raise ElError(text=policy, expected=f"a policy for late checks: one of {', '.join(WaitPolicy)}")
     if delay is None:
         raise ElError(text=policy, expected="a delay; only the policy final has none")
     return _checks(accumulate(map(factor, count())), delay, nominal, last, timezone)

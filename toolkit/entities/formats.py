@@ -7,6 +7,8 @@ from functools import lru_cache
 from jsonschema import FormatChecker
 
 from toolkit.el import ElError, Frequency, load_zone, parse_expression, parse_instant
+from toolkit.el.segment import Segment
+from toolkit.el.tokens import tokenize
 from toolkit.entities.templates import path_template, table_uri
 
 _RECENT = 4096
@@ -67,6 +69,7 @@ def _check_partition(text: str) -> None:
         if not _PARTITION.fullmatch(part):
             expected = "a name, * or an expression such as ${cluster.colo} between slashes"
             raise ElError(text=text, position=offset, found=part, expected=expected)
+        _ = Segment(tuple(tokenize(part, whole=text, offset=offset)), text)  # a malformed glob is refused
         offset += len(part) + 1
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from toolkit.entities.checks import Context, cross_findings
+from toolkit.entities.checks import Context, cross_findings, reference_findings
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
 from toolkit.entities.entity_loading import Entry, load_entries
@@ -102,7 +102,7 @@ def _context(entries: Iterable[Entry], files: Mapping[str, bytes]) -> Context:
 
 
 def _cross_checked(entries: Iterable[Entry], context: Context) -> tuple[list[Entry], list[Problem]]:
-    """The entries, without the entities that something is wrong with beyond their schema, and what that is."""
+    """The entries, without the entities that something is wrong with between them and others, and what that is."""
     checked: list[Entry] = []
     problems: list[Problem] = []
     for entry in entries:
@@ -113,6 +113,6 @@ def _cross_checked(entries: Iterable[Entry], context: Context) -> tuple[list[Ent
 
 
 def _cross_problems(entry: Entry, context: Context) -> Iterator[Problem]:
-    if entry.entity is not None:
-        for finding in cross_findings(entry.entity, context):
-            yield placed(finding, entry.layers, entry.document)
+    crossed = () if entry.entity is None else cross_findings(entry.entity, context)
+    for finding in (*reference_findings(entry.kind, entry.document, context), *crossed):
+        yield placed(finding, entry.layers, entry.document)

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import ClassVar
 
-from toolkit.el import Frequency, InstanceSequence
+from toolkit.el import Frequency, InstanceSequence, Unit
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.values import Acl, Notification, Properties, Validity
 from toolkit.entities.vocabulary import Kind, Order
@@ -112,6 +113,18 @@ class Process:
                 return each
         known = [each.name for each in self.clusters]
         raise UnknownName(what="cluster", name=name, known=known, where=f"process {self.name}")
+
+    @property
+    def effective_timeout(self) -> Frequency:
+        """How long an instance waits for its inputs: `timeout`, else max(6 x frequency, 30 minutes).
+
+        Source: Falcon entity specification, Timeout.
+        """
+        if self.timeout is not None:
+            return self.timeout
+        computed = self.frequency.times(6)
+        is_short = computed.elapsed is not None and computed.elapsed < timedelta(minutes=30)
+        return Frequency(unit=Unit.MINUTES, count=30) if is_short else computed
 
     def instances_on(self, cluster_name: str) -> InstanceSequence:
         """The instances of the process on a cluster.

@@ -15,6 +15,14 @@ SUFFIX = ".yaml"
 
 _KIND_OF_FOLDER = {kind.folder: kind for kind in Kind}
 _MISSPELT = {**{str(kind): kind.folder for kind in Kind}, "environment": ENVIRONMENTS_FOLDER}
+_ROOT_FILES = frozenset({REPO_FILE, HOLDS_FILE, DEFAULTS_NAME})
+_ROOT_FILE_OF_STEM = {
+    "repo": REPO_FILE,
+    "hold": HOLDS_FILE,
+    "holds": HOLDS_FILE,
+    "default": DEFAULTS_NAME,
+    "defaults": DEFAULTS_NAME,
+}
 _PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER})
 
 
@@ -42,7 +50,7 @@ def is_config_file(path: str) -> bool:
     parts = PurePosixPath(path).parts
     if any(part.startswith(".") for part in parts) or not path.endswith(SUFFIX):
         return False
-    return path in {REPO_FILE, HOLDS_FILE, DEFAULTS_NAME} or parts[0] in _PLACES
+    return path in _ROOT_FILES or parts[0] in _PLACES
 
 
 def is_config_place(path: str) -> bool:
@@ -82,17 +90,36 @@ def misnamed_files(names: Collection[str]) -> Iterator[Problem]:
     """Files that look like configuration and would be silently left out."""
     for name in names:
         folder = name.partition("/")[0]
-        if folder in _MISSPELT and name.endswith(SUFFIX):
+        if folder in _ROOT_FILES and folder != name:
+            yield folder_problem(folder)
+        elif folder in _MISSPELT and name.endswith(SUFFIX):
             message = f"found the folder {folder}/, expected {_MISSPELT[folder]}/"
             yield Problem(file=name, rule="file-name", message=message, hint="move the file")
+        elif _root_file_meant(name) is not None:
+            message = f"found the file {name}, expected {_root_file_meant(name)}"
+            yield Problem(file=name, rule="file-name", message=message, hint="rename the file")
         elif _is_misnamed(name):
             found = PurePosixPath(name).suffix
             message = f"found the ending {found}, expected {SUFFIX}"
             yield Problem(file=name, rule="file-name", message=message, hint="rename the file")
 
 
+def folder_problem(name: str) -> Problem:
+    """A folder in the place of a file."""
+    return Problem(file=name, rule="unreadable", message="found a folder, expected a file", hint="write the file")
+
+
+def _root_file_meant(name: str) -> str | None:
+    """The file of the root that a name in another case, or in the singular, must have meant."""
+    if "/" in name or not name.casefold().endswith(SUFFIX) or name in _ROOT_FILES:
+        return None
+    return _ROOT_FILE_OF_STEM.get(name[: -len(SUFFIX)].casefold())
+
+
 def _is_misnamed(name: str) -> bool:
     parts = PurePosixPath(name).parts
     if any(part.startswith(".") for part in parts) or not name.casefold().endswith((".yml", SUFFIX)):
+        return False
+    if name.endswith(SUFFIX):  # rightly named, and no file: whoever read the repo says what it is instead
         return False
     return parts[0] in _PLACES or name.casefold() in {"repo.yml", "holds.yml", "defaults.yml"}

@@ -15,6 +15,7 @@ class SparkAttributes:
     Attributes:
         class_: main class of a jar; the YAML key is `class`.
         conf: Spark settings.
+        options: further options of spark-submit, as they are (Falcon's spark-opts).
         args: arguments after the input and output paths.
     """
 
@@ -24,6 +25,7 @@ class SparkAttributes:
     class_: str | None = None
     jar: str | None = None
     conf: Properties = field(default_factory=dict)
+    options: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
 
 

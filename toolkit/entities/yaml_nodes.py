@@ -121,8 +121,15 @@ def _syntax_problem(error: yaml.YAMLError, data: bytes, file: str) -> Problem:
         return _problem(file, line, column, "yaml-documents", "found a second document, expected one", "remove '---'")
     if _is_tab(data, line, column):
         return _problem(file, line, column, "tab", "found a tab, expected blanks", "indent with blanks")
+    line, column = min((line, column), _end_of_text(data))
     context = f"{error.context}: " if error.context else ""
     return _problem(file, line, column, "yaml-syntax", f"{context}{error.problem}")
+
+
+def _end_of_text(data: bytes) -> tuple[int, int]:
+    """Where what is missing at a file's end is shown: editors and code scanning know no line after the last one."""
+    lines = data.decode().rstrip().splitlines() or [""]
+    return len(lines), len(lines[-1]) + 1
 
 
 def _is_tab(data: bytes, line: int, column: int) -> bool:

@@ -180,12 +180,13 @@ def _kept(candidate: Candidate, policy: EvictionPolicy, kept_from: datetime) -> 
         return Kept(candidate=candidate, reason=KeepReason.HOLD, detail=hold.reason)
     if candidate.time >= kept_from:
         return Kept(candidate=candidate, reason=KeepReason.KEEP_LAST, detail=f"the newest {policy.keep_last}")
-    if policy.late_window is not None and _in_late_window(candidate.time, policy.late_window, policy):
+    if policy.late_window is not None and in_late_window(candidate.time, policy.late_window, policy):
         return Kept(candidate=candidate, reason=KeepReason.LATE_WINDOW, detail=f"cut-off {policy.late_window.cut_off}")
     return None
 
 
-def _in_late_window(time: datetime, window: LateWindow, policy: EvictionPolicy) -> bool:
+def in_late_window(time: datetime, window: LateWindow, policy: EvictionPolicy) -> bool:
+    """Whether late data may still come for an instance of this time; from some time on it may for all of them."""
     if _later(time, window.cut_off, policy.timezone) <= policy.nominal_time:
         return False
     return window.max_age is None or _later(time, window.max_age, policy.timezone) >= policy.nominal_time

@@ -25,10 +25,17 @@ def plain_lines(result: RetentionResult) -> Iterator[str]:
     """The result line by line: the run, its items, each feed, the status last."""
     yield _title(result)
     for item in result.items:
-        yield _item_line(item)
+        yield on_one_line(_item_line(item))
     for feed in result.feeds:
-        yield from _feed_lines(feed)
+        yield from map(on_one_line, _feed_lines(feed))
     yield _closing_line(result)
+
+
+def on_one_line(text: str) -> str:
+    """The text with escapes for all that is not printable: a file's name must not forge a line or move the cursor."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
 
 
 def terminal_text(result: RetentionResult, width: int) -> str:
@@ -39,7 +46,7 @@ def terminal_text(result: RetentionResult, width: int) -> str:
         console.print(_table(result))
     for feed in result.feeds:
         for line in _feed_lines(feed):
-            console.print(Text(line))
+            console.print(Text(on_one_line(line)))
     console.print(Text(_closing_line(result), style="bold"))
     written = console.file
     return written.getvalue() if isinstance(written, StringIO) else ""
@@ -67,7 +74,8 @@ def _table(result: RetentionResult) -> Table:
         item = each.item
         cells = (item.feed, item.cluster, item.location.value, item.key or item.kind.value, str(item.path))
         why = " ".join(part for part in (each.code, each.message) if part)
-        table.add_row(Text(each.outcome, style=_STYLES[each.outcome]), *map(Text, cells), Text(why))
+        texts = (Text(on_one_line(text)) for text in (*cells, why))
+        table.add_row(Text(each.outcome, style=_STYLES[each.outcome]), *texts)
     return table
 
 

@@ -2,6 +2,7 @@
 
 from toolkit.retention.act import NoProgress, Progress
 from toolkit.retention.choosing import Chooser, FeedChoice
+from toolkit.retention.neighbours import Neighbourhood
 from toolkit.retention.resolving import Resolved, Resolver
 from toolkit.retention.result import FeedResult, ItemResult, RetentionResult, SkipReason
 from toolkit.retention.run import RetentionRequest, RetentionRun
@@ -11,6 +12,7 @@ __all__ = [
     "FeedChoice",
     "FeedResult",
     "ItemResult",
+    "Neighbourhood",
     "NoProgress",
     "Progress",
     "Resolved",

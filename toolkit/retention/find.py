@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.planning.retention import Candidate
-from toolkit.retention.findings import EmptyDirectory, Leftover, Stranger, Unreadable
+from toolkit.retention.findings import HOLD_FILE, EmptyDirectory, Leftover, Stranger, Unreadable
 from toolkit.retention.places import Place, candidate_at, inner_place, own_entry, root_of
 from toolkit.storage import (
     ASIDE_PREFIX,
@@ -116,7 +116,10 @@ class OldWalk:
             yield Stranger(path=inner.path, is_link=entry.kind is FileKind.SYMLINK)
 
     def _own(self, place: Place, entry: Entry) -> Iterator[Finding]:
-        """Of feedctl's own names only an instance that was left aside is of interest, and only where instances are."""
+        """Of feedctl's own names an instance left aside is of interest where instances are, and a misplaced hold."""
+        if entry.name == HOLD_FILE:
+            yield Stranger(path=place.path.child(entry.name))
+            return
         is_aside = entry.name.startswith(ASIDE_PREFIX) and entry.kind is FileKind.DIRECTORY
         if not is_aside or place.depth != self.location.last_depth:
             return

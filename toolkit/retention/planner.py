@@ -16,7 +16,7 @@ from toolkit.retention.findings import HOLD_FILE
 from toolkit.retention.newest import YoungWalk
 from toolkit.retention.plan import Failure, FeedPlan, RetentionPlan
 from toolkit.retention.seen import Seen
-from toolkit.storage import NotFound, StorageError
+from toolkit.storage import FileKind, NotFound, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ class Planner:
         try:
             present, absent = self._by_presence(target)
             notes = (*target.notes, *(f"{each.type}: {each.base} does not exist" for each in absent))
-            held_by = self._held_by(present)
+            held_by = self._held_by((*(each.base for each in present), *target.neighbour_bases))
             if held_by is not None:
                 return replace(empty, notes=(*notes, held_by), is_held=True)
             looked = self._look(target, present)
@@ -83,17 +83,17 @@ class Planner:
                 absent.append(location)
         return present, absent
 
-    def _held_by(self, locations: Iterable[Location]) -> str | None:
+    def _held_by(self, bases: Iterable[CanonicalPath]) -> str | None:
         """What a hold file says; one that cannot be read stops the feed, since nobody knows what it holds."""
-        for base in dict.fromkeys(each.base for each in locations):
+        for base in dict.fromkeys(bases):
             system, path = self.storage(base), base.child(HOLD_FILE)
             try:
-                system.status(path)
+                kind = system.status(path).kind
             except NotFound:
                 continue
-            with system.read(path) as stream:
-                text = stream.read(_HOLD_TEXT).decode(errors="replace").strip()
-            return f"on hold by {path}" + (f": {' '.join(text.split())}" if text else "")
+            # Reading anything but a file may never end; its name is enough of a hold.
+            text = _hold_text(system, path) if kind is FileKind.FILE else f"it is a {kind}"
+            return f"on hold by {path}" + (f": {text}" if text else "")
         return None
 
     def _look(self, target: FeedTarget, locations: Iterable[Location]) -> FeedPlan:
@@ -144,3 +144,8 @@ class Planner:
     def _young(self, target: FeedTarget, location: Location) -> Iterator[Candidate]:
         system = self.storage(location.base)
         return YoungWalk(target=target, location=location, system=system, check=self.check).candidates()
+
+
+def _hold_text(system: FileSystem, path: CanonicalPath) -> str:
+    with system.read(path) as stream:
+        return " ".join(stream.read(_HOLD_TEXT).decode(errors="replace").split())

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.el import CanonicalPath
-from toolkit.entities import LocationType, ProtectionName
+from toolkit.entities import LocationType
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.planning.eviction_policy import RetentionClock, eviction_policy
 from toolkit.planning.instance_storage import FeedStorage
-from toolkit.planning.retention import EvictionPolicy, LateWindow, effective_time, horizon
 from toolkit.retention.errors import NotYetEvictable, UndatedData
+from toolkit.retention.neighbours import Neighbour, Neighbourhood, holds_of
 from toolkit.retention.plan import Failure, FeedPlan
 from toolkit.retention.targets import FeedTarget, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from toolkit.el import PathTemplate
-    from toolkit.entities import Cluster, Feed, FeedCluster, Hold, Retention
+    from toolkit.entities import Cluster, Feed, Hold, Retention
     from toolkit.storage import FileSystem
 
 NOT_IMPLEMENTED = "not_implemented"
@@ -44,12 +45,14 @@ class Resolver:
         keep_beyond_validity: the repo's setting; a feed's cluster may override it.
         holds: of the repo.
         storage: the store that a path is on.
+        neighbourhood: where all feeds of the repo are, also those that the run is not about.
     """
 
     nominal_time: datetime
     keep_beyond_validity: bool
     holds: tuple[Hold, ...]
     storage: Callable[[CanonicalPath], FileSystem]
+    neighbourhood: Neighbourhood = field(default_factory=Neighbourhood)
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> Resolved:
         """All feeds of a run.
@@ -87,53 +90,52 @@ class Resolver:
         targets.append(self._target(feed, cluster, retention))
 
     def _target(self, feed: Feed, cluster: Cluster, retention: Retention) -> FeedTarget:
-        on_cluster = feed.cluster(cluster.name)
-        effective = effective_time(
-            self.nominal_time, on_cluster.validity.end, keep_beyond_validity=self._keeps_beyond(on_cluster)
-        )
+        clock = RetentionClock(nominal_time=self.nominal_time, keep_beyond_validity=self.keep_beyond_validity)
         templates = FeedStorage.of(feed, cluster).templates
         undated = {kind: each for kind, each in templates.items() if not each.dated}
         if LocationType.DATA in undated:
             raise UndatedData(feed=feed.name, cluster=cluster.name, template=undated[LocationType.DATA].text)
         dated = {kind: each for kind, each in templates.items() if each.dated}
+        locations = tuple(self._location(kind, each, feed, cluster) for kind, each in dated.items())
+        neighbours = self.neighbourhood.of(feed, cluster)
+        holds = (*self.holds, *holds_of(neighbours, feed, cluster, self.holds))
         return FeedTarget(
             feed=feed.name,
             cluster=cluster.name,
             limit=retention.limit,
-            effective_time=effective,
+            effective_time=clock.effective_time(feed, cluster.name),
             instances=feed.instances_on(cluster.name),
-            policy=self._policy(feed, cluster, retention, horizon(effective, retention.limit, feed.timezone)),
-            locations=tuple(self._location(kind, each, cluster) for kind, each in dated.items()),
-            notes=tuple(f"{kind}: {each.text} has no dates and stays" for kind, each in undated.items()),
+            policy=eviction_policy(feed, cluster.name, retention, clock, holds),
+            locations=locations,
+            neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
+            notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours)),
         )
 
-    def _keeps_beyond(self, on_cluster: FeedCluster) -> bool:
-        own = on_cluster.keep_instances_beyond_validity
-        return self.keep_beyond_validity if own is None else own
-
-    def _location(self, kind: LocationType, template: PathTemplate, cluster: Cluster) -> Location:
+    def _location(self, kind: LocationType, template: PathTemplate, feed: Feed, cluster: Cluster) -> Location:
         base = CanonicalPath.parse(template.base, cluster.default_fs)
-        self.storage(base)  # a store without adapter is refused before anything is touched
+        try:
+            self.storage(base)  # a store without adapter is refused before anything is touched
+        except NotImplementedYet as error:
+            where = f"feed {feed.name} on {cluster.name}"
+            raise NotImplementedYet(what=error.what, instead=error.instead, where=where) from error
         return Location(type=kind, template=template, base=base)
 
-    def _policy(self, feed: Feed, cluster: Cluster, retention: Retention, before: datetime) -> EvictionPolicy:
-        return EvictionPolicy(
-            nominal_time=self.nominal_time,
-            horizon=before,
-            timezone=feed.timezone,
-            keep_last=retention.keep_last or 0,
-            late_window=_late_window(feed, retention),
-            holds=tuple(hold for hold in self.holds if hold.concerns(feed.name, cluster.name)),
-        )
+
+def _undated_notes(undated: Mapping[LocationType, PathTemplate]) -> Iterator[str]:
+    for kind, template in undated.items():
+        yield f"{kind}: {template.text} has no dates and stays"
 
 
-def _late_window(feed: Feed, retention: Retention) -> LateWindow | None:
-    if feed.late_arrival is None:
-        return None
-    for protection in retention.protect:
-        if protection.name is ProtectionName.LATE_WINDOW:
-            return LateWindow(cut_off=feed.late_arrival.cut_off, max_age=protection.max_age)
-    return None
+def _open_variable_notes(dated: Mapping[LocationType, PathTemplate]) -> Iterator[str]:
+    """A misspelt variable must not silently reach over the directories of all its values."""
+    for kind, template in dated.items():
+        for name in sorted(template.variables):
+            yield f"{kind}: ${{{name}}} in {template.text} has no value, so every name in its place is taken"
+
+
+def _neighbour_notes(neighbours: Iterable[Neighbour]) -> Iterator[str]:
+    for name in sorted({each.feed for each in neighbours}):
+        yield f"feed {name} shares this data and loses what goes here, whatever its own retention; its holds count"
 
 
 def _what_is_missing(feed: Feed, cluster: Cluster) -> Iterator[NotImplementedYet]:

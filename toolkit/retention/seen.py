@@ -11,7 +11,7 @@ from toolkit.el import format_instant
 from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.planning.retention import Candidate, KeepReason, holding, select
 from toolkit.retention.find import Finding
-from toolkit.retention.findings import EmptyDirectory, Leftover, Stranger, Unreadable
+from toolkit.retention.findings import HOLD_FILE, EmptyDirectory, Leftover, Stranger, Unreadable
 from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, Strangers
 
 if TYPE_CHECKING:
@@ -96,6 +96,8 @@ class Seen:
 def _why_strange(location: Location, path: CanonicalPath) -> str:
     """The template's own explanation; it knows whole paths, so that a wrong date on the way is found here."""
     template, known = location.template, NOTHING_KNOWN
+    if path.name == HOLD_FILE:
+        return f"holds nothing here: a hold file counts in {location.base}"
     names = path.relative_to(location.base).split("/")
     for position, name in enumerate(names):
         following = template.step(known, template.base_depth + position, name)

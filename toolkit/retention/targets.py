@@ -50,6 +50,7 @@ class FeedTarget:
         instances: the feed's grid on the cluster.
         policy: what decides about each instance.
         locations: the dated ones.
+        neighbour_bases: of other feeds that share this data; a hold file there counts as well.
         notes: what the user should know, for example an undated location that stays.
     """
 
@@ -60,6 +61,7 @@ class FeedTarget:
     instances: InstanceSequence
     policy: EvictionPolicy
     locations: tuple[Location, ...]
+    neighbour_bases: tuple[CanonicalPath, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property

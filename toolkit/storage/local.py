@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.storage.aside import ASIDE_PREFIX, aside_name
-from toolkit.storage.errors import AlreadyExists, NotFound
+from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound
 from toolkit.storage.local_errors import translated
 from toolkit.storage.local_owners import group_name, owner_name
 from toolkit.storage.local_tree import opened_parent, refuse_symlink, remove_entry
@@ -125,15 +125,13 @@ class LocalFileSystem:
 
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         """See `FileSystem.remove_if_empty`."""
-        with opened_parent(path, below) as parent, translated(path):
-            try:
+        try:
+            with opened_parent(path, below) as parent, translated(path):
                 refuse_symlink(parent, path.name, path)
                 self._before_effect()
                 os.rmdir(path.name, dir_fd=parent)
-            except OSError as error:
-                if error.errno in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT}:
-                    return False
-                raise
+        except (NotEmpty, AlreadyExists, NotFound):
+            return False
         return True
 
     def content_summary(self, path: CanonicalPath) -> ContentSummary:

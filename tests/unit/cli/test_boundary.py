@@ -70,6 +70,17 @@ def test_wrong_usage_is_one_line_and_2(arguments: list[str], part: str, capsys: 
     err = capsys.readouterr().err
     assert part in err
     assert "--help" in err
+    assert ".;" not in err
+
+
+def test_no_arguments_at_all_are_the_help_without_a_message(capsys: pytest.CaptureFixture[str]) -> None:
+    app = typer.Typer(no_args_is_help=True)
+    app.command("one")(lambda: None)
+    app.command("two")(lambda: None)
+    assert run_app(app, []) == 2
+    printed = capsys.readouterr()
+    assert "Usage" in printed.out
+    assert printed.err == ""
 
 
 @pytest.mark.parametrize(("code", "expected"), [(None, 0), (4, 4)])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from toolkit.cli.delivery import BadResultFile, ResultFile, ResultFileNotWritten, encoded, print_result
+from toolkit.cli.delivery import BadResultFile, ResultFile, ResultFileNotWritten
+from toolkit.cli.printing import encoded, print_result
 
 
 def test_a_result_file_is_a_path_or_a_file_uri(tmp_path: Path) -> None:
@@ -27,6 +29,14 @@ def test_a_relative_path_begins_in_the_working_directory(tmp_path: Path, monkeyp
 def test_what_cannot_be_written_is_found_out_before(text: str) -> None:
     with pytest.raises(BadResultFile, match="--result-file"):
         ResultFile.parse(text)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_directory_that_may_not_be_written_into_is_found_out_before(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    with pytest.raises(BadResultFile, match="the user of this run may not write into"):
+        ResultFile.parse(str(tmp_path / "result.json"))
+    tmp_path.chmod(0o755)
 
 
 def test_a_write_that_fails_says_so_and_keeps_the_old_file(tmp_path: Path) -> None:
@@ -48,7 +58,7 @@ def test_output_is_utf8_whatever_the_locale(capsysbinary: pytest.CaptureFixture[
 
 def test_a_closed_output_is_no_error() -> None:
     script = (
-        "import sys\nfrom toolkit.cli.delivery import print_result\nsys.stdin.read()\n"
+        "import sys\nfrom toolkit.cli.printing import print_result\nsys.stdin.read()\n"
         "print_result('line' * 100000)\nsys.exit(143)\n"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -87,3 +87,30 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     root = write(tmp_path, REPO)
     (root / "feeds" / "clicks.yaml").chmod(0)
     assert [each.rule for each in from_directory(root).problems] == ["unreadable"]
+
+
+def test_what_is_no_file_in_the_place_of_configuration_is_a_problem(tmp_path: Path) -> None:
+    root = write(tmp_path, REPO)
+    os.mkfifo(root / "feeds" / "pipe.yaml")
+    (root / "holds.yaml").symlink_to("/dev/null")
+    (root / "defaults.yaml").mkdir()
+    (root / "feeds" / "web.yaml").mkdir()
+    assert sorted(map(str, from_directory(root).problems)) == [
+        "defaults.yaml: unreadable: found a folder, expected a file; write the file",
+        "feeds/pipe.yaml: unreadable: found a pipe, a socket or a device, expected a file; write the file",
+        "feeds/web.yaml: unreadable: found a folder, expected a file; write the file",
+        "holds.yaml: unreadable: found a pipe, a socket or a device, expected a file; write the file",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_folder_that_cannot_be_read_is_a_problem_where_configuration_may_be(tmp_path: Path) -> None:
+    root = write(tmp_path, REPO)
+    for name in ("feeds", "workflows"):
+        (root / name).chmod(0)
+    snapshot = from_directory(root)
+    for name in ("feeds", "workflows"):
+        (root / name).chmod(0o755)
+    assert list(map(str, snapshot.problems)) == [
+        "feeds: unreadable: the folder cannot be read: Permission denied; check its permissions"
+    ]

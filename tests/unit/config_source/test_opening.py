@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from toolkit.config_source import (
     SnapshotKind,
     StaleSnapshot,
     find_repo,
+    named_repo,
     open_snapshot,
     require_age,
 )
@@ -125,3 +127,36 @@ def test_a_snapshot_of_exactly_the_greatest_age_will_do() -> None:
     require_age(at_limit, Frequency.parse("days(2)"), NOW)
     with pytest.raises(StaleSnapshot, match=r"\(commit c\) is from 2026-03-01T11:59Z, expected one at most days\(2\)"):
         require_age(older, Frequency.parse("days(2)"), NOW)
+
+
+def test_an_empty_name_is_not_read_as_no_name() -> None:
+    assert named_repo("/repo") == Path("/repo")
+    with pytest.raises(NoConfigRepo, match=r"^--config-repo '': is empty, expected a config repo"):
+        named_repo("")
+
+
+def test_a_pipe_is_no_config_repo(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "repo")
+    with pytest.raises(NoConfigRepo, match="is neither a directory nor a file"):
+        open_snapshot(tmp_path / "repo")
+
+
+def test_configuration_that_git_ignores_makes_a_checkout_dirty(tmp_path: Path) -> None:
+    """A hold that somebody put there in a hurry is not in any commit, and must not be passed over in silence."""
+    root = write(checkout(tmp_path, {**REPO, ".gitignore": "holds.yaml\n*.log.yaml\n"}), {"workflows/a.log.yaml": "x"})
+    assert not open_snapshot(root, for_mutation=True).id.dirty
+    write(root, {"holds.yaml": "holds: []\n"})
+    with pytest.raises(DirtyCheckout, match=r"found 1 configuration files that git ignores \(holds\.yaml\), expected"):
+        open_snapshot(root, for_mutation=True)
+    snapshot = open_snapshot(root, for_mutation=True, allow_dirty=True)
+    assert snapshot.id.dirty
+    assert snapshot.files["holds.yaml"] == b"holds: []\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_config_repo_that_may_not_be_read_says_so(tmp_path: Path) -> None:
+    root = write(tmp_path / "repo", REPO)
+    root.chmod(0)
+    with pytest.raises(NoConfigRepo, match="the user of this run may not read"):
+        open_snapshot(root)
+    root.chmod(0o755)

@@ -131,3 +131,10 @@ def test_checks_strictly_rise_between_the_nominal_time_and_the_cut_off(
     checks = list(late_checks(policy, Frequency.parse(delay), nominal, cut_off, zone))
     assert checks[-1] == cut_off
     assert all(earlier < later for earlier, later in pairwise([nominal, *checks])) or cut_off <= nominal
+
+
+def test_falcons_spelling_of_a_policy_is_never_read_as_final() -> None:
+    with pytest.raises(
+        ElError, match="expected a policy for late checks: one of periodic, backoff, exp_backoff, final"
+    ):
+        late_checks("exp-backoff", TEN, NOMINAL, NOMINAL + timedelta(hours=1))  # type: ignore[arg-type]

@@ -195,3 +195,29 @@ def test_a_lifecycle_limit_that_agrees_is_fine() -> None:
 def test_undated_data_without_retention_is_fine() -> None:
     text = FEED.replace("/${YEAR}/${MONTH}/${DAY}/${HOUR}", "").replace("    retention: {limit: days(10)}\n", "")
     assert problems({"feeds/clicks.yaml": text}) == []
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "found"),
+    [
+        ("/data", '"/data": at character 1: expected a scheme such as hdfs:// or file:// (no default is known)'),
+        ("hdfss://nn:8020", "\"hdfss://nn:8020/\": at character 1: found 'hdfss', expected one of the schemes file, "),
+        ("file://data", "\"file://data/\": at character 8: found 'data', expected no host: file:///path"),
+    ],
+)
+def test_a_cluster_has_a_file_system_that_paths_can_be_on(endpoint: str, found: str) -> None:
+    (problem,) = problems({"clusters/primary.yaml": CLUSTER.replace("file:///", endpoint)})
+    assert problem.startswith(f"clusters/primary.yaml:4:32: bad-url: interfaces.write.endpoint: {found}")
+
+
+@pytest.mark.parametrize(
+    ("root", "found"),
+    [
+        ("maprfs://cluster", "found 'maprfs', expected one of the schemes file, hdfs, "),
+        ("hdfs:", "expected '//' and the host, name service or bucket"),
+    ],
+)
+def test_a_template_is_on_a_store_that_can_be_told(root: str, found: str) -> None:
+    (problem,) = feed_with("/data/clicks/", f"{root}/data/clicks/")
+    assert problem.startswith(f'feeds/clicks.yaml:5:9: bad-template: on the cluster primary: "{root}/data/clicks": at ')
+    assert found in problem

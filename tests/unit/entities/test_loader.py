@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.entities.config_repo import BASE, CLUSTER, FEED, PROCESS, problems, repository, rules, snapshot
-from toolkit.entities import ConfigError, Selection, UnknownName, load, load_all, path_text
+from toolkit.entities import ConfigError, Problem, Selection, UnknownName, load, load_all, path_text
 from toolkit.entities.vocabulary import Kind
 
 
@@ -36,6 +38,18 @@ def test_an_entity_with_a_wrong_reference_is_held_out() -> None:
 
 def test_a_broken_file_makes_no_second_problem_of_those_that_refer_to_it() -> None:
     assert rules({"clusters/primary.yaml": "kind: ["}) == ["yaml-syntax"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "rule"),
+    [
+        ("processes/clicks_hourly.yaml", PROCESS.replace("feed: clicks", "feed: click"), "unknown-feed"),
+        ("processes/clicks_hourly.yaml", PROCESS.replace("{name: primary", "{name: primari"), "unknown-cluster"),
+        ("feeds/clicks.yaml", FEED.replace("name: primary", "name: primari"), "unknown-cluster"),
+    ],
+)
+def test_a_mistake_in_the_same_file_hides_no_wrong_reference(file: str, text: str, rule: str) -> None:
+    assert set(rules({file: text + "descripton: x\n"})) == {"unknown-key", rule}
 
 
 def test_a_repo_needs_its_repo_yaml() -> None:
@@ -191,3 +205,32 @@ def test_an_unknown_name_offers_the_nearest() -> None:
 
 def test_a_template_with_a_tab_or_a_control_character_is_found_in_its_file() -> None:
     assert rules({"clusters/primary.yaml": CLUSTER.replace("colo: east", "colo:\teast")}) == ["tab"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("Holds.yaml", "holds.yaml"),
+        ("hold.yaml", "holds.yaml"),
+        ("HOLDS.YAML", "holds.yaml"),
+        ("default.yaml", "defaults.yaml"),
+    ],
+)
+def test_a_file_of_the_root_with_almost_its_name_is_not_passed_over(name: str, meant: str) -> None:
+    assert problems({name: "x"}) == [f"{name}: file-name: found the file {name}, expected {meant}; rename the file"]
+
+
+def test_a_folder_with_the_name_of_a_file_of_the_root_is_not_passed_over() -> None:
+    assert problems({"holds.yaml/clicks.txt": "x"}) == [
+        "holds.yaml: unreadable: found a folder, expected a file; write the file"
+    ]
+
+
+def test_other_files_of_the_root_are_nobodys_business() -> None:
+    assert problems({"mkdocs.yaml": "x", "compose.yml": "x", "docs/holds.yml": "x"}) == []
+
+
+def test_a_link_has_only_the_problem_that_it_is_one() -> None:
+    link = Problem(file="feeds/link.yaml", rule="symlink", message="found a link, expected a file")
+    found = load_all(replace(snapshot({}), names=frozenset({"feeds/link.yaml"}), problems=(link,)))[1]
+    assert found == (link,)

@@ -85,7 +85,7 @@ def test_when_nothing_else_can_be_done_the_run_is_refused(feed: Feed, message: s
 
 
 def test_a_storage_without_adapter_is_refused_before_anything_is_touched() -> None:
-    with pytest.raises(NotImplementedYet, match="storage hdfs://nn"):
+    with pytest.raises(NotImplementedYet, match=r"^feed clicks on primary: storage hdfs://nn"):
         _resolve([FeedText().feed()], named=True, on=cluster(default_fs="hdfs://nn:8020"))
 
 
@@ -102,3 +102,11 @@ def test_everything_that_cannot_be_done_is_named_at_once() -> None:
         _resolve([archived, _table()], named=True)
     for part in ("action: archive", r"quarantine: days(10)", "retention of a table"):
         assert part in str(error.value)
+
+
+def test_a_variable_without_a_value_is_told_since_it_reaches_over_all_its_values() -> None:
+    feed = replace(FeedText(data="/data/${regio}/${cluster.name}/${YEAR}").feed(), properties={"region": "us"})
+    (target,) = _resolve([feed], named=True).targets
+    assert target.notes == (
+        "data: ${regio} in /data/${regio}/${cluster.name}/${YEAR} has no value, so every name in its place is taken",
+    )

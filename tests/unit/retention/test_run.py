@@ -209,6 +209,22 @@ def test_a_hold_file_in_the_base_holds_the_whole_feed() -> None:
     assert result.feeds[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: legal: case 12",)
 
 
+def test_a_hold_file_below_the_base_holds_nothing_and_is_told() -> None:
+    result = run(_system(*days(1, 20), "/data/clicks/2026/.feedctl-hold"), FeedText(), dry_run=True)
+    assert gone(result) == ["/data/clicks/2026/03/01"]
+    assert result.feeds[0].plan.strangers.sample == (
+        ("file:///data/clicks/2026/.feedctl-hold", "holds nothing here: a hold file counts in file:///data/clicks"),
+    )
+
+
+def test_a_hold_that_is_no_file_holds_and_is_not_read() -> None:
+    system = _system(*days(1))
+    system.links.add("/data/clicks/.feedctl-hold")
+    result = run(system, FeedText())
+    assert (result.items, result.status) == ((), Status.SUCCEEDED)
+    assert result.feeds[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: it is a symlink",)
+
+
 def test_a_hold_file_that_cannot_be_read_stops_its_feed_and_no_other() -> None:
     system = _system(*days(1), "/data/clicks/.feedctl-hold", "/data/views/2024/x")
     system.locked.add("/data/clicks/.feedctl-hold")

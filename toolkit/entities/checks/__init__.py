@@ -5,14 +5,15 @@ Only what would make an action do something wrong is checked at load; advice is 
 
 from collections.abc import Callable, Iterator
 
-from toolkit.entities.checks import datasources, feed_clusters, feed_storage, processes
+from toolkit.entities.checks import clusters, datasources, feed_clusters, feed_storage, processes
 from toolkit.entities.checks.context import Context
+from toolkit.entities.checks.references import reference_findings
 from toolkit.entities.structure import Entity
 from toolkit.entities.violations import Finding
 from toolkit.entities.vocabulary import Kind
 
 _OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Finding]], ...]] = {
-    Kind.CLUSTER: (),
+    Kind.CLUSTER: clusters.OWN_CHECKS,
     Kind.FEED: (*feed_clusters.OWN_CHECKS, *feed_storage.OWN_CHECKS),
     Kind.PROCESS: processes.OWN_CHECKS,
     Kind.DATASOURCE: datasources.OWN_CHECKS,
@@ -38,4 +39,4 @@ def cross_findings(entity: Entity, context: Context) -> Iterator[Finding]:
         yield from check(entity, context)
 
 
-__all__ = ["Context", "cross_findings", "own_findings"]
+__all__ = ["Context", "cross_findings", "own_findings", "reference_findings"]

@@ -6,8 +6,6 @@ from toolkit.entities.checks.context import Context, duplicate_findings, validit
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.violations import Finding
-from toolkit.entities.vocabulary import Kind
-from toolkit.entities.yaml_location import Pointer
 
 
 def check_validities(feed: Feed) -> Iterator[Finding]:
@@ -18,23 +16,9 @@ def check_validities(feed: Feed) -> Iterator[Finding]:
 
 
 def check_clusters(feed: Feed, context: Context) -> Iterator[Finding]:
-    """Clusters are known; references ask for no later version than there is."""
+    """References ask for no later version of a cluster than there is."""
     for index, each in enumerate(feed.clusters):
-        pointer: Pointer = ("clusters", index)
-        yield from context.reference(Kind.CLUSTER, each.name, (*pointer, "name"))
-        yield from context.cluster_version(each.name, each.version, (*pointer, "version"))
-
-
-def check_datasources(feed: Feed, context: Context) -> Iterator[Finding]:
-    """Imports and exports name known datasources."""
-    for index, each in enumerate(feed.clusters):
-        pointer: Pointer = ("clusters", index)
-        if each.import_ is not None:
-            where = (*pointer, "import", "source", "name")
-            yield from context.reference(Kind.DATASOURCE, each.import_.source.name, where)
-        if each.export is not None:
-            where = (*pointer, "export", "target", "name")
-            yield from context.reference(Kind.DATASOURCE, each.export.target.name, where)
+        yield from context.cluster_version(each.name, each.version, ("clusters", index, "version"))
 
 
 def check_lifecycle(feed: Feed) -> Iterator[Finding]:
@@ -60,4 +44,4 @@ def _stage_limit(feed: Feed, feed_cluster: FeedCluster) -> str | None:
 _LIMIT = "retention.policy.agebaseddelete.limit"
 
 OWN_CHECKS = (check_validities, check_lifecycle)
-CROSS_CHECKS = (check_clusters, check_datasources)
+CROSS_CHECKS = (check_clusters,)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from toolkit.el import ElError
+from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.checks.context import Context
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
@@ -54,9 +54,10 @@ def _data_findings(feed: Feed, each: FeedCluster, index: int) -> Iterator[Findin
 
 
 def check_bound_templates(feed: Feed, context: Context) -> Iterator[Finding]:
-    """Templates can be read with the values that are bound on each cluster."""
+    """Templates can be read with the values that are bound on each cluster, and are on a store that can be told."""
     for pointer, text, on_cluster in _templates(feed):
-        if not _HAS_VARIABLES.search(text):
+        is_plain = text.startswith("/") or pointer[-1] == "table"
+        if is_plain and not _HAS_VARIABLES.search(text):
             continue
         for each in feed.clusters if on_cluster is None else [on_cluster]:
             cluster = context.clusters.get(each.name)
@@ -66,8 +67,11 @@ def check_bound_templates(feed: Feed, context: Context) -> Iterator[Finding]:
 
 def _binding_findings(feed: Feed, text: str, pointer: Pointer, cluster: Cluster) -> Iterator[Finding]:
     try:
-        parse = table_uri if pointer[-1] == "table" else path_template
-        parse(text, feed.path_timezone).bind(feed.variables_on(cluster))
+        if pointer[-1] == "table":
+            table_uri(text, feed.path_timezone).bind(feed.variables_on(cluster))
+        else:
+            template = path_template(text, feed.path_timezone).bind(feed.variables_on(cluster))
+            CanonicalPath.parse(template.base, cluster.default_fs)
     except ElError as error:
         message = f"on the cluster {cluster.name}: {error}"
         yield Finding(pointer=pointer, rule="bad-template", message=message)

@@ -6,7 +6,6 @@ from toolkit.entities.checks.context import Context, duplicate_findings, validit
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
 from toolkit.entities.violations import Finding
-from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
 
@@ -18,21 +17,17 @@ def check_validities(process: Process) -> Iterator[Finding]:
 
 
 def check_clusters(process: Process, context: Context) -> Iterator[Finding]:
-    """Clusters are known; references ask for no later version than there is."""
+    """References ask for no later version of a cluster than there is."""
     for index, each in enumerate(process.clusters):
-        pointer: Pointer = ("clusters", index)
-        yield from context.reference(Kind.CLUSTER, each.name, (*pointer, "name"))
-        yield from context.cluster_version(each.name, each.version, (*pointer, "version"))
+        yield from context.cluster_version(each.name, each.version, ("clusters", index, "version"))
 
 
 def check_feeds(process: Process, context: Context) -> Iterator[Finding]:
-    """Inputs and outputs are known feeds, on every cluster that the process runs on."""
+    """The feeds of inputs and outputs are on every cluster that the process runs on."""
     inputs = [("inputs", name, each.feed) for name, each in process.inputs.items()]
     outputs = [("outputs", name, each.feed) for name, each in process.outputs.items()]
     for side, name, feed in inputs + outputs:
-        pointer: Pointer = (side, name, "feed")
-        yield from context.reference(Kind.FEED, feed, pointer)
-        yield from _feed_on_clusters(process, context, feed, pointer)
+        yield from _feed_on_clusters(process, context, feed, (side, name, "feed"))
 
 
 def _feed_on_clusters(process: Process, context: Context, name: str, pointer: Pointer) -> Iterator[Finding]:

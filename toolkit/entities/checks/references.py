@@ -1,0 +1,51 @@
+"""What an entity refers to exists; asked of its document, so that a mistake elsewhere in the file hides no other."""
+
+from collections.abc import Iterator, Mapping
+
+from toolkit.entities.checks.context import Context
+from toolkit.entities.documents import Document
+from toolkit.entities.violations import Finding
+from toolkit.entities.vocabulary import Kind
+from toolkit.entities.yaml_location import Pointer
+
+_EACH = None
+"""In the place of a key: every key of a mapping, every index of a list."""
+
+_REFERENCES: Mapping[Kind, tuple[tuple[tuple[str | None, ...], Kind], ...]] = {
+    Kind.CLUSTER: (),
+    Kind.FEED: (
+        (("clusters", _EACH, "name"), Kind.CLUSTER),
+        (("clusters", _EACH, "import", "source", "name"), Kind.DATASOURCE),
+        (("clusters", _EACH, "export", "target", "name"), Kind.DATASOURCE),
+    ),
+    Kind.PROCESS: (
+        (("clusters", _EACH, "name"), Kind.CLUSTER),
+        (("inputs", _EACH, "feed"), Kind.FEED),
+        (("outputs", _EACH, "feed"), Kind.FEED),
+    ),
+    Kind.DATASOURCE: (),
+}
+
+
+def reference_findings(kind: Kind, document: Document, context: Context) -> Iterator[Finding]:
+    """A finding for each name in a merged document, valid or not, that no entity of the kind meant there has."""
+    for keys, wanted in _REFERENCES[kind]:
+        for pointer, name in _values(document, keys, ()):
+            if isinstance(name, str):
+                yield from context.reference(wanted, name, pointer)
+
+
+def _values(value: object, keys: tuple[str | None, ...], pointer: Pointer) -> Iterator[tuple[Pointer, object]]:
+    if not keys:
+        yield pointer, value
+        return
+    for key, each in _children(value):
+        if keys[0] in {_EACH, key}:
+            yield from _values(each, keys[1:], (*pointer, key))
+
+
+def _children(value: object) -> Iterator[tuple[str | int, object]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)
