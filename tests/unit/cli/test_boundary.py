@@ -64,7 +64,7 @@ def test_a_bug_has_a_traceback_and_a_report_file(capsys: pytest.CaptureFixture[s
         assert part in report
 
 
-@pytest.mark.parametrize(("arguments", "part"), [(["--numbre", "1"], "--numbre"), (["--number", "x"], "valid integer")])
+@pytest.mark.parametrize(("arguments", "part"), [(["--numbre", "1"], "--numbre"), (["--number", "x"], "valid int")])
 def test_wrong_usage_is_one_line_and_2(arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_app(_app(), arguments) == 2
     err = capsys.readouterr().err
