@@ -12,8 +12,10 @@ from zoneinfo import ZoneInfo
 from toolkit.el.errors import ElError
 from toolkit.el.fields import COARSE_TO_FINE, GRANULARITY, Field, next_start
 from toolkit.el.frequency import Frequency
+from toolkit.el.instants import to_utc
 from toolkit.el.periods import PathPeriod, Span, spans_of
 from toolkit.el.segment import Found, Segment
+from toolkit.el.zones import to_local
 
 Key = TypeVar("Key")
 
@@ -75,8 +77,12 @@ class DatedPattern:
         return DatedPattern(tuple(segment.bind(variables) for segment in self.segments), self.zone, self.whole)
 
     def render(self, instant: datetime, variables: Mapping[str, str]) -> Iterator[str]:
-        """The names of an instant, one for each segment."""
-        local = instant.astimezone(self.zone) if self.fields else instant
+        """The names of an instant, one for each segment.
+
+        Raises:
+            ElError: the instant is naive, or its local time is outside the calendar.
+        """
+        local = to_local(to_utc(instant), self.zone)
         return (segment.render(local, variables) for segment in self.segments)
 
     def step(self, known: Found, depth: int, name: str) -> Found | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from datetime import datetime
 
 import pytest
 
@@ -107,6 +108,19 @@ def test_the_last_day_of_the_calendar_has_a_period() -> None:
     found = PathTemplate("/d/${YEAR}-${MONTH}-${DAY}").parse("/d/9999-12-31")
     assert found is not None
     assert parse_instant("9999-12-31T12:00Z") in found
+
+
+@pytest.mark.parametrize(
+    ("zone", "edge"), [("America/Los_Angeles", "0001-01-01T00:00Z"), ("Europe/Berlin", "9999-12-31T23:59Z")]
+)
+def test_an_instant_without_a_local_time_is_refused(zone: str, edge: str) -> None:
+    with pytest.raises(ElError, match="in the years 1 to 9999"):
+        PathTemplate(HOURLY, zone).render(parse_instant(edge))
+
+
+def test_a_naive_time_has_no_path() -> None:
+    with pytest.raises(ElError, match="timezone-aware"):
+        PathTemplate(HOURLY).render(datetime(2026, 3, 1))  # noqa: DTZ001 - that is the point
 
 
 def test_variables_are_bound_by_a_path_and_needed_for_one() -> None:
