@@ -8,13 +8,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.config_source import Snapshot, find_repo, open_snapshot, require_age
+from toolkit.config_source import Snapshot, find_repo, named_repo, open_snapshot, require_age
 from toolkit.entities.loader import load
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import Chooser, FeedChoice, Progress, Resolver, RetentionRequest, RetentionResult, RetentionRun
+from toolkit.retention import (
+    Chooser,
+    FeedChoice,
+    Neighbourhood,
+    Progress,
+    Resolver,
+    RetentionRequest,
+    RetentionResult,
+    RetentionRun,
+)
 from toolkit.runs.lifeline import Lifeline
 from toolkit.runs.nominal_time import refuse_future
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
@@ -38,7 +47,7 @@ def open_config(config_repo: str | None, *, for_mutation: bool = False, allow_di
     Raises:
         InvalidInput: there is no usable config repo.
     """
-    location = Path(config_repo) if config_repo else find_repo(Path.cwd(), os.environ)
+    location = find_repo(Path.cwd(), os.environ) if config_repo is None else named_repo(config_repo)
     return open_snapshot(location, for_mutation=for_mutation, allow_dirty=allow_dirty)
 
 
@@ -106,6 +115,7 @@ def evict(options: RetentionOptions, clock: Clock, lifeline: Lifeline, progress:
         keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
         holds=repository.holds,
         storage=storages.of,
+        neighbourhood=Neighbourhood(feeds=tuple(repository.feeds.values())),
     )
     feeds = resolver.resolve(chooser.choose(options.choice), must_all_work=bool(options.choice.names))
     run = RetentionRun(storage=storages.of, lifeline=lifeline, progress=progress)

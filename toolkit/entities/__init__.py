@@ -16,7 +16,7 @@ from toolkit.entities.not_implemented import Area, NotImplementedValue, not_impl
 from toolkit.entities.pointers import path_text
 from toolkit.entities.problems import ConfigError, Problem
 from toolkit.entities.process import Input, Output, Process, ProcessCluster, ProcessSla
-from toolkit.entities.repo import Environment, MaxDelete, RepoSettings
+from toolkit.entities.repo import Environment, LintSettings, MaxDelete, RepoSettings
 from toolkit.entities.repository import Repository, Selection
 from toolkit.entities.retention import Lifecycle, Protection, Retention, RetentionStage
 from toolkit.entities.schema_store import Form, SchemaName, schema
@@ -31,6 +31,7 @@ from toolkit.entities.vocabulary import (
     FirstRun,
     Kind,
     LatePolicy,
+    LintLevel,
     LoadType,
     LocationType,
     MergePolicy,
@@ -87,6 +88,8 @@ __all__ = [
     "LatePolicy",
     "LateProcess",
     "Lifecycle",
+    "LintLevel",
+    "LintSettings",
     "Load",
     "LoadType",
     "LocationType",

@@ -78,6 +78,8 @@ def leaves(value: Value, prefix: Pointer = ()) -> list[Pointer]:
 
 def _translate(document: Value, merged: Value, pointer: Pointer) -> Pointer | None:
     """The pointer to the same value in a layer's own document: items of named lists have other positions there."""
+    if document is merged:  # a lone layer
+        return pointer
     inner: list[str | int] = []
     for step in pointer:
         own = _own_step(document, merged, step)

@@ -35,7 +35,12 @@ def _value(base: Value, overlay: Value) -> Value:
 
 def is_named_list(value: Value) -> TypeGuard[Sequence[Mapping[str, Value]]]:
     """Whether a value is a list whose items are all mappings with a `name`."""
-    return isinstance(value, list) and all(isinstance(item, Mapping) and "name" in item for item in value)
+    return isinstance(value, list) and all(_is_mapping(item) and "name" in item for item in value)
+
+
+def _is_mapping(value: Value) -> TypeGuard[Mapping[str, Value]]:
+    """The class is looked at first: asking an abstract class is slow, and places of findings ask often."""
+    return value.__class__ is dict or isinstance(value, Mapping)
 
 
 def _list(base: Sequence[Mapping[str, Value]], overlay: Sequence[Value]) -> list[Value]:

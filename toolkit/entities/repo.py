@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from toolkit.el import Frequency
 from toolkit.entities.documents import Document
+from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import FirstRun
 
 
@@ -24,6 +25,17 @@ class MaxDelete:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LintSettings:
+    """What `feedctl lint` asks of the repo.
+
+    Attributes:
+        rules: settings by the rule's identifier: `severity` (a `LintLevel`), and the rule's options by their names.
+    """
+
+    rules: Mapping[str, Properties] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RepoSettings:
     """What holds for the whole repo.
 
@@ -35,6 +47,7 @@ class RepoSettings:
         first_run: whether the first retention run of a feed deletes.
         max_age: a snapshot older than this is refused by actions that change something.
         accept: identifiers of lint rules that this repo accepts.
+        lint: settings of lint rules.
         admins: who may change the repo's settings.
     """
 
@@ -49,6 +62,7 @@ class RepoSettings:
     first_run: FirstRun = FirstRun.APPLY
     max_age: Frequency | None = None
     accept: tuple[str, ...] = ()
+    lint: LintSettings = field(default_factory=LintSettings)
     admins: tuple[str, ...] = ()
 
 

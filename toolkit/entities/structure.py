@@ -16,6 +16,7 @@ from toolkit.entities.datasource import Datasource
 from toolkit.entities.documents import Document
 from toolkit.entities.feed import Feed
 from toolkit.entities.process import Process
+from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Protection
 from toolkit.entities.vocabulary import Kind, ProtectionName
 
@@ -46,6 +47,11 @@ def structure(document: Document, model: type[T]) -> T:
 def to_document(entity: Entity) -> Document:
     """The document that an entity is made from; values that equal the model's defaults are left out."""
     return {"kind": str(entity.KIND), **cast("dict[str, Any]", _CONVERTER.unstructure(entity))}
+
+
+def settings_document(settings: RepoSettings) -> Document:
+    """The document that the settings are made from; values that equal the defaults are left out."""
+    return cast("dict[str, Any]", _CONVERTER.unstructure(settings))
 
 
 def _converter() -> Converter:

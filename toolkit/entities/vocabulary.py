@@ -203,3 +203,16 @@ class LoadType(StrEnum):
     """Existing rows are updated; no row is added."""
     ALLOWINSERT = "allowinsert"
     """Rows that do not exist are added."""
+
+
+class LintLevel(StrEnum):
+    """How much the findings of a lint rule matter in a config repo."""
+
+    ERROR = "error"
+    """`feedctl lint` fails."""
+    WARNING = "warning"
+    """The same; the words are milder."""
+    INFO = "info"
+    """They are shown, and nothing fails."""
+    OFF = "off"
+    """They are not looked for."""

@@ -88,3 +88,18 @@ def test_names_parents_and_relative_paths() -> None:
 def test_a_child_is_one_name(name: str) -> None:
     with pytest.raises(ElError, match="one name"):
         CanonicalPath.parse("file:///a").child(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("s3a://bucket/k", True),
+        ("gs://bucket/k", True),
+        ("abfss://container@account/k", True),
+        ("wasb://container@account/k", True),
+        ("hdfs://nn/k", False),
+        ("file:///k", False),
+    ],
+)
+def test_object_stores_are_told_from_file_systems(text: str, expected: bool) -> None:  # noqa: FBT001 - a table of cases
+    assert CanonicalPath.parse(text).in_object_store is expected

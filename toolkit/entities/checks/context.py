@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import MAXYEAR, MINYEAR
 
+from toolkit.el import Frequency, OutOfRange
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.nearest import suggestion
@@ -49,8 +51,8 @@ class Context:
             )
 
 
-def validity_findings(validity: Validity, pointer: Pointer) -> Iterator[Finding]:
-    """A finding when a validity is empty: it is [start, end) with start < end (DESIGN section 8)."""
+def validity_findings(validity: Validity, frequency: Frequency, timezone: str, pointer: Pointer) -> Iterator[Finding]:
+    """A finding when a validity has no instances: it is [start, end) with start < end (DESIGN section 8)."""
     if validity.start >= validity.end:
         yield Finding(
             pointer=(*pointer, "validity", "end"),
@@ -58,6 +60,16 @@ def validity_findings(validity: Validity, pointer: Pointer) -> Iterator[Finding]
             message="the validity ends before it starts, expected start < end",
             hint="the end is exclusive",
         )
+    elif validity.start.year in {MINYEAR, MAXYEAR}:
+        yield from _calendar_findings(validity, frequency, timezone, (*pointer, "validity", "start"))
+
+
+def _calendar_findings(validity: Validity, frequency: Frequency, timezone: str, pointer: Pointer) -> Iterator[Finding]:
+    """A finding when the start has no local time: only at the ends of the calendar can that be."""
+    try:
+        validity.sequence(frequency, timezone)
+    except OutOfRange as error:
+        yield Finding(pointer=pointer, rule="bad-instant", message=str(error))
 
 
 def duplicate_findings(names: Iterable[str], pointer: Pointer) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ def check_validities(feed: Feed) -> Iterator[Finding]:
     """Clusters are named once, and each has a validity with instances."""
     yield from duplicate_findings((each.name for each in feed.clusters), ("clusters",))
     for index, each in enumerate(feed.clusters):
-        yield from validity_findings(each.validity, ("clusters", index))
+        yield from validity_findings(each.validity, feed.frequency, feed.timezone, ("clusters", index))
 
 
 def check_clusters(feed: Feed, context: Context) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ def check_validities(process: Process) -> Iterator[Finding]:
     """Clusters are named once, and each has a validity with instances."""
     yield from duplicate_findings((each.name for each in process.clusters), ("clusters",))
     for index, each in enumerate(process.clusters):
-        yield from validity_findings(each.validity, ("clusters", index))
+        yield from validity_findings(each.validity, process.frequency, process.timezone, ("clusters", index))
 
 
 def check_clusters(process: Process, context: Context) -> Iterator[Finding]:

@@ -1,0 +1,102 @@
+"""The blast radius of a change: what retention does at its next run that it would not have done before; pure.
+
+It counts instances by arithmetic on the grid of the feed as it was, and takes every one of them for made. What is on
+storage, holds of the ledger and hold files are not looked at (USERS, wanted 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from toolkit.el import CanonicalPath, ElError
+from toolkit.entities.repository import Repository
+from toolkit.planning.blast_radius.effects import Effect, EffectKind, InstanceRange, short
+from toolkit.planning.blast_radius.existing import Existing
+from toolkit.planning.blast_radius.hold_periods import hold_text
+from toolkit.planning.blast_radius.pairing import Pairing
+from toolkit.planning.blast_radius.positions import Positions
+from toolkit.planning.blast_radius.retention_effects import retention_effects
+from toolkit.planning.blast_radius.sides import Pair, Side, evictable, instances_by, range_of
+from toolkit.planning.blast_radius.template_effects import template_effects
+from toolkit.planning.blast_radius.words import message_of
+
+__all__ = ["Effect", "EffectKind", "InstanceRange", "blast_radius", "hold_text", "message_of"]
+
+_ORDER = list(EffectKind)
+
+
+def blast_radius(before: Repository, after: Repository, time: datetime) -> tuple[Effect, ...]:
+    """What a change of the config repo does to data, sorted by feed and cluster, the most dangerous first.
+
+    Args:
+        before: the config repo as it was.
+        after: as it is, in the same environment.
+        time: of the next run of retention, UTC, a whole minute.
+    """
+    pairing = Pairing(before=before, after=after)
+    found = {
+        *_end_points(before, after),
+        *(effect for sides in pairing.kept() for effect in _kept(Pair(before=sides[0], after=sides[1], time=time))),
+        *(_gone(side, time) for side in pairing.gone()),
+        *(effect for side in pairing.new() for effect in _new(side, time)),
+    }
+    return tuple(sorted(found, key=_order))
+
+
+def _order(effect: Effect) -> tuple[str, str, int, tuple[str, ...], str]:
+    return effect.feed, effect.cluster, _ORDER.index(effect.kind), effect.key, message_of(effect)
+
+
+def _kept(pair: Pair) -> Iterator[Effect]:
+    yield from retention_effects(pair)
+    yield from template_effects(pair)
+
+
+def _gone(side: Side, time: datetime) -> Effect:
+    existing = _existing(side, time)
+    kept = Positions() if existing is None else existing.all.minus(evictable(existing, side.policy(time)))
+    return Effect(
+        kind=EffectKind.LEFT_BEHIND,
+        feed=side.feed.name,
+        cluster=side.cluster.name,
+        before="" if side.main is None else side.main.text,
+        instances=range_of(kept, side.instances),
+    )
+
+
+def _new(side: Side, time: datetime) -> Iterator[Effect]:
+    retention = side.on_cluster.retention
+    if retention is not None:
+        positions = evictable(_existing(side, time), side.policy(time))
+        yield Effect(
+            kind=EffectKind.NEW_RETENTION,
+            feed=side.feed.name,
+            cluster=side.cluster.name,
+            key=("retention", "limit"),
+            after=short(retention.limit),
+            instances=range_of(positions, side.instances),
+        )
+
+
+def _existing(side: Side, time: datetime) -> Existing | None:
+    if side.main is None:
+        return None
+    made, place = side.instances, side.main
+    return Existing(made=made, count=instances_by(time, made), written=place, read=place, instances=made)
+
+
+def _end_points(before: Repository, after: Repository) -> Iterator[Effect]:
+    for name in sorted(before.clusters.keys() & after.clusters.keys()):
+        old, new = before.clusters[name].default_fs, after.clusters[name].default_fs
+        if _place_of(old) != _place_of(new):
+            key = ("interfaces", "write", "endpoint")
+            yield Effect(kind=EffectKind.END_POINT_CHANGED, feed="", cluster=name, key=key, before=old, after=new)
+
+
+def _place_of(default_fs: str) -> CanonicalPath | str:
+    """Two spellings of one file system are one."""
+    try:
+        return CanonicalPath.parse("/", default_fs)
+    except ElError:
+        return default_fs

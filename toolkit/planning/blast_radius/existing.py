@@ -1,0 +1,103 @@
+"""The instances that a feed has had by a time, as a policy of retention sees them: sets found by halving."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+
+from toolkit.el import InstanceSequence, PathPeriod
+from toolkit.entities import Hold
+from toolkit.planning.blast_radius.places import Place
+from toolkit.planning.blast_radius.positions import Positions
+from toolkit.planning.retention import EvictionPolicy, in_late_window, instance_time
+
+_MINUTE = timedelta(minutes=1)
+_LAST = datetime.max.replace(tzinfo=UTC) - _MINUTE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Existing:
+    """Instances that were made, and how their names are read; each has a name of its own.
+
+    Attributes:
+        made: the sequence that they were made by.
+        count: how many of them there are by the time that is asked about.
+        written: where they were put.
+        read: where retention looks for them.
+        instances: the sequence that retention knows.
+    """
+
+    made: InstanceSequence
+    count: int
+    written: Place
+    read: Place
+    instances: InstanceSequence
+
+    @property
+    def all(self) -> Positions:
+        """All of them."""
+        return Positions.of(range(self.count))
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether names as they were written conform to where retention looks; both ends and the middle are tried."""
+        if self._is_same_place or not self.read.dated:
+            return self.read.dated
+        times = [self.made[each] for each in (0, self.count // 2, self.count - 1) if each >= 0]
+        names = (each for time in times for each in self.written.samples(time))
+        return all(self.read.period(each) is not None for each in names)
+
+    def evictable(self, policy: EvictionPolicy) -> Positions:
+        """Those that a run with this policy would evict; the counterpart of `retention.select`."""
+        if not self.is_managed:
+            return Positions()
+        old = self._first(lambda position: self._time(position) >= policy.horizon)
+        window = policy.late_window
+        if window is not None:
+            old = min(old, self._first(lambda position: in_late_window(self._time(position), window, policy)))
+        return Positions.of(range(old)).minus(self.kept_last(policy)).minus(self.held(policy.holds))
+
+    def held(self, holds: Iterable[Hold]) -> Positions:
+        """Those on hold; a name that is partly held is held as a whole."""
+        return Positions.of(*map(self._held_by, holds))
+
+    def kept_last(self, policy: EvictionPolicy) -> Positions:
+        """The newest that `keep_last` protects."""
+        if policy.keep_last <= 0:
+            return Positions()
+        known = self._first(lambda position: self._time(position) > policy.nominal_time)
+        return Positions.of(range(max(0, known - policy.keep_last), self.count))
+
+    def _held_by(self, hold: Hold) -> range:
+        start, end = hold.start, hold.end
+        first = 0 if start is None else self._first(lambda position: self._period(position).end > start)
+        return range(first, self.count if end is None else self._first(lambda at: self._period(at).first >= end))
+
+    def _first(self, holds_from_here: Callable[[int], bool]) -> int:
+        """The first position from which on something is so."""
+        return bisect_left(range(self.count), x=True, key=holds_from_here)
+
+    def _time(self, position: int) -> datetime:
+        instant = self.made[position]
+        return instant if self._has_own_times else instance_time(self._period(position), self.instances)
+
+    @property
+    def _is_same_place(self) -> bool:
+        return self.written.names_text == self.read.names_text and self.written.timezone == self.read.timezone
+
+    @cached_property
+    def _has_own_times(self) -> bool:
+        """Whether each name stands for its instance alone, so that no name needs to be read; days depend on zones."""
+        step, granularity = self.made.frequency.elapsed, self.read.granularity
+        length = None if granularity is None else granularity.elapsed
+        if step is None or length is None or self.read.timezone != "UTC":
+            return False
+        return length <= step and self.made == self.instances and self._is_same_place
+
+    def _period(self, position: int) -> PathPeriod:
+        instant = self.made[position]
+        period = self.read.period(next(self.written.samples(instant)))
+        return period or PathPeriod(spans=((instant, max(instant, min(instant, _LAST) + _MINUTE)),))
