@@ -1,1 +1,1 @@
-"""`feedctl lint`: rules, findings and reporters over a config repo; one rule, one module (STYLE H29). Empty as yet."""
+"""`feedctl lint`: rules, findings and what is compared; one rule, one module (STYLE H29)."""

@@ -1,0 +1,1 @@
+SELECT page, count(*) FROM clicks GROUP BY page;

@@ -1,0 +1,31 @@
+"""The finding in the README is what feedctl says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from toolkit.cli.lint_format import LintFormat
+from toolkit.cli.linting import Prefixes, render
+from toolkit.config_source import from_directory
+from toolkit.linter.engine import lint
+from toolkit.linter.request import LintRequest
+from toolkit.linter.selection import RuleSelection
+
+ROOT = Path(__file__).parents[3]
+FILE = "processes/customer_activity_job.yaml"
+
+
+def test_the_finding_in_the_readme_is_what_feedctl_says() -> None:
+    template = from_directory(ROOT / "config_repo_template")
+    wrong = template.files[FILE].replace(b'"yesterday(0,0)"', b'"today(-480,0)"')
+    assert wrong != template.files[FILE]
+    request = LintRequest(
+        snapshot=replace(template, files={**template.files, FILE: wrong}),
+        time=datetime(2026, 3, 20, 12, tzinfo=UTC),
+        selection=RuleSelection(select=("input-older-than-retention",)),
+    )
+    text = render(lint(request), LintFormat.TEXT, Prefixes(in_checkout="", shown=""), colours=False)
+    finding = text.partition("\n\n")[0]
+    assert f"```\n{finding}\n```" in (ROOT / "README.md").read_text(), f"the README has another text than\n{finding}"

@@ -1,0 +1,32 @@
+"""What every rule has."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from toolkit.linter.rule import Rule
+from toolkit.linter.rules import FAMILIES, RULES
+
+
+def test_no_two_rules_have_one_identifier() -> None:
+    assert sum(len(family.RULES) for family in FAMILIES) == len(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
+def test_a_rule_is_documented(rule: Rule) -> None:
+    assert re.fullmatch("[a-z]+(-[a-z0-9]+)*", rule.id)
+    assert rule.name
+    assert rule.rationale
+    assert rule.source
+    assert not rule.name.endswith(".")
+    for example in (rule.bad, rule.good):
+        assert example.startswith("# ")
+        assert example.endswith("\n")
+    assert rule.bad != rule.good
+
+
+def test_a_rule_without_a_check_is_about_loading_or_about_the_linter() -> None:
+    for rule in RULES.values():
+        assert rule.fatal == (rule.check is None and not rule.about_linting)

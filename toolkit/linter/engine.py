@@ -1,0 +1,131 @@
+"""Lints a config repo: rules over environments, then comments, baseline, files of interest (DESIGN section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from toolkit.entities.source_files import environment_name
+from toolkit.linter.acceptance import SortedOut, sort_out
+from toolkit.linter.baseline import Baseline, BaselineEntry
+from toolkit.linter.findings import Finding
+from toolkit.linter.gathering import Gathering, merged
+from toolkit.linter.report import LintReport
+from toolkit.linter.request import LintRequest
+from toolkit.linter.rule import Rule
+from toolkit.linter.rules import RULES
+from toolkit.linter.suppression import Accepting, Suppressions
+
+
+def lint(request: LintRequest, rules: Mapping[str, Rule] = RULES) -> LintReport:
+    """Lints a config repo; never fails for what is in it.
+
+    Args:
+        request: what is asked for.
+        rules: all rules by identifier.
+
+    Raises:
+        UnknownName: no such environment.
+        UnknownRule: a selection matches no rule.
+    """
+    return _Run(request, rules).report()
+
+
+class _Run:
+    """One run; each environment is looked at once."""
+
+    def __init__(self, request: LintRequest, rules: Mapping[str, Rule]) -> None:
+        self.request, self.rules = request, rules
+        self.chosen = request.selection.chosen(rules)
+        self.suppressions = Suppressions(request.snapshot.files, rules)
+        self.found = [self._gathering(self.chosen).gather(each) for each in self._environments()]
+        self.findings = merged(self.found)
+
+    def report(self) -> LintReport:
+        sorted_out = sort_out(self.findings, self.suppressions, self.request, self.rules)
+        unused, stale = self._out_of_use(sorted_out)
+        own = self._as_set([*self.suppressions.own_findings(unused), *self._stale_findings(stale)])
+        return self._report(sorted_out, tuple(own), frozenset(stale))
+
+    def _report(self, sorted_out: SortedOut, own: tuple[Finding, ...], stale: frozenset[BaselineEntry]) -> LintReport:
+        request, focus = self.request, self.request.focus
+        shown = sorted(filter(focus.shows, (*sorted_out.counting, *own)), key=focus.order)
+        known = sorted(filter(focus.shows, sorted_out.known), key=focus.order)
+        suppressed = (each for each in sorted_out.suppressed if focus.shows(each.finding))
+        kept = (each for each in sorted_out.left if each not in stale)
+        return LintReport(
+            findings=tuple(shown),
+            suppressed=tuple(sorted(suppressed, key=lambda each: focus.order(each.finding))),
+            baselined=tuple(known),
+            baseline=tuple(sorted((*map(BaselineEntry.of, sorted_out.known), *kept))),
+            environments=tuple(each.environment for each in self.found if each.environment is not None),
+            time=request.time,
+            base=None if request.base is None else request.base.ref,
+            files=request.snapshot.files,
+        )
+
+    def _environments(self) -> tuple[str | None, ...]:
+        names = self._all_environments() if self.request.all_environments else self.request.environments
+        return names or (None,)
+
+    def _all_environments(self) -> tuple[str, ...]:
+        named = (environment_name(file) for file in self.request.snapshot.files)
+        return tuple(sorted(name for name in named if name is not None))
+
+    def _gathering(self, chosen: Collection[str]) -> Gathering:
+        request = self.request
+        return Gathering(
+            snapshot=request.snapshot, base=request.base, time=request.time, rules=self.rules, chosen=chosen
+        )
+
+    def _out_of_use(self, sorted_out: SortedOut) -> tuple[list[Accepting], list[BaselineEntry]]:
+        """What comments and the baseline accept, and no environment has, not even those that were not asked for."""
+        judged = {name for name in self.rules if self._is_judged(name)}
+        unused = self.suppressions.unused(judged, self.findings)
+        stale = [each for each in sorted_out.left if each.rule in judged or each.rule not in self.rules]
+        wanted = {*(each[2] for each in unused), *(each.rule for each in stale)} & judged
+        if not wanted:
+            return unused, stale
+        elsewhere = self._elsewhere(wanted)
+        return (
+            self.suppressions.unused(wanted, [*self.findings, *elsewhere]),
+            Baseline(file="", entries=tuple(stale)).split(elsewhere)[2],
+        )
+
+    def _is_judged(self, rule_id: str) -> bool:
+        """Whether a rule was looked for, so that it means something that it found nothing."""
+        rule = self.rules[rule_id]
+        compared = self.request.base is not None or not rule.needs_base
+        accepted = any(rule_id in each.settings.accepted for each in self.found)
+        return rule_id in self.chosen and rule.check is not None and compared and not accepted
+
+    def _elsewhere(self, chosen: Collection[str]) -> list[Finding]:
+        seen = {each.environment for each in self.found}
+        others = [name for name in self._all_environments() if name not in seen]
+        return merged(self._gathering(chosen).gather(each) for each in others)
+
+    def _stale_findings(self, stale: Iterable[BaselineEntry]) -> Iterator[Finding]:
+        baseline, rule = self.request.baseline, self.rules.get("stale-baseline-entry")
+        if baseline is None or rule is None or self.request.adopt:
+            return
+        for entry in stale:
+            where = f"{entry.file} ({entry.key})" if entry.key else entry.file
+            yield Finding(
+                file=baseline.file,
+                line=0,
+                column=0,
+                end_column=0,
+                rule=rule.id,
+                severity=rule.severity,
+                message=f"{entry.rule} in {where} no longer occurs: {entry.message}",
+                hint="write the baseline anew with --write-baseline",
+                key=entry.fingerprint,
+            )
+
+    def _as_set(self, own: Iterable[Finding]) -> Iterator[Finding]:
+        """The linter's own findings as selection and settings want them."""
+        settings = self.found[0].settings
+        for finding in own:
+            if finding.rule in self.chosen and finding.rule not in settings.accepted:
+                severity = settings.severities.get(finding.rule, finding.severity)
+                yield replace(finding, severity=severity)

@@ -1,0 +1,80 @@
+"""The one finding model behind every output format (STYLE H29, USERS ask 21)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+
+from toolkit.entities.yaml_location import Pointer
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    ERROR = "error"
+    """An action would do something wrong, or nothing at all."""
+    WARNING = "warning"
+    """It works, and most likely not as intended."""
+    INFO = "info"
+    """Worth knowing; it never fails a run."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """What a rule found, before its place in a file is known.
+
+    Args:
+        subject: the name of the entity, or the path of a file of the repo (``repo.yaml``, ``holds.yaml``, ...).
+        pointer: the value in the merged document of the entity, or in the file; empty for the whole of it.
+        message: what was found and what was expected.
+        hint: what to do.
+        on_key: the key is meant rather than its value.
+        offset: characters into the value, when that is known.
+        severity: other than the rule's own.
+        related: names of other entities that the finding is about.
+    """
+
+    subject: str
+    pointer: Pointer = ()
+    message: str
+    hint: str = ""
+    on_key: bool = False
+    offset: int | None = None
+    severity: Severity | None = None
+    related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Finding:
+    """One thing that is wrong or worth knowing, and where.
+
+    Args:
+        file: path in the config repo, with ``/``.
+        line: from 1 on; 0: the file as a whole.
+        column: in characters, from 1 on; 0: the file as a whole.
+        end_column: exclusive, on the same line; equal to `column` when the extent is not known.
+        rule: the rule's identifier.
+        severity: how much it matters.
+        message: what was found and what was expected.
+        hint: what to do; may be empty.
+        key: the place in the document in words, ``clusters[primary].retention.limit``; it survives moved lines.
+        environments: those in which it shows; empty when none was loaded.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+    rule: str
+    severity: Severity
+    message: str
+    hint: str = ""
+    key: str = ""
+    environments: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Stays the same when lines move; a baseline knows a finding by it."""
+        text = f"{self.rule}\0{self.file}\0{self.key}\0{self.message}"
+        return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]

@@ -1,0 +1,118 @@
+"""No password, key or token stands in the config repo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from toolkit.entities import Pointer, Value
+from toolkit.entities.parsing import parse_files
+from toolkit.linter.context import LintContext
+from toolkit.linter.findings import Hit, Severity
+from toolkit.linter.rule import Rule
+
+_SHAPES = (
+    ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"),
+    ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    ("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
+    ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
+    ("a Slack token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,}"),
+    ("a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
+    ("a signed token (JWT)", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"),
+    ("an Azure storage key", r"\bAccountKey=[A-Za-z0-9+/]{40,}=*"),
+    ("a URL with a password", r"://[^/@:\s]*:(?!\$\{|\*+@)[^/@\s]+@"),
+    ("a password in a URL", r"(?i:[?&;](?:password|passwd|pwd)=)(?!\$\{|\*+(?:[&;]|$))[^&;\s]+"),
+)
+_SECRET = re.compile("|".join(f"(?P<s{index}>{shape})" for index, (_, shape) in enumerate(_SHAPES)))
+
+_NAMED = re.compile(
+    r"(?i:(?:^|[._-]|(?<=[a-z]))(?:password|passwd|pwd|secret|token|api[._-]?key|access[._-]?key|secret[._-]?key|"
+    r"private[._-]?key|account[._-]?key(?:[._-].*)?))$"
+)
+"""Keys whose value is a secret, such as ``fs.s3a.secret.key`` or ``dbPassword``."""
+
+_REFERENCE = re.compile(
+    r"\$\{|^(?:env|file|alias|jceks|vault|https?|hdfs|s3a?):|^/|^\*+$|^(?i:true|false|none|null)?$|^\d+$"
+)
+"""Values of such keys that say where the secret is, or are none."""
+
+_MAY_HAVE_ONE = re.compile(
+    rb"(?i)password|passwd|pwd|secret|token|key|eyJ|xox|AKIA|ASIA|AIza|gh[pousr]_|github_pat|glpat|:[^\s@]+@"
+)
+
+
+def _check(context: LintContext) -> Iterator[Hit]:
+    suspects = {file: data for file, data in context.snapshot.files.items() if _MAY_HAVE_ONE.search(data)}
+    for file, data in sorted(suspects.items()):
+        layer = parse_files({file: data}).documents.get(file)
+        found = [] if layer is None else list(_in_values(file, layer.document, ()))
+        yield from found or _in_text(file, data)
+
+
+def _in_values(file: str, value: Value, pointer: Pointer) -> Iterator[Hit]:
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _in_values(file, each, (*pointer, key))
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _in_values(file, each, (*pointer, index))
+    elif isinstance(value, str):
+        what = _shape(value) or _by_name(pointer, value)
+        if what:
+            yield _hit(file, pointer, f"found what looks like {what}")
+
+
+def _shape(text: str) -> str | None:
+    match = _SECRET.search(text)
+    return None if match is None else _SHAPES[int((match.lastgroup or "s0")[1:])][0]
+
+
+def _by_name(pointer: Pointer, value: str) -> str | None:
+    """What the value is by the name of its key, unless it says where the secret is."""
+    key = pointer[-1]
+    if not isinstance(key, str) or not _NAMED.search(key) or _REFERENCE.search(value):
+        return None
+    return f"a secret: the value of {key} stands there itself"
+
+
+def _in_text(file: str, data: bytes) -> Iterator[Hit]:
+    """Comments, and files that are no good YAML."""
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+        what = _shape(line)
+        if what:
+            yield _hit(file, (), f"found what looks like {what} in line {number}")
+
+
+def _hit(file: str, pointer: Pointer, message: str) -> Hit:
+    return Hit(
+        subject=file,
+        pointer=pointer,
+        message=f"{message}, expected a reference",
+        hint="name an environment variable, a file or a credential alias instead, and change the secret: git keeps it",
+    )
+
+
+RULE = Rule(
+    id="secret-in-repo",
+    name="No password, key or token stands in the config repo",
+    severity=Severity.ERROR,
+    rationale=(
+        "Whoever can read the repo, its history, a build log or an archive of it has the secret. Credentials are "
+        "references: an environment variable, a file or an alias of a Hadoop credential provider. Values are known "
+        "by their shape (private keys, tokens of well-known services, URLs with a password) or by the name of their "
+        "key; a message never shows them."
+    ),
+    bad="""\
+# clusters/primary.yaml
+hadoop_conf:
+  fs.s3a.secret.key: wJalrXUtnFEMIexample
+""",
+    good="""\
+# clusters/primary.yaml
+hadoop_conf:
+  hadoop.security.credential.provider.path: jceks://hdfs/etl/s3.jceks
+""",
+    source="DESIGN section 4",
+    check=_check,
+    hides_value=True,
+)
