@@ -8,9 +8,15 @@ from pathlib import Path
 from reference_pages.commands import commands_page
 from reference_pages.entities import entities_page
 from reference_pages.expressions import expressions_page
+from reference_pages.rules import rules_page
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
-PAGES = {"commands.md": commands_page, "entities.md": entities_page, "expressions.md": expressions_page}
+PAGES = {
+    "commands.md": commands_page,
+    "entities.md": entities_page,
+    "expressions.md": expressions_page,
+    "rules.md": rules_page,
+}
 
 
 def main(directory: Path) -> int:

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import entity_names
+from toolkit.cli.entity_diff import diff_entities
 from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json
 
 if TYPE_CHECKING:
     from toolkit.entities.structure import Entity
 
 app = typer.Typer(no_args_is_help=True)
+app.command("diff")(diff_entities)
 
 EntityName = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="The name of the entity.")]
 
 
 @app.callback()
 def entity() -> None:
-    """List, show and look up clusters, feeds, processes and datasources."""
+    """List, show, compare and look up clusters, feeds, processes and datasources."""
 
 
 @app.command("list")

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from toolkit import __version__
-from toolkit.cli import el, entity, instance, new_repo, schema
+from toolkit.cli import el, entity, instance, lint, new_repo, schema
 from toolkit.cli.boundary import run_app
 
 app = typer.Typer(name="feedctl", no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(entity.app, name="entity")
 app.add_typer(instance.app, name="instance")
 app.add_typer(el.app, name="el")
+app.command("lint")(lint.lint)
 app.command("init")(new_repo.create)
 app.command("schema")(schema.print_schema)
 

@@ -1,0 +1,193 @@
+"""What `feedctl lint` does between its options and its exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.cli.lint_files import BaselineFile, repo_paths
+from toolkit.cli.lint_format import LintFormat
+from toolkit.cli.reference_time import reference_time
+from toolkit.config_source import find_repo, named_repo, open_base, open_snapshot
+from toolkit.errors import InvalidInput
+from toolkit.linter.engine import lint
+from toolkit.linter.gathering import Base
+from toolkit.linter.request import Focus, LintRequest
+from toolkit.linter.rules import RULES
+from toolkit.linter.selection import RuleSelection
+from toolkit.result import ExitCode
+
+if TYPE_CHECKING:
+    from toolkit.clock import Clock
+    from toolkit.config_source import Snapshot
+    from toolkit.linter.baseline import Baseline
+    from toolkit.linter.report import LintReport
+
+
+class BadLintOption(InvalidInput):
+    """An option of `feedctl lint` that cannot be used.
+
+    Args:
+        option: as the user gave it.
+        why: what is wrong with it, and what to do.
+    """
+
+    def __init__(self, *, option: str, why: str) -> None:
+        self.option, self.why = option, why
+        super().__init__(f"{option}: {why}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LintOptions:
+    """The options as the user gave them.
+
+    Attributes:
+        paths: files and folders of interest.
+        changed_first: findings of other files come after those of `paths`, instead of not at all.
+        select: identifiers and globs, each text perhaps several with commas.
+        against: None: nothing is compared.
+        time: None: of the commit.
+    """
+
+    paths: tuple[str, ...]
+    changed_first: bool
+    config_repo: str | None
+    environment: str | None
+    all_environments: bool
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    baseline: str | None
+    write_baseline: bool
+    against: str | None
+    time: str | None
+
+
+def lint_config_repo(options: LintOptions, clock: Clock) -> LintReport:
+    """Lint the config repo that the options mean, and write the baseline when they say so.
+
+    Raises:
+        InvalidInput: an option cannot be used, or there is no config repo.
+        BaselineNotWritten: the baseline could not be written.
+    """
+    _refuse_conflicts(options)
+    location = _repo(options.config_repo)
+    snapshot = open_snapshot(location)
+    request = LintRequest(
+        snapshot=snapshot,
+        time=reference_time(options.time, snapshot, clock),
+        environments=() if options.environment is None else (options.environment,),
+        all_environments=options.all_environments,
+        base=_base(location, options.against),
+        selection=RuleSelection(select=_split(options.select), ignore=_split(options.ignore)),
+        baseline=_baseline(options),
+        adopt=options.write_baseline,
+        focus=_focus(options, snapshot),
+    )
+    report = lint(request)
+    if options.baseline is not None and options.write_baseline:
+        BaselineFile(name=options.baseline).write(report.baseline)
+    return report
+
+
+def render(report: LintReport, form: LintFormat, prefixes: Prefixes, *, colours: bool) -> str:
+    """The report in a form; what only one form needs is loaded for that form only.
+
+    Args:
+        report: what was found.
+        form: of `--format`.
+        prefixes: what stands before the paths of files.
+        colours: for a terminal.
+    """
+    match form:
+        case LintFormat.JSON:
+            from toolkit.rendering.lint_json import lint_json
+
+            return lint_json(report)
+        case LintFormat.SARIF:
+            from toolkit.rendering.lint_sarif import lint_sarif
+
+            return lint_sarif(report, RULES, prefixes.in_checkout)
+        case LintFormat.GITHUB:
+            from toolkit.rendering.lint_github import lint_github
+
+            return lint_github(report, prefixes.in_checkout)
+        case LintFormat.TEXT if colours:
+            from toolkit.rendering.lint_terminal import lint_terminal_text
+
+            return lint_terminal_text(report, RULES, prefixes.shown)
+        case LintFormat.TEXT:
+            from toolkit.rendering.lint_text import lint_text
+
+            return lint_text(report, RULES, prefixes.shown)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prefixes:
+    """What makes a path of the config repo one of the places around it; empty, or ends with ``/``.
+
+    Attributes:
+        in_checkout: from the top of the git checkout, as GitHub wants paths.
+        shown: from the working directory, when the config repo is below it.
+    """
+
+    in_checkout: str
+    shown: str
+
+    @classmethod
+    def of(cls, config_repo: str | None) -> Prefixes:
+        """The prefixes of the config repo that `--config-repo` means."""
+        location = _repo(config_repo)
+        if not location.is_dir():
+            return cls(in_checkout="", shown="")
+        root = location.resolve()
+        top = next((each for each in (root, *root.parents) if (each / ".git").exists()), root)
+        here = Path.cwd().resolve()
+        return cls(in_checkout=_below(root, top), shown=_below(root, here) if root.is_relative_to(here) else "")
+
+
+def exit_code(report: LintReport) -> ExitCode:
+    """The exit code that a report stands for."""
+    return ExitCode.FAILED if report.failed else ExitCode.DONE
+
+
+def for_terminal() -> bool:
+    """Whether a person looks at what is printed."""
+    return sys.stdout.isatty()
+
+
+def _below(root: Path, top: Path) -> str:
+    text = root.relative_to(top).as_posix()
+    return "" if text == "." else f"{text}/"
+
+
+def _refuse_conflicts(options: LintOptions) -> None:
+    if options.environment is not None and options.all_environments:
+        raise BadLintOption(option="--env and --all-envs", why="found both, expected at most one of them")
+    if options.write_baseline and options.baseline is None:
+        raise BadLintOption(option="--write-baseline", why="found no --baseline FILE, expected the file to write")
+
+
+def _repo(config_repo: str | None) -> Path:
+    return find_repo(Path.cwd(), os.environ) if config_repo is None else named_repo(config_repo)
+
+
+def _base(location: Path, ref: str | None) -> Base | None:
+    return None if ref is None else Base(ref=ref, snapshot=open_base(location, ref))
+
+
+def _split(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part.strip() for text in texts for part in text.split(","))
+
+
+def _baseline(options: LintOptions) -> Baseline | None:
+    if options.baseline is None:
+        return None
+    return BaselineFile(name=options.baseline).read(may_be_missing=options.write_baseline)
+
+
+def _focus(options: LintOptions, snapshot: Snapshot) -> Focus:
+    paths = repo_paths(options.paths, snapshot, Path.cwd(), strict=not options.changed_first)
+    return Focus(paths=tuple(paths), others_after=options.changed_first)

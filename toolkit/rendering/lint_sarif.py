@@ -1,0 +1,108 @@
+"""A lint report as SARIF 2.1.0, for code scanning and editors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from toolkit import __version__
+from toolkit.el import format_instant
+from toolkit.linter.findings import Finding, Severity
+from toolkit.linter.report import LintReport
+from toolkit.linter.rule import Rule
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS: Mapping[Severity, str] = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_FINGERPRINT = "feedctl/v1"
+
+Json = dict[str, object]
+
+
+def lint_sarif(report: LintReport, rules: Mapping[str, Rule], prefix: str = "") -> str:
+    """One SARIF log with one run; accepted findings are in it as suppressed results.
+
+    Args:
+        report: what was found.
+        rules: all rules by identifier; those with findings are described.
+        prefix: of the config repo in the checkout, for example ``config/``.
+    """
+    results = _Results(report, rules, prefix)
+    run: Json = {
+        "tool": {
+            "driver": {
+                "name": "feedctl",
+                "semanticVersion": __version__,
+                "rules": [_rule(rules[each]) for each in results.rule_ids],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": True}],
+        "results": results.all(),
+        "properties": {
+            "time": format_instant(report.time),
+            "environments": list(report.environments),
+            "base": report.base,
+        },
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+class _Results:
+    """The results of a run, which refer to its rules by position."""
+
+    def __init__(self, report: LintReport, rules: Mapping[str, Rule], prefix: str) -> None:
+        self.report, self.prefix = report, prefix
+        accepted = [*(each.finding for each in report.suppressed), *report.baselined]
+        named = {finding.rule for finding in (*report.findings, *accepted)}
+        self.rule_ids = sorted(named & rules.keys())
+
+    def all(self) -> list[Json]:
+        report = self.report
+        in_baseline = {"kind": "external", "justification": "in the baseline"}
+        return [
+            *(self._result(each) for each in report.findings),
+            *(
+                {**self._result(each.finding), "suppressions": [{"kind": "inSource", "justification": each.reason}]}
+                for each in report.suppressed
+            ),
+            *({**self._result(each), "suppressions": [in_baseline]} for each in report.baselined),
+        ]
+
+    def _result(self, finding: Finding) -> Json:
+        index = {"ruleIndex": self.rule_ids.index(finding.rule)} if finding.rule in self.rule_ids else {}
+        text = finding.message + (f"; {finding.hint}" if finding.hint else "")
+        return {
+            "ruleId": finding.rule,
+            **index,
+            "level": _LEVELS[finding.severity],
+            "message": {"text": text},
+            "locations": [self._location(finding)],
+            "partialFingerprints": {_FINGERPRINT: finding.fingerprint},
+            "properties": {"environments": list(finding.environments)},
+        }
+
+    def _location(self, finding: Finding) -> Json:
+        physical: Json = {"artifactLocation": {"uri": quote(self.prefix + finding.file, errors="backslashreplace")}}
+        if finding.line:
+            physical["region"] = {
+                "startLine": finding.line,
+                "startColumn": finding.column,
+                "endColumn": finding.end_column,
+            }
+        logical = {"logicalLocations": [{"fullyQualifiedName": finding.key}]} if finding.key else {}
+        return {"physicalLocation": physical, **logical}
+
+
+def _rule(rule: Rule) -> Json:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.name},
+        "fullDescription": {"text": rule.rationale},
+        "help": {"text": _help(rule, "{}"), "markdown": _help(rule, "```yaml\n{}```\n")},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
+
+
+def _help(rule: Rule, example: str) -> str:
+    return "\n\n".join([rule.rationale, "Not so:", example.format(rule.bad), "But so:", example.format(rule.good)])

@@ -1,0 +1,138 @@
+"""A lint report for people: each finding with its line of source and a caret; colours on a terminal only."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from toolkit.el import format_instant
+from toolkit.linter.findings import Finding, Severity
+from toolkit.linter.report import LintReport
+from toolkit.linter.rule import Rule
+from toolkit.linter.source_text import source_line
+
+Segment = tuple[str, str]
+"""A text and its style."""
+
+Line = tuple[Segment, ...]
+
+_STYLES: Mapping[Severity, str] = {
+    Severity.ERROR: "bold red",
+    Severity.WARNING: "bold yellow",
+    Severity.INFO: "bold cyan",
+}
+_FAINT = "dim"
+_BEFORE, _WIDTH = 60, 140
+"""Of a longer line only so many characters are shown, with so many before the caret."""
+
+
+def lint_text(report: LintReport, rules: Mapping[str, Rule], prefix: str = "") -> str:
+    """The report as plain text.
+
+    Args:
+        report: what was found.
+        rules: all rules by identifier; why a rule is there stands below its first finding.
+        prefix: stands before each file's path, for example ``config/``.
+    """
+    return "".join(f"{''.join(text for text, _ in line)}\n" for line in report_lines(report, rules, prefix))
+
+
+def report_lines(report: LintReport, rules: Mapping[str, Rule], prefix: str) -> Iterator[Line]:
+    """The report line by line: the findings, then a summary."""
+    explained: set[str] = set()
+    for finding in report.findings:
+        hidden = finding.rule in rules and rules[finding.rule].hides_value
+        yield from _finding_lines(finding, _shown_line(finding, report, hidden=hidden), report.environments, prefix)
+        if finding.rule in rules and finding.rule not in explained:
+            yield _note(finding, "why", rules[finding.rule].rationale)
+            explained.add(finding.rule)
+        yield ()
+    yield ((summary(report), "bold"),)
+
+
+def summary(report: LintReport) -> str:
+    """The last line: how much was found, and in what."""
+    counted = [_counted(number, severity) for severity, number in report.counts.items() if number]
+    accepted = {"suppressed": len(report.suppressed), "in the baseline": len(report.baselined)}
+    counted += [f"{number} {what}" for what, number in accepted.items() if number]
+    looked_at = [_counted(len(report.files), "file")]
+    if report.environments:
+        looked_at.append(f"{_plural('environment', len(report.environments))} {', '.join(report.environments)}")
+    looked_at.append(f"at {format_instant(report.time)}")
+    if report.base is not None:
+        looked_at.append(f"against {report.base}")
+    return f"{', '.join(counted) or 'no findings'} ({'; '.join(looked_at)})"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {_plural(what, number)}"
+
+
+def _plural(what: str, number: int) -> str:
+    return what if number == 1 or what == Severity.INFO else f"{what}s"
+
+
+def _shown_line(finding: Finding, report: LintReport, *, hidden: bool) -> str | None:
+    """The line of source of a finding; a value that no log should repeat has asterisks in its place."""
+    if not finding.line or finding.file not in report.files:
+        return None
+    line = source_line(report.files[finding.file], finding.line)
+    if not hidden:
+        return line
+    start, end = finding.column - 1, finding.end_column - 1
+    return f"{line[:start]}{'*' * len(line[start:end])}{line[end:]}"
+
+
+def _finding_lines(finding: Finding, source: str | None, environments: tuple[str, ...], prefix: str) -> Iterator[Line]:
+    style = _STYLES[finding.severity]
+    place = f":{finding.line}:{finding.column}" if finding.line else ""
+    yield (
+        (f"{shown(prefix + finding.file)}{place}: ", "bold"),
+        (f"{finding.severity}: ", style),
+        (shown(finding.message), ""),
+        (f" [{finding.rule}]", _FAINT),
+    )
+    if source is not None:
+        yield from _source_lines(finding, source, style)
+    if finding.environments and finding.environments != environments:
+        yield _note(finding, "where", f"only in {', '.join(finding.environments)}")
+    if finding.hint:
+        yield _note(finding, "help", finding.hint)
+
+
+def _note(finding: Finding, label: str, text: str) -> Line:
+    margin = " " * len(str(finding.line))
+    return (f"  {margin} = ", _FAINT), (f"{label}: ", "bold"), (shown(text), "")
+
+
+def _source_lines(finding: Finding, line: str, style: str) -> Iterator[Line]:
+    start, end = finding.column - 1, max(finding.end_column - 1, finding.column)
+    first = 0 if len(line) <= _WIDTH else max(0, start - _BEFORE)
+    text = line[first : first + _WIDTH]
+    before, marked = text[: start - first], text[start - first : end - first]
+    margin = " " * len(str(finding.line))
+    left = "..." if first else ""
+    right = "..." if len(line) > first + _WIDTH else ""
+    yield ((f"  {finding.line} | ", _FAINT), (f"{left}{shown(text)}{right}".rstrip(), ""))
+    carets = "^" * max(1, _cells(marked))
+    yield ((f"  {margin} | ", _FAINT), (" " * (len(left) + _cells(before)), ""), (carets, style))
+
+
+def shown(text: str) -> str:
+    """A text without what could drive a terminal, character for character."""
+    return "".join(each if each.isprintable() else _substitute(each) for each in text)
+
+
+def _substitute(character: str) -> str:
+    return " " if character in "\t\n\r" else "\N{REPLACEMENT CHARACTER}"
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(_width(each) for each in text)
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
