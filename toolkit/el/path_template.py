@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 
 from toolkit.el.errors import ElError
-from toolkit.el.fields import Field
-from toolkit.el.frequency import Frequency
 from toolkit.el.instants import format_instant
-from toolkit.el.pattern import NOTHING_KNOWN, DatedPattern
+from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.el.periods import PathPeriod, Span
 from toolkit.el.segment import OWN_PREFIX, Found, Segment
+from toolkit.el.template_text import TemplateText
 from toolkit.el.tokens import tokenize
-from toolkit.el.zones import load_zone
 
 _ROOT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:(?://[^/$*?\[\]{}]*|(?!//)))?(?=/)")
 
 
-@dataclass(frozen=True)
-class PathTemplate:
+class PathTemplate(TemplateText):
     """A path with date fields, user variables and globs, such as ``/data/clicks/${YEAR}/${MONTH}/${DAY}``.
 
     Args:
@@ -35,20 +31,6 @@ class PathTemplate:
         ElError: a malformed text, with the position and what was expected.
     """
 
-    text: str
-    timezone: str = "UTC"
-    bound: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", MappingProxyType(dict(self.bound)))
-        _ = self.pattern  # a malformed text is refused at once, not at first use
-
-    def __reduce__(self) -> tuple[type[PathTemplate], tuple[str, str, dict[str, str]]]:
-        return PathTemplate, (self.text, self.timezone, dict(self.bound))
-
-    def __hash__(self) -> int:
-        return hash((self.text, self.timezone, frozenset(self.bound.items())))
-
     @cached_property
     def root(self) -> str:
         """The scheme and authority in front of the path as written, or nothing."""
@@ -56,36 +38,6 @@ class PathTemplate:
         if match is None:
             raise ElError(text=self.text, position=0, expected="an absolute path ('/...') or a URI ('hdfs://host/...')")
         return match.group()
-
-    @cached_property
-    def pattern(self) -> DatedPattern:
-        """The names of the path and the date that they carry."""
-        return DatedPattern(tuple(self._segments()), load_zone(self.timezone), self.text)
-
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """The names of the path, outermost first."""
-        return self.pattern.segments
-
-    @property
-    def granularity(self) -> Frequency | None:
-        """The length of the period that one path stands for (``months(12)`` for a year); None when undated."""
-        return self.pattern.granularity
-
-    @property
-    def dated(self) -> bool:
-        """Whether the template has date fields."""
-        return bool(self.pattern.fields)
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The date fields of the template, coarsest first."""
-        return self.pattern.fields
-
-    @property
-    def variables(self) -> frozenset[str]:
-        """The names of the user variables without a value."""
-        return self.pattern.variables
 
     @cached_property
     def base_depth(self) -> int:
@@ -97,11 +49,6 @@ class PathTemplate:
     def base(self) -> str:
         """The directory part before the first variable or glob; nothing at or above it is ever removed."""
         return self.root + "/" + "/".join(segment.text for segment in self.segments[: self.base_depth])
-
-    def bind(self, variables: Mapping[str, str]) -> PathTemplate:
-        """The template with these variables' values as literal text; variables that it does not have are ignored."""
-        known = {name: value for name, value in variables.items() if name in self.variables}
-        return PathTemplate(self.text, self.timezone, {**self.bound, **known})
 
     def render(self, instant: datetime, variables: Mapping[str, str] = MappingProxyType({})) -> str:
         """The path of an instant.

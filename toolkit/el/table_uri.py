@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -13,12 +13,11 @@ from urllib.parse import unquote
 
 from toolkit.el.errors import ElError
 from toolkit.el.fields import Field
-from toolkit.el.frequency import Frequency
-from toolkit.el.pattern import NOTHING_KNOWN, DatedPattern
+from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.el.periods import PathPeriod
 from toolkit.el.segment import Segment
+from toolkit.el.template_text import TemplateText
 from toolkit.el.tokens import Glob, tokenize
-from toolkit.el.zones import load_zone
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -43,8 +42,7 @@ class _Parse:
         return owner if uri is None else uri.period_of
 
 
-@dataclass(frozen=True)
-class TableUri:
+class TableUri(TemplateText):
     """A table and a template of its partitions; the first key is the dated one.
 
     `TableUri.parse(text)` reads a URI; `uri.parse(spec)` reads a partition of it (see `period_of`).
@@ -58,24 +56,14 @@ class TableUri:
         ElError: a malformed text, with the position and what was expected.
     """
 
-    text: str
-    timezone: str = "UTC"
-    bound: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
     parse = _Parse()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", MappingProxyType(dict(self.bound)))
-        if Field.YEAR not in self.pattern.segments[0].fields:
+        super().__post_init__()
+        if Field.YEAR not in self.segments[0].fields:
             position = self.text.index("#") + 1
             found = self.partition_keys[0]
             raise ElError(text=self.text, position=position, found=found, expected="a dated first key (with ${YEAR})")
-
-    def __reduce__(self) -> tuple[type[TableUri], tuple[str, str, dict[str, str]]]:
-        return TableUri, (self.text, self.timezone, dict(self.bound))
-
-    def __hash__(self) -> int:
-        return hash((self.text, self.timezone, frozenset(self.bound.items())))
 
     @property
     def database(self) -> str:
@@ -91,27 +79,6 @@ class TableUri:
     def partition_keys(self) -> tuple[str, ...]:
         """The partition keys that the URI names, in its order."""
         return tuple(self._parts.values)
-
-    @cached_property
-    def pattern(self) -> DatedPattern:
-        """The values of the partition keys and the date that they carry."""
-        segments = (value.bind(self.bound) for value in self._parts.values.values())
-        return DatedPattern(tuple(segments), load_zone(self.timezone), self.text)
-
-    @property
-    def granularity(self) -> Frequency | None:
-        """The length of the period that one partition stands for."""
-        return self.pattern.granularity
-
-    @property
-    def variables(self) -> frozenset[str]:
-        """The names of the user variables without a value."""
-        return self.pattern.variables
-
-    def bind(self, variables: Mapping[str, str]) -> TableUri:
-        """The URI with these variables' values as literal text; variables that it does not have are ignored."""
-        known = {name: value for name, value in variables.items() if name in self.variables}
-        return TableUri(self.text, self.timezone, {**self.bound, **known})
 
     def render(self, instant: datetime, variables: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
         """The partition of an instant: key to value, in the order of the URI.
@@ -148,6 +115,9 @@ class TableUri:
         if self.period_of(values) is None:
             return f"the values contradict each other, or the date does not exist in {self.timezone}"
         return "conforms"
+
+    def _segments(self) -> Iterator[Segment]:
+        return (value.bind(self.bound) for value in self._parts.values.values())
 
     @cached_property
     def _parts(self) -> _Parts:
