@@ -3,6 +3,7 @@
 from toolkit.storage.aside import ASIDE_PREFIX, aside_name, name_behind
 from toolkit.storage.errors import (
     AlreadyExists,
+    MountRefused,
     NotEmpty,
     NotFound,
     OutsideBase,
@@ -38,6 +39,7 @@ __all__ = [
     "FileStatus",
     "FileSystem",
     "LocalFileSystem",
+    "MountRefused",
     "NotEmpty",
     "NotFound",
     "OutsideBase",

@@ -7,6 +7,7 @@ StorageError            has a stable `code`, the `path` and often a `detail`
 ├── NotEmpty            a directory that must be empty is not               not_empty
 ├── WrongKind           a directory was expected, or a file                 wrong_kind
 ├── SymlinkRefused      a symbolic link below the base                      symlink_refused
+├── MountRefused        another file system is mounted in an instance       mount_refused
 ├── OutsideBase         the path is not strictly below the given base       outside_base
 ├── ReadOnlyStorage     a mutating call on storage opened for reading       read_only
 ├── StorageFailure      any other answer of the store                       storage_failure
@@ -79,6 +80,13 @@ class SymlinkRefused(StorageError, Failed):  # noqa: N818
 
     code = "symlink_refused"
     text = "a symbolic link is on the way, and none is followed below the base; replace it by a directory"
+
+
+class MountRefused(StorageError, Failed):  # noqa: N818
+    """Another file system is mounted inside what is to be removed; what is on it was never this feed's."""
+
+    code = "mount_refused"
+    text = "another file system is mounted here; unmount it, then run again"
 
 
 class OutsideBase(StorageError, Failed):  # noqa: N818

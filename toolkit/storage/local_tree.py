@@ -8,7 +8,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from toolkit.storage.errors import OutsideBase, SymlinkRefused
+from toolkit.storage.errors import MountRefused, OutsideBase, SymlinkRefused
 from toolkit.storage.local_errors import translated
 
 if TYPE_CHECKING:
@@ -96,16 +96,18 @@ def remove_entry(parent: int, name: str, place: CanonicalPath, before_effect: Ca
 
 
 class _TreeRemoval:
-    """Removes one directory tree; state: the tree's open root and how many deep directories were moved up to it."""
+    """Removes one directory tree; state: its device, and how many deep directories were moved up to its root."""
 
     def __init__(self, parent: int, name: str, place: CanonicalPath, before_effect: Callable[[], None]) -> None:
         self._parent, self._name, self._place = parent, name, place
         self._before_effect = before_effect
         self._moved_up = 0
+        self._device = 0
 
     def run(self) -> None:
         with translated(self._place):
             root = os.open(self._name, os.O_RDONLY | _NO_FOLLOW, dir_fd=self._parent)
+            self._device = os.fstat(root).st_dev
         try:
             self._empty_until_nothing_moves(root)
         finally:
@@ -138,6 +140,8 @@ class _TreeRemoval:
         with translated(place):
             inner = os.open(place.name, os.O_RDONLY | _NO_FOLLOW, dir_fd=directory)
         try:
+            if os.fstat(inner).st_dev != self._device:
+                raise MountRefused(path=place)
             self._empty(inner, root, place, depth + 1)
         finally:
             os.close(inner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from toolkit.storage import (
     ASIDE_PREFIX,
     FileKind,
     LocalFileSystem,
+    MountRefused,
     NotFound,
     OutsideBase,
     PermissionDenied,
@@ -108,6 +110,30 @@ def test_listing_and_status_tell_links_from_what_they_point_to(tmp_path: Path) -
         FileKind.OTHER,
     ]
     assert system.status(_path(tmp_path / "b_link")).kind is FileKind.SYMLINK
+
+
+def test_what_is_mounted_inside_an_instance_is_left_alone(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    (base / "2026" / "mounted").mkdir(parents=True)
+    with _mounted(base / "2026" / "mounted", tmp_path):
+        (base / "2026" / "mounted" / "precious").write_text("x")
+        with pytest.raises(MountRefused, match="mounted: another file system is mounted here"):
+            LocalFileSystem().delete(_path(base / "2026"), below=_path(base))
+        assert [path.name for path in base.glob("*/mounted/*")] == ["precious"]
+    LocalFileSystem().delete(_path(base / f"{ASIDE_PREFIX}2026"), below=_path(base))
+    assert list(base.iterdir()) == []
+
+
+@contextmanager
+def _mounted(place: Path, root: Path) -> Iterator[None]:
+    """A file system in memory at the place, and wherever below the root it is moved to."""
+    if subprocess.run(["mount", "-t", "tmpfs", "none", place], capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        yield
+    finally:
+        mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+        subprocess.run(["umount", *(each for each in mounts if each.startswith(f"{root}/"))], check=True)
 
 
 def test_a_tree_deeper_than_any_limit_is_removed(tmp_path: Path) -> None:
