@@ -162,3 +162,10 @@ def test_the_environments_of_a_repo_are_checked_one_or_all(feedctl: Feedctl, sta
     assert found(feedctl, standard) == []
     for option in (["--env", "prod"], ["--all-envs"]):
         assert found(feedctl, standard, *option) == ["environments/prod.yaml:not-implemented"]
+
+
+@pytest.mark.usefixtures("repo")
+@pytest.mark.parametrize("time", ["2026-03-20T12:00Z", "2026-10-01T00:00Z", "2027-06-01T00:00Z"])
+def test_the_template_is_clean_in_every_environment(feedctl: Feedctl, time: str) -> None:
+    ran = feedctl("lint", "--all-envs", "--time", time, "--format", "json")
+    assert (ran.code, ran.document["findings"]) == (0, [])
