@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.result import Outcome
+from toolkit.retention.brake import Brake
 from toolkit.retention.plan import ItemKind, PlanItem
 from toolkit.retention.result import ItemResult, SkipReason
 from toolkit.runs.errors import Stopped
@@ -67,6 +68,10 @@ class Eviction:
     lifeline: Lifeline
     results: list[ItemResult] = field(default_factory=list)
     stopped: Stopped | None = None
+    _brake: Brake = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._brake = Brake(storage=self.storage)
 
     def run(self, items: Sequence[PlanItem], progress: Progress) -> None:
         """Work on the items in their order, which keeps what shares a directory together."""
@@ -88,6 +93,9 @@ class Eviction:
         except Stopped as stopped:
             self.stopped = stopped
             self.results.append(ItemResult.skipped(item, SkipReason.STOPPED))
+            return
+        if self._brake.holds(item):
+            self.results.append(ItemResult.skipped(item, SkipReason.HELD))
             return
         result = self._removed(item)
         self.results.append(result)

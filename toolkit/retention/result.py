@@ -29,6 +29,8 @@ class SkipReason(StrEnum):
     """Somebody else removed it since the plan was made."""
     NOT_EMPTY = "not_empty"
     """Something was put into the directory since the plan was made, or it is gone."""
+    HELD = "held"
+    """A hold file was put into the feed's base since the plan was made."""
     STOPPED = "stopped"
     """The run was told to stop before it came to this item."""
     REFUSED = "refused"

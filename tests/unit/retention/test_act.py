@@ -8,10 +8,12 @@ import pytest
 
 from tests.unit.retention.feeds import FeedText, days, gone, run
 from tests.unit.retention.memory import MemoryFileSystem
-from toolkit.el import parse_instant
+from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Hold
 from toolkit.result import ExitCode, Outcome, Status
+from toolkit.retention.brake import ITEMS_BETWEEN_LOOKS
 from toolkit.runs.errors import Stopped
+from toolkit.storage import FileStatus, PermissionDenied
 
 ASIDE = "/data/clicks/2026/03/.feedctl-evicting-05"
 
@@ -70,6 +72,37 @@ def test_what_was_not_begun_is_skipped_as_stopped() -> None:
         (Outcome.SKIPPED, "stopped"),
         (Outcome.SKIPPED, "stopped"),
     ]
+
+
+def test_a_hold_file_that_appears_stops_the_rest_of_the_feed_soon() -> None:
+    paths = [path for month in ("2026/01", "2026/02") for path in days(*range(1, 29), month=month)]
+    system = _system(*paths)
+    system.before_delete = lambda _: system.put("/data/clicks/.feedctl-hold")
+    result = run(system, FeedText())
+    outcomes = [(each.outcome, each.code) for each in result.items]
+    assert outcomes == [(Outcome.DONE, "")] * ITEMS_BETWEEN_LOOKS + [(Outcome.SKIPPED, "held")] * (
+        56 - ITEMS_BETWEEN_LOOKS
+    )
+    assert result.status is Status.SUCCEEDED
+
+
+def test_a_base_that_can_no_longer_be_looked_at_counts_as_held() -> None:
+    system = _system(*days(1, 2))
+    hold_file = "/data/clicks/.feedctl-hold"
+
+    class Locked(MemoryFileSystem):
+        asked = 0
+
+        def status(self, path: CanonicalPath) -> FileStatus:
+            if path.path == hold_file:
+                self.asked += 1
+                if self.asked > 1:
+                    raise PermissionDenied(path=path)
+            return super().status(path)
+
+    locked = Locked(files=system.files, directories=system.directories)
+    result = run(locked, FeedText())
+    assert [(each.outcome, each.code) for each in result.items] == [(Outcome.SKIPPED, "held")] * 2
 
 
 def test_ctrl_c_has_its_own_exit_code() -> None:
