@@ -7,8 +7,9 @@ import typer
 from toolkit.bootstrap import RetentionOptions
 from toolkit.cli import retention_options as options
 from toolkit.cli.boundary import run_app
+from toolkit.cli.filters import tags_of
 from toolkit.cli.options import ConfigRepo, Env
-from toolkit.cli.retention import Delivery, failures_delivered, nominal_time_of, run_retention, tags_of
+from toolkit.cli.retention import Delivery, failures_delivered, nominal_time_of, run_retention
 from toolkit.rendering.formats import ResultFormat
 from toolkit.retention import FeedChoice
 
@@ -40,7 +41,7 @@ def retention(  # noqa: PLR0913 - typer makes an option of each parameter
                 names=tuple(feed or ()),
                 everything=all_feeds,
                 groups=tuple(group or ()),
-                tags=tags_of(tag or ()),
+                tags=tuple(tags_of(tag or ()).items()),
                 cluster=cluster,
             ),
             config_repo=config_repo,

@@ -43,12 +43,15 @@ def tags_of(texts: Iterable[str]) -> dict[str, str]:
     """Tags from their ``KEY=VALUE`` texts.
 
     Raises:
-        BadOption: a text without ``=``, or without a key.
+        BadOption: a text without ``=`` or without a key, or two values for one key.
     """
-    tags = {}
+    tags: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not key or not equals:
             raise BadOption(option="--tag", found=text, expected="KEY=VALUE, for example classification=pii")
+        if tags.get(key, value) != value:
+            expected = f"one value for {key}: it is {tags[key]!r} already, and an entity has one"
+            raise BadOption(option="--tag", found=text, expected=expected)
         tags[key] = value
     return tags

@@ -24,22 +24,10 @@ from toolkit.retention import NoProgress
 from toolkit.runs.lifeline import lifeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from datetime import datetime
 
     from toolkit.retention import Progress, RetentionResult
-
-
-class BadTag(InvalidInput):
-    """A tag filter without a value.
-
-    Args:
-        text: as the user gave it.
-    """
-
-    def __init__(self, *, text: str) -> None:
-        self.text = text
-        super().__init__(f"--tag {text}: expected KEY=VALUE, for example --tag classification=pii")
 
 
 class BadTime(InvalidInput):
@@ -134,21 +122,6 @@ def nominal_time_of(text: str) -> datetime:
         return parse_instant(text)
     except ElError as error:
         raise BadTime(why=str(error)) from error
-
-
-def tags_of(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The tag filters.
-
-    Raises:
-        BadTag: one has no value.
-    """
-    pairs = []
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not key or not equals:
-            raise BadTag(text=text)
-        pairs.append((key, value))
-    return tuple(pairs)
 
 
 def _deliver(result: RetentionResult, delivery: Delivery) -> None:

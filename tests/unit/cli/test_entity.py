@@ -51,6 +51,12 @@ def test_a_bad_filter_is_refused(feedctl: Feedctl, option: str, value: str, mess
     assert message in ran.err
 
 
+def test_one_tag_with_two_values_is_refused_rather_than_half_heard(feedctl: Feedctl) -> None:
+    ran = feedctl("entity", "list", "--tag", "team=web", "--tag", "team=ads")
+    assert (ran.code, ran.out) == (2, "")
+    assert "expected one value for team" in ran.err
+
+
 def test_an_entity_is_shown_with_defaults_and_environment_merged_in(feedctl: Feedctl) -> None:
     shown = yaml.safe_load(feedctl("entity", "show", "primary").out)
     assert shown["interfaces"]["write"]["endpoint"].startswith("file:///")
