@@ -8,7 +8,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.problems import Problem
-from toolkit.entities.yaml_nodes import YamlUnreadableError, compose
+from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
 from toolkit.entities.yaml_scalars import plain_scalar
 
 _MAX_NODES = 200_000
@@ -159,18 +159,5 @@ def _in_comment(text: str, start: int, offset: int, inside: list[tuple[int, int]
 
 
 def _scalar_ranges(root: Node) -> list[tuple[int, int]]:
-    ranges: dict[int, tuple[int, int]] = {}
-    seen: set[int] = set()
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, ScalarNode):
-            ranges[node.start_mark.index] = (node.start_mark.index, node.end_mark.index)
-        elif isinstance(node, MappingNode):
-            pending.extend(each for pair in node.value for each in pair)
-        else:
-            pending.extend(node.value)
-    return list(ranges.values())
+    ranges = {node.start_mark.index: node.end_mark.index for node in scalars(root)}
+    return list(ranges.items())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import yaml
 from yaml._yaml import CParser
-from yaml.nodes import Node
+from yaml.nodes import MappingNode, Node, ScalarNode
 
 from toolkit.entities.problems import Problem
 
@@ -135,3 +135,20 @@ def _end_of_text(data: bytes) -> tuple[int, int]:
 def _is_tab(data: bytes, line: int, column: int) -> bool:
     lines = data.decode().split("\n")
     return line <= len(lines) and lines[line - 1][column - 1 : column] == "\t"
+
+
+def scalars(root: Node) -> Iterator[ScalarNode]:
+    """Every key and every scalar value of a tree, each once however often an alias repeats it, in no order."""
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, ScalarNode):
+            yield node
+        elif isinstance(node, MappingNode):
+            pending.extend(each for pair in node.value for each in pair)
+        else:
+            pending.extend(node.value)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import ScalarNode
 
 from toolkit.entities.yaml_location import Span
-from toolkit.entities.yaml_nodes import YamlUnreadableError, compose
+from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
 
 
 def end_on_line(data: bytes, span: Span) -> int:
@@ -56,18 +56,7 @@ def _scalars(data: bytes) -> dict[int, list[tuple[int, int]]]:
 def scalar_nodes(data: bytes) -> Iterator[ScalarNode]:
     """Every key and every scalar value of a file, in no order; none of a file that is not YAML."""
     try:
-        pending: list[Node] = [compose(data, "")]
+        root = compose(data, "")
     except YamlUnreadableError:
         return
-    seen: set[int] = set()
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, ScalarNode):
-            yield node
-        elif isinstance(node, MappingNode):
-            pending.extend(each for pair in node.value for each in pair)
-        else:
-            pending.extend(node.value)
+    yield from scalars(root)
