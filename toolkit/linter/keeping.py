@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from toolkit.el import InstanceSequence
-from toolkit.entities import Feed, FeedCluster, Protection, ProtectionName, RepoSettings, Retention
+from toolkit.entities import Feed, FeedCluster, RepoSettings, Retention
+from toolkit.planning.eviction_policy import keeps_beyond_validity, late_window_of
 from toolkit.planning.retention import effective_time, horizon
 
 _MINUTE = timedelta(minutes=1)
@@ -33,12 +34,11 @@ class Keeping:
         """The retention on a cluster; None when nothing is ever evicted there."""
         if feed_cluster.retention is None:
             return None
-        own = feed_cluster.keep_instances_beyond_validity
         return cls(
             feed=feed,
             retention=feed_cluster.retention,
             grid=feed_cluster.validity.sequence(feed.frequency, feed.timezone),
-            keep_beyond_validity=settings.keep_instances_beyond_validity if own is None else own,
+            keep_beyond_validity=keeps_beyond_validity(feed_cluster, default=settings.keep_instances_beyond_validity),
         )
 
     def kept_from(self, at: datetime) -> datetime:
@@ -56,17 +56,12 @@ class Keeping:
         return self.grid[there - keep_last] if there > keep_last else _BEGINNING
 
     def _late_from(self, at: datetime) -> datetime:
-        late = self.feed.late_arrival
-        protection = _protection(self.retention)
-        if late is None or protection is None:
+        window = late_window_of(self.feed, self.retention)
+        if window is None:
             return _END
-        by_cut_off = _later(horizon(at, late.cut_off, self.feed.timezone))  # data may come until just before it
-        by_age = horizon(at, protection.max_age, self.feed.timezone) if protection.max_age else by_cut_off
+        by_cut_off = _later(horizon(at, window.cut_off, self.feed.timezone))  # data may come until just before it
+        by_age = horizon(at, window.max_age, self.feed.timezone) if window.max_age else by_cut_off
         return max(by_cut_off, by_age)
-
-
-def _protection(retention: Retention) -> Protection | None:
-    return next((each for each in retention.protect if each.name is ProtectionName.LATE_WINDOW), None)
 
 
 def _later(at: datetime) -> datetime:

@@ -59,12 +59,13 @@ def eviction_policy(
         horizon=horizon(clock.effective_time(feed, cluster), retention.limit, feed.timezone),
         timezone=feed.timezone,
         keep_last=retention.keep_last or 0,
-        late_window=_late_window(feed, retention),
+        late_window=late_window_of(feed, retention),
         holds=tuple(hold for hold in holds if hold.concerns(feed.name, cluster)),
     )
 
 
-def _late_window(feed: Feed, retention: Retention) -> LateWindow | None:
+def late_window_of(feed: Feed, retention: Retention) -> LateWindow | None:
+    """How long late data protects an instance; None when the feed expects none, or retention does not protect it."""
     if feed.late_arrival is None:
         return None
     for protection in retention.protect:
