@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import tokenize
-from toolkit.linter.rules.references.meeting import can_meet
+from toolkit.linter.meeting import can_meet
 
 PARTS = st.sampled_from(["a", "b", "ab", "?", "*", "[ab]", "[!a]", "{a,bb}", "${x}"])
 NAMES = st.lists(PARTS, min_size=1, max_size=4).map("".join).filter(lambda name: "**" not in name)

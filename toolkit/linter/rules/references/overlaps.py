@@ -9,8 +9,8 @@ from itertools import islice
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import Token
 from toolkit.entities import Repository
+from toolkit.linter.meeting import can_meet
 from toolkit.linter.once import once
-from toolkit.linter.rules.references.meeting import can_meet
 from toolkit.linter.rules.references.sites import Site, sites
 
 _ENOUGH = 3

@@ -10,8 +10,8 @@ from toolkit.el.segment import Segment
 from toolkit.entities import Feed, Repository
 from toolkit.linter.context import LintContext
 from toolkit.linter.findings import Hit, Severity
+from toolkit.linter.meeting import can_meet
 from toolkit.linter.rule import Rule
-from toolkit.linter.rules.references.meeting import can_meet
 from toolkit.linter.rules.replication.roles import Side, overlap, sources, targets
 from toolkit.planning.partition_expression import PartitionExpression
 

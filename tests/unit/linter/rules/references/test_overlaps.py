@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.unit.linter.repos import snapshot
 from toolkit.entities import Repository
 from toolkit.entities.loader import load_all
-from toolkit.linter.rules.references.meeting import can_meet
+from toolkit.linter.meeting import can_meet
 from toolkit.linter.rules.references.overlaps import overlaps
 from toolkit.linter.rules.references.sites import Site, sites
 
