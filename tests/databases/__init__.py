@@ -1,0 +1,1 @@
+"""Throw-away database servers for tests and benchmarks."""
