@@ -4,6 +4,8 @@ FeedctlError                 everything below; a bug is any other exception
 ├── InvalidInput             bad text, entity or option (also a ValueError)       exit 2
 │   └── NotImplementedYet    a valid value whose action does not exist yet        exit 2
 ├── Refused                  a safety limit said no; nothing was touched           exit 3
+├── Skipped                  suspended, safe mode, or another run is at it         exit 5
+├── NotYet                   what is needed is not there yet; try again later      exit 75, retriable
 ├── Unavailable              a system could not be reached or answered too late    exit 1, retriable
 └── Failed                   an effect was tried and did not happen                exit 1
 
@@ -39,6 +41,18 @@ class NotImplementedYet(InvalidInput):
 
 class Refused(FeedctlError):  # noqa: N818 - the action was refused; nothing went wrong
     """A safety limit stopped the action before its first effect."""
+
+
+class Skipped(FeedctlError):  # noqa: N818 - nothing went wrong: it is not to be done now
+    """The action was not started: suspended, safe mode, or another run holds what it needs."""
+
+    code = "skipped"
+
+
+class NotYet(FeedctlError):  # noqa: N818 - a state of the world
+    """What the action needs is not there yet; nothing was changed, and trying again later helps."""
+
+    retriable = True
 
 
 class Unavailable(FeedctlError):  # noqa: N818 - a state of the other side

@@ -60,6 +60,10 @@ class Status(StrEnum):
     """The input cannot be used; nothing was touched."""
     REFUSED = "refused"
     """A safety limit said no; nothing was touched."""
+    SKIPPED = "skipped"
+    """Not started: suspended, safe mode, or another run holds the lease; nothing was touched."""
+    NOT_YET = "not_yet"
+    """What it needs is not there yet; nothing was touched."""
     KILLED = "killed"
     """Stopped by a signal or by the loss of the parent process."""
 
@@ -75,6 +79,8 @@ _EXIT_CODES = {
     Status.FAILED: ExitCode.FAILED,
     Status.INVALID: ExitCode.INVALID,
     Status.REFUSED: ExitCode.REFUSED,
+    Status.SKIPPED: ExitCode.SKIPPED,
+    Status.NOT_YET: ExitCode.NOT_YET,
     Status.KILLED: ExitCode.TERMINATED,
 }
 

@@ -14,7 +14,7 @@ import typer
 
 from toolkit import __version__
 from toolkit.cli.logs import log_to_stderr
-from toolkit.errors import FeedctlError, InvalidInput, Refused
+from toolkit.errors import FeedctlError, InvalidInput, NotYet, Refused, Skipped
 from toolkit.result import ExitCode, Status
 from toolkit.runs.errors import Stopped
 
@@ -42,16 +42,21 @@ def run_app(app: typer.Typer, argv: Sequence[str] | None = None) -> int:
 def exit_code_of(error: FeedctlError) -> ExitCode:
     """The exit code that an error of ours stands for."""
     if isinstance(error, Stopped):
-        return ExitCode.INTERRUPTED if error.interrupted else ExitCode.TERMINATED
+        return error.exit_code
     if isinstance(error, InvalidInput):
         return ExitCode.INVALID
-    return ExitCode.REFUSED if isinstance(error, Refused) else ExitCode.FAILED
+    by_kind: dict[type[FeedctlError], ExitCode] = {
+        Refused: ExitCode.REFUSED,
+        Skipped: ExitCode.SKIPPED,
+        NotYet: ExitCode.NOT_YET,
+    }
+    return next((code for kind, code in by_kind.items() if isinstance(error, kind)), ExitCode.FAILED)
 
 
 def status_of(error: FeedctlError) -> Status:
     """The status of a run that ended with an error of ours before it had a result."""
     by_code = {status.exit_code: status for status in Status}
-    return Status.KILLED if isinstance(error, Stopped) else by_code[exit_code_of(error)]
+    return error.status if isinstance(error, Stopped) else by_code[exit_code_of(error)]
 
 
 def say(message: str) -> None:

@@ -1,8 +1,10 @@
 """Clusters, feeds, processes and datasources: models, schemas, YAML loading, merge rules, the graph, holds."""
 
+from toolkit.entities.addresses import check_ledger_url
 from toolkit.entities.cluster import Cluster, ClusterLocations, Interface, Interfaces
 from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface, DatasourceInterfaces, Driver
 from toolkit.entities.documents import Document, Value
+from toolkit.entities.env_references import MissingVariable, expand_env, expand_url
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.exchange import Export, ExportTarget, Extract, FieldSelection, Import, ImportSource, Load
 from toolkit.entities.feed import Feed, FeedSchema, LateArrival
@@ -96,6 +98,7 @@ __all__ = [
     "Locations",
     "MaxDelete",
     "MergePolicy",
+    "MissingVariable",
     "NotImplementedValue",
     "Notification",
     "NotificationLevel",
@@ -129,6 +132,9 @@ __all__ = [
     "Validity",
     "Value",
     "Workflow",
+    "check_ledger_url",
+    "expand_env",
+    "expand_url",
     "load",
     "load_all",
     "not_implemented",

@@ -1,6 +1,6 @@
 """Errors of asking loaded entities for something that they do not have."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from toolkit.entities.nearest import suggestion
 from toolkit.errors import InvalidInput
@@ -20,3 +20,20 @@ class UnknownName(InvalidInput):
         self.what, self.name, self.known, self.where = what, name, tuple(sorted(known)), where
         hint = suggestion(name, known)
         super().__init__(f"{where} has no {what} named {name!r}" + (f"; {hint}" if hint else ""))
+
+
+class NotInEnvironment(InvalidInput):
+    """The environment may not act on a cluster.
+
+    Args:
+        what: that was asked for, for example ``cluster backup``.
+        environment: name.
+        clusters: those that it may act on.
+    """
+
+    def __init__(self, *, what: str, environment: str, clusters: Iterable[str]) -> None:
+        self.what, self.environment, self.clusters = what, environment, tuple(clusters)
+        allowed = ", ".join(self.clusters)
+        super().__init__(
+            f"{what} is not in environment {environment}, which may act on: {allowed}; choose another --env"
+        )

@@ -9,6 +9,8 @@ from jsonschema import FormatChecker
 from toolkit.el import ElError, Frequency, load_zone, parse_expression, parse_instant
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import tokenize
+from toolkit.entities.addresses import check_ledger, check_local_path, check_url
+from toolkit.entities.env_references import check_references
 from toolkit.entities.templates import path_template, table_uri
 
 _RECENT = 4096
@@ -43,21 +45,12 @@ def _matching(pattern: str, expected: str) -> Callable[[str], None]:
     return check
 
 
-_PASSWORD = re.compile(r"://[^/@:]*:(?!\$\{env:)[^/@]+@")
+def _all(*checks: Callable[[str], None]) -> Callable[[str], None]:
+    def check(text: str) -> None:
+        for each in checks:
+            each(text)
 
-
-def _check_url(text: str) -> None:
-    if not text or text != text.strip() or not text.isprintable():
-        raise ElError(text=text, expected="a URL, or host:port, without blanks around it")
-    secret = _PASSWORD.search(text)
-    if secret:
-        position = secret.start() + len("://")
-        raise ElError(
-            text=_PASSWORD.sub("://...:...@", text),
-            position=position,
-            found="a password",
-            expected="a reference such as ${env:NAME}; a secret never stands in the repo",
-        )
+    return check
 
 
 _PARTITION = re.compile(r"(?:[^/${}\s]|\$\{[A-Za-z_][\w.-]*\})+")
@@ -80,7 +73,9 @@ _FORMATS: dict[str, Callable[[str], object]] = {
     "el": parse_expression,
     "path-template": lambda text: path_template(text, "UTC"),
     "table-uri": lambda text: table_uri(text, "UTC"),
-    "url": _check_url,
+    "url": check_url,
+    "ledger-url": _all(check_ledger, check_references),
+    "local-path": _all(check_local_path, check_references),
     "partition-expression": _check_partition,
     "name": _matching(
         r"[A-Za-z][A-Za-z0-9_-]{0,119}", "a letter, then at most 119 letters, digits, underscores and dashes"

@@ -40,7 +40,11 @@ class RepoSettings:
     """What holds for the whole repo.
 
     Attributes:
-        ledger: URL of the SQL database; secrets as ``${env:NAME}``.
+        ledger: URL of the SQL database that is the ledger, SQLite or PostgreSQL; secrets as ``${env:NAME}``. A relative
+            SQLite path is relative to the config repo's root folder.
+        audit_file: path of the file that gets one JSON line for every deletion; ``${env:NAME}`` may stand in it, and a
+            relative path is relative to the config repo's root folder. None: beside a SQLite ledger, else in the
+            user's state folder.
         environments: the names that ``environments/NAME.yaml`` may have.
         default_environment: used when none is asked for; absent: no environment.
         keep_instances_beyond_validity: after a feed's validity has ended, its last instances stay (DESIGN section 7).
@@ -48,13 +52,15 @@ class RepoSettings:
         max_age: a snapshot older than this is refused by actions that change something.
         accept: identifiers of lint rules that this repo accepts.
         lint: settings of lint rules.
-        admins: who may change the repo's settings.
+        admins: user names (of the operating system) of those who may switch safe mode on and off; empty: whoever may
+            write the ledger.
     """
 
     name: str | None = None
     description: str | None = None
     owners: tuple[str, ...] = ()
     ledger: str | None = None
+    audit_file: str | None = None
     environments: tuple[str, ...] = ()
     default_environment: str | None = None
     max_delete: MaxDelete = field(default_factory=MaxDelete)
@@ -82,3 +88,7 @@ class Environment:
     clusters: tuple[str, ...] = ()
     repo: Document = field(default_factory=dict)
     entities: Mapping[str, Document] = field(default_factory=dict)
+
+    def allows(self, cluster: str) -> bool:
+        """Whether it may act on a cluster of that name."""
+        return not self.clusters or cluster in self.clusters

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.el import Frequency, InstanceSequence
+from toolkit.el import Frequency, InstanceSequence, format_instant
 from toolkit.entities.vocabulary import NotificationLevel
 
 Properties = Mapping[str, str | int | float | bool]
@@ -45,6 +45,9 @@ class Validity:
 
     start: datetime
     end: datetime
+
+    def __str__(self) -> str:
+        return f"{format_instant(self.start)} to {format_instant(self.end)}"
 
     def sequence(self, frequency: Frequency, timezone: str) -> InstanceSequence:
         """The instances of this validity, stepped by `frequency` in `timezone`."""

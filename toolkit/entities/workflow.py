@@ -34,13 +34,17 @@ class Step:
     """One step of a workflow of several.
 
     Attributes:
-        recoverable: a rerun after a failure may begin at this step.
+        inputs: names of the process's inputs that the step reads; None: all of them (BDRE: a sub-process consumes the
+            batches of its own upstreams).
+        recoverable: its success is kept when the process is rerun after a failure (BDRE's can_recover). False: a rerun
+            runs it, and everything after it, again, since it leaves nothing behind that outlives the run.
     """
 
     name: str
     engine: Engine
     path: str
-    recoverable: bool = False
+    inputs: tuple[str, ...] | None = None
+    recoverable: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,8 @@ import pytest
 
 from tests.unit.cli.running import Feedctl
 from toolkit import __version__
+from toolkit.config_source import open_snapshot
+from toolkit.entities import load
 
 
 def test_init_makes_a_clean_git_repository_that_loads(feedctl: Feedctl, tmp_path: Path) -> None:
@@ -20,6 +22,16 @@ def test_init_makes_a_clean_git_repository_that_loads(feedctl: Feedctl, tmp_path
     assert status.stdout == ""
     for environment in ("dev", "prod"):
         assert feedctl("entity", "list", "--config-repo", str(repo), "--env", environment).code == 0
+
+
+def test_the_ledger_of_the_development_environment_leaves_the_checkout_clean(feedctl: Feedctl, tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    feedctl("init", str(repo))
+    assert load(open_snapshot(repo)).settings.ledger == "sqlite:///.feedctl/ledger.db"
+    (repo / ".feedctl").mkdir()
+    for name in ("ledger.db", "ledger.db-wal", "audit.jsonl"):
+        (repo / ".feedctl" / name).write_text("x")
+    assert not open_snapshot(repo, for_mutation=True).id.dirty
 
 
 def test_the_local_data_lies_where_init_is_told(feedctl: Feedctl, tmp_path: Path) -> None:

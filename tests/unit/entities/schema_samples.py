@@ -16,6 +16,8 @@ _BY_FORMAT = {
     "path-template": "/data/x/${YEAR}",
     "table-uri": "catalog:db:t#ds=${YEAR}",
     "url": "hdfs://nn:8020",
+    "ledger-url": "sqlite:///ledger.db",
+    "local-path": "/var/log/audit.jsonl",
     "partition-expression": "*/${cluster.colo}",
     "name": "some_name",
     "variable": "some_variable",

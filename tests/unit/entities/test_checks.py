@@ -144,6 +144,24 @@ def test_a_feed_that_would_be_acted_on_wrongly_is_refused(old: str, new: str, pr
                 "expected one of the process's inputs; did you mean clicks?"
             ),
         ),
+        (
+            "{engine: spark_sql, path: workflows/clicks_hourly.sql}",
+            "{steps: [{name: a, engine: hive, path: x}, {name: b, engine: hive, path: y, inputs: [clicks, cliks]}]}",
+            (
+                "processes/clicks_hourly.yaml:7:104: unknown-input: found the input 'cliks' of the step b, "
+                "expected one of the process's inputs; did you mean clicks?"
+            ),
+        ),
+        (
+            "{engine: spark_sql, path: workflows/clicks_hourly.sql}",
+            "{steps: [{name: a, engine: command, path: x}, {name: a, engine: command, path: y}]}",
+            "processes/clicks_hourly.yaml:7:64: duplicate-name: the name 'a' is there twice in steps; ",
+        ),
+        (
+            "{engine: spark_sql",
+            "{steps: [{name: a b, engine: command, path: x}]",
+            'processes/clicks_hourly.yaml:7:27: bad-name: workflow.steps[a b].name: "a b": expected a letter, then ',
+        ),
     ],
 )
 def test_a_process_that_would_be_acted_on_wrongly_is_refused(old: str, new: str, problem: str) -> None:

@@ -171,3 +171,42 @@ def test_the_end_of_a_hold_is_not_held() -> None:
 def test_a_hold_that_holds_nothing_is_refused(hold: str, problem: str) -> None:
     backup = CLUSTER.replace("name: primary", "name: backup")
     assert problems({"clusters/backup.yaml": backup, "holds.yaml": f"holds:\n  - {hold}\n"}) == [problem]
+
+
+def test_the_ledger_and_what_goes_with_it_are_read_as_written() -> None:
+    settings = repository().settings
+    assert (settings.ledger, settings.audit_file, settings.admins) == (None, None, ())
+    text = "ledger: sqlite:///a.db\naudit_file: ${env:HOME}/audit.jsonl\nadmins: [etl]\n"
+    settings = repository({"repo.yaml": text}).settings
+    assert settings.ledger == "sqlite:///a.db"
+    assert (settings.audit_file, settings.admins) == ("${env:HOME}/audit.jsonl", ("etl",))
+
+
+def test_an_environment_has_a_ledger_of_its_own() -> None:
+    base = {**ENVIRONMENTS, "repo.yaml": "environments: [dev, prod]\nledger: sqlite:///a.db\n"}
+    texts = {**base, "environments/prod.yaml": 'repo: {ledger: "postgresql://db/feedctl", admins: [etl]}\n'}
+    assert repository(texts, "dev").settings.ledger == "sqlite:///a.db"
+    assert repository(texts, "prod").settings.ledger == "postgresql://db/feedctl"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "ledger: mysql://db/feedctl",
+            'repo.yaml:1:9: bad-ledger-url: ledger: "mysql://...": expected sqlite:///FILE ',
+        ),
+        ("ledger: sqlite://", 'repo.yaml:1:9: bad-ledger-url: ledger: "sqlite://": found a ledger in memory, '),
+        (
+            "ledger: sqlite:///${HOME}/a.db",
+            "repo.yaml:1:19: bad-ledger-url: ledger: \"sqlite:///${HOME}/a.db\": at character 11: found '${HOME}', ",
+        ),
+        ("audit_file: audit/", 'repo.yaml:1:13: bad-local-path: audit_file: "audit/": found a folder, expected '),
+        ("audit_file: ${HOME}/a", 'repo.yaml:1:13: bad-local-path: audit_file: "${HOME}/a": at character 1: found '),
+        # A list that is there and empty would read as nobody, and mean everybody.
+        ("admins: []", "repo.yaml:1:9: bad-value: admins: found a list, expected a list with at least 1 item"),
+    ],
+)
+def test_a_ledger_that_would_not_last_and_what_goes_with_it_are_refused(text: str, problem: str) -> None:
+    (found,) = problems({"repo.yaml": f"{text}\n"})
+    assert found.startswith(problem), found

@@ -1,6 +1,7 @@
-"""A process: its clusters and feeds exist, its workflow is one thing, its late inputs are inputs."""
+"""A process: its clusters and feeds exist, its workflow is one thing, the inputs that it speaks of are inputs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from toolkit.entities.checks.context import Context, duplicate_findings, validity_findings
 from toolkit.entities.nearest import suggestion
@@ -67,14 +68,27 @@ def check_late_inputs(process: Process) -> Iterator[Finding]:
     late = process.late_process
     for name in late.inputs if late else ():
         if name not in process.inputs:
-            yield Finding(
-                pointer=("late_process", "inputs", name),
-                rule="unknown-input",
-                message=f"found the late input {name!r}, expected one of the process's inputs",
-                hint=suggestion(name, process.inputs),
-                on_key=True,
-            )
+            pointer: Pointer = ("late_process", "inputs", name)
+            yield replace(_unknown_input(process, pointer, f"the late input {name!r}", name), on_key=True)
 
 
-OWN_CHECKS = (check_validities, check_names, check_workflow, check_late_inputs)
+def check_step_inputs(process: Process) -> Iterator[Finding]:
+    """Steps read inputs that the process has: the ledger would wait for batches that nobody enqueues."""
+    for position, step in enumerate(process.workflow.steps):
+        for index, name in enumerate(step.inputs or ()):
+            if name not in process.inputs:
+                pointer: Pointer = ("workflow", "steps", position, "inputs", index)
+                yield _unknown_input(process, pointer, f"the input {name!r} of the step {step.name}", name)
+
+
+def _unknown_input(process: Process, pointer: Pointer, what: str, name: str) -> Finding:
+    return Finding(
+        pointer=pointer,
+        rule="unknown-input",
+        message=f"found {what}, expected one of the process's inputs",
+        hint=suggestion(name, process.inputs),
+    )
+
+
+OWN_CHECKS = (check_validities, check_names, check_workflow, check_late_inputs, check_step_inputs)
 CROSS_CHECKS = (check_clusters, check_feeds)

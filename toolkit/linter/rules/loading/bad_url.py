@@ -11,12 +11,15 @@ RULE = Rule(
     severity=Severity.ERROR,
     rationale="A password in the repo is known to everyone who can read it, and to its history for ever.",
     bad="""\
-# repo.yaml
-ledger: "postgresql+psycopg://feedctl:sesame@db/feedctl"
+# datasources/shop.yaml
+interfaces:
+  readonly: {endpoint: "jdbc:postgresql://reader:sesame@db/shop"}
 """,
     good="""\
-# repo.yaml
-ledger: "postgresql+psycopg://feedctl:${env:LEDGER_PASSWORD}@db/feedctl"
+# datasources/shop.yaml
+interfaces:
+  readonly: {endpoint: "jdbc:postgresql://db/shop"}
+credential: {user: reader, env: SHOP_PASSWORD}
 """,
     source="DESIGN section 4",
 )

@@ -1,4 +1,4 @@
-"""A late input is one of the process's inputs."""
+"""A late input, and an input of a step, is one of the process's inputs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from toolkit.linter.rule import Rule
 
 RULE = Rule(
     id="unknown-input",
-    name="A late input is one of the process's inputs",
+    name="A late input, and an input of a step, is one of the process's inputs",
     severity=Severity.ERROR,
-    rationale=("The late workflow would never run, since nothing looks for late data of an input that does not exist."),
+    rationale=(
+        "Nothing looks for late data of an input that does not exist, so the late workflow would never run; a step "
+        "that reads one would wait for batches that nobody enqueues."
+    ),
     bad="""\
 # processes/clicks_hourly_job.yaml
 inputs:
@@ -22,5 +25,5 @@ inputs:
   clicks: {feed: clicks, start: "now(0,0)", end: "now(0,0)"}
 late_process: {policy: final, inputs: {clicks: workflows/late.sql}}
 """,
-    source="Falcon entity specification, Process, Late data",
+    source="Falcon entity specification, Process, Late data; BDRE, PROCESS_BATCH_QUEUE",
 )

@@ -20,7 +20,7 @@ _SHAPES = (
     ("a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
     ("a signed token (JWT)", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"),
     ("an Azure storage key", r"\bAccountKey=[A-Za-z0-9+/]{40,}=*"),
-    ("a URL with a password", r"://[^/@:\s]*:(?!\$\{|\*+@)[^/@\s]+@"),
+    ("a URL with a password", r"://(?:\$\{[^}]*\}|[^/@:\s])*+:(?!\$\{|\*+@)[^/@\s]+@"),
     ("a password in a URL", r"(?i:[?&;](?:password|passwd|pwd)=)(?!\$\{|\*+(?:[&;]|$))[^&;\s]+"),
 )
 _SECRET = re.compile("|".join(f"(?P<s{index}>{shape})" for index, (_, shape) in enumerate(_SHAPES)))

@@ -1,0 +1,102 @@
+"""Checks of the URLs and local paths that stand in the repo."""
+
+from __future__ import annotations
+
+import re
+
+from toolkit.el import ElError
+
+_USER = r"://(?:\$\{env:[^}]*\}|[^/@:])*+:"
+_PASSWORD = re.compile(_USER + r"(?!\$\{env:)[^/@]+@")
+_LEDGER_PASSWORD = re.compile(_USER + r"(?!\$\{env:[^}]*\}@)[^@]+@")
+"""SQLAlchemy takes a password with slashes, and nothing may stand beside a reference."""
+
+_LEDGER = re.compile(r"(?P<driver>sqlite|postgresql(?:\+psycopg)?)://(?P<place>.*)")
+_PLAIN = re.compile(r"[\w./~-]+|\$\{env:\w+\}")
+_SCHEME = re.compile(r"[\w.+-]*:(?://)?")
+_SQLITE = "sqlite:///FILE (in the config repo) or sqlite:////FILE (anywhere)"
+_POSTGRES = "postgresql://HOST/DATABASE, also as postgresql+psycopg://"
+
+
+def check_url(text: str) -> None:
+    """An end point: a URL, or host:port, without a password.
+
+    Raises:
+        ElError: it is something else.
+    """
+    _check_blanks(text, "a URL, or host:port, without blanks around it")
+    _check_password(text, _PASSWORD)
+
+
+def check_ledger(text: str) -> None:
+    """A ledger's URL as it may stand in the repo: without a password.
+
+    Raises:
+        ElError: it is something else.
+    """
+    _check_password(text, _LEDGER_PASSWORD)
+    check_ledger_url(text)
+
+
+def check_ledger_url(text: str) -> None:
+    """A ledger's URL, wherever it is from: a SQLite file or a PostgreSQL database (DESIGN section 6).
+
+    Raises:
+        ElError: it is something else; the message shows no more of it than its scheme, since it may hold a password.
+    """
+    match = _LEDGER.fullmatch(text) if text == text.strip() and text.isprintable() else None
+    if match is not None and match["driver"] == "sqlite":
+        _check_sqlite(text, match["place"])
+    elif match is None or not match["place"]:
+        raise ElError(text=_head(text), expected=f"{_SQLITE}, or {_POSTGRES}")
+
+
+def _head(text: str) -> str:
+    """The text when nothing in it can be a password, else its scheme."""
+    if _PLAIN.fullmatch(text):
+        return text
+    scheme = _SCHEME.match(text)
+    return f"{scheme.group() if scheme else ''}..."
+
+
+def _check_sqlite(text: str, place: str) -> None:
+    if place in {"", "/", "/:memory:"}:
+        raise ElError(text=text, found="a ledger in memory, which forgets", expected=_SQLITE)
+    if not place.startswith("/"):
+        raise ElError(text=text, position=len("sqlite://"), found=place, expected=f"a third slash: {_SQLITE}")
+    if place.endswith("/"):
+        raise ElError(text=text, found="a folder", expected=f"a file: {_SQLITE}")
+    if "?" in place:
+        raise ElError(text=text, position=text.index("?"), found="options", expected=f"none: {_SQLITE}")
+
+
+def check_local_path(text: str) -> None:
+    """The path of a file on the machine that the action runs on.
+
+    Raises:
+        ElError: it is a URL or a folder, or only a shell would know what it means.
+    """
+    expected = "the path of a local file, absolute or relative to the config repo"
+    _check_blanks(text, expected)
+    if "://" in text:
+        raise ElError(text=_head(text), found="a URL", expected=expected)
+    if text.startswith("~"):
+        raise ElError(text=text, position=0, found="~", expected="${env:HOME}")
+    if text.endswith("/"):
+        raise ElError(text=text, found="a folder", expected=expected)
+
+
+def _check_blanks(text: str, expected: str) -> None:
+    if not text or text != text.strip() or not text.isprintable():
+        raise ElError(text=text, expected=expected)
+
+
+def _check_password(text: str, pattern: re.Pattern[str]) -> None:
+    secret = pattern.search(text)
+    if secret:
+        raise ElError(
+            text=pattern.sub("://...:...@", text),
+            position=secret.start() + len("://"),
+            found="a password",
+            expected="a reference such as ${env:NAME}; a secret never stands in the repo",
+        )
