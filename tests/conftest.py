@@ -1,12 +1,19 @@
-"""What all tests share: a Java for those that start Spark, and how property tests run."""
+"""What all tests share: a Java for those that start Spark, a PostgreSQL, and how property tests run."""
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.databases.postgresql import PostgresServer, running_postgres
+from tests.databases.postgresql_programs import NoServerPrograms, PostgresPrograms
+
+pytest_plugins = ["tests.databases.ledgers"]  # loaded here, for all tests
 
 # A slow machine is no fault of the code: how long an example takes is nowhere a test.
 settings.register_profile("feedctl", deadline=None, print_blob=True)
@@ -22,3 +29,19 @@ def java_home() -> Path:
     if found.returncode:
         pytest.skip(found.stderr.strip())
     return Path(found.stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A PostgreSQL of this worker's own, started for the first test that asks; make a database and leave it running.
+
+    A machine without PostgreSQL skips the tests that ask for it, except in CI, where they must run.
+    """
+    try:
+        PostgresPrograms.found()
+    except NoServerPrograms as missing:
+        if os.environ.get("CI"):
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
+    with running_postgres() as server:
+        yield server

@@ -1,0 +1,96 @@
+"""What is asked often is looked up in an index, so that it takes no longer in an old ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+import sqlalchemy as sa
+
+from tests.contract.ledger.samples import key
+from toolkit.ledger import events
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.runs import finding, items, requests
+from toolkit.ledger.runs.finding import RunFilter, RunOrder, Subject
+from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.vocabulary import LifeCycle
+
+_MONTH = RunFilter(entity="clicks", clusters=("primary",), start_key="2026-03-01T00:00Z", end_key="2026-04-01T00:00Z")
+_SUBJECT = Subject(entity="clicks", life_cycle=LifeCycle.EVICTION, cluster="primary")
+_RANGE = "entity=? AND instance_key>? AND instance_key<?"
+_ONE_KEY = "entity=? AND instance_key=? AND life_cycle=? AND cluster=? AND counterpart=?"
+_BOTH_ENDS = "'2026-03-01T00:00Z'::text) AND ((instance_key)::text <"
+
+PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
+    ("a range of instances", lambda tx: finding.find(tx, _MONTH), _RANGE, _BOTH_ENDS),
+    ("their newest attempts", lambda tx: finding.find(tx, _MONTH), _ONE_KEY, "Only Scan Backward using uq_run_run_key"),
+    ("a count of a range", lambda tx: finding.summary(tx, _MONTH), _RANGE, _BOTH_ENDS),
+    ("the newest attempt", lambda tx: finding.newest(tx, key()), _ONE_KEY, "Scan Backward using uq_run_run_key"),
+    ("active runs", finding.active, "ix_run_open", "uq_run_active"),
+    (
+        "the last success",
+        lambda tx: finding.last_success(tx, [_SUBJECT]),
+        "ix_run_succeeded (entity=? AND life_cycle=? AND cluster=?)",
+        "Scan Backward using ix_run_succeeded",
+    ),
+    (
+        "open items",
+        lambda tx: items.unsettled(tx, LifeCycle.EVICTION, "clicks", "primary"),
+        "item USING INDEX ix_item_intended",
+        "using ix_item_intended",
+    ),
+    ("open requests", lambda tx: requests.open_of(tx, [1, 2]), "ix_request_open (run_id=?)", "ix_request_open"),
+    ("new events", lambda tx: events.after(tx, 7), "PRIMARY KEY (rowid>?)", "using pk_event"),
+    (
+        "events of an instance",
+        lambda tx: events.of_instance(tx, "clicks", "primary", "2026-03-01T00:00Z"),
+        "ix_event_instance (feed=? AND cluster=? AND instance_key=?)",
+        "ix_event_instance",
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "work", "on_sqlite", "on_postgresql"), PLANS, ids=[each[0] for each in PLANS])
+def test_an_index_is_used_for(
+    ledger: Ledger, what: str, work: Callable[[Transaction], object], on_sqlite: str, on_postgresql: str
+) -> None:
+    is_sqlite = ledger.engine.dialect.name == "sqlite"
+    plan = _plan(ledger, work)
+    assert (on_sqlite if is_sqlite else on_postgresql) in plan, f"{what}:\n{plan}"
+
+
+def test_a_month_sorted_by_instance_is_read_in_the_order_of_the_index(postgres_ledger: Ledger) -> None:
+    newest_first = RunFilter(entity="clicks", descending=True, limit=10)
+    assert "Sort" not in _plan(postgres_ledger, lambda tx: finding.find(tx, newest_first))
+    by_status = RunFilter(entity="clicks", order_by=RunOrder.STATUS)
+    assert "Sort" in _plan(postgres_ledger, lambda tx: finding.find(tx, by_status))
+
+
+def _plan(ledger: Ledger, work: Callable[[Transaction], object]) -> str:
+    """How the database would do the queries of the work; PostgreSQL must not read a whole table since it is small."""
+
+    def explain(tx: Transaction) -> str:
+        is_sqlite = tx.connection.dialect.name == "sqlite"
+        if not is_sqlite:
+            tx.connection.exec_driver_sql("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        with _statements(tx.connection) as statements:
+            work(tx)
+        explained = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"
+        rows = (tx.connection.exec_driver_sql(f"{explained} {each}", values).all() for each, values in statements)
+        return "\n".join(row[-1] for each in rows for row in each)
+
+    return ledger.read(explain)
+
+
+@contextmanager
+def _statements(connection: sa.Connection) -> Iterator[list[tuple[str, tuple[object, ...]]]]:
+    """The statements that are executed in the body, with their values."""
+    seen: list[tuple[str, tuple[object, ...]]] = []
+
+    def note(_connection: object, _cursor: object, statement: str, values: tuple[object, ...], *_: object) -> None:
+        seen.append((statement, values))
+
+    sa.event.listen(connection, "before_cursor_execute", note)
+    yield seen
+    sa.event.remove(connection, "before_cursor_execute", note)

@@ -1,0 +1,69 @@
+"""Engines for SQLite and PostgreSQL, under the rules of DESIGN section 6."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import sqlalchemy as sa
+
+from toolkit.ledger.same_file import remember_file, require_same_file
+
+BUSY_SECONDS = 15.0
+"""So long SQLite waits for another writer before it says that it is busy."""
+CONNECT_SECONDS = 10
+"""So long PostgreSQL may take to answer."""
+STATEMENT_SECONDS = 120
+"""A statement of ours that takes longer hangs, for example on a lock that nobody gives back."""
+
+
+def connect(url: sa.URL, *, read_only: bool = False) -> sa.Engine:
+    """An engine with one connection, which is made when it is first needed.
+
+    Args:
+        url: of a SQLite file or a PostgreSQL database.
+        read_only: the database itself refuses every change, so that a dry run cannot make one.
+    """
+    return _sqlite(url, read_only=read_only) if url.get_backend_name() == "sqlite" else _postgresql(url, read_only)
+
+
+def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
+    engine = sa.create_engine(
+        url,
+        pool_size=1,
+        max_overflow=0,
+        poolclass=sa.QueuePool,
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None},
+    )
+    pragmas = ["query_only = ON"] if read_only else ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]
+
+    path = url.database or ""
+
+    def prepare(connection: sqlite3.Connection, record: sa.pool.ConnectionPoolEntry) -> None:
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+        remember_file(path, record.info)
+
+    def begin(connection: sa.Connection) -> None:
+        """A writer takes the lock at once: two readers that both want to write would block each other for good."""
+        require_same_file(path, connection.info)
+        reads = read_only or connection.get_execution_options().get("feedctl_reads", False)
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+    sa.event.listen(engine, "connect", prepare)
+    sa.event.listen(engine, "begin", begin)
+    return engine
+
+
+def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - one private call
+    settings = {"statement_timeout": f"{STATEMENT_SECONDS}s", "lock_timeout": "60s", "timezone": "UTC"}
+    if read_only:
+        settings["default_transaction_read_only"] = "on"
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+    return sa.create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        isolation_level="READ COMMITTED",  # what is read after a lock must be what its last holder wrote
+        pool_size=1,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": CONNECT_SECONDS, "options": options, "application_name": "feedctl"},
+    )

@@ -1,0 +1,69 @@
+"""What can go wrong with the ledger itself; the errors of its calls are beside the calls."""
+
+from __future__ import annotations
+
+from toolkit.errors import FeedctlError, InvalidInput, Unavailable
+from toolkit.ledger.vocabulary import RunStatus
+
+
+class LedgerUnavailable(Unavailable):
+    """The database cannot be used now: unreachable, full, read-only, or locked for too long.
+
+    Args:
+        place: the ledger's URL, without its password.
+        why: in the database's words.
+    """
+
+    code = "ledger_unavailable"
+
+    def __init__(self, *, place: str, why: str) -> None:
+        self.place, self.why = place, why
+        todo = "nothing is started without it; try again when it is back, or give --no-ledger to act without"
+        super().__init__(f"the ledger {place} cannot be used: {why}; {todo}")
+
+
+class LedgerConflict(Unavailable):
+    """Other runs kept getting in the way of a transaction, in all its tries.
+
+    Args:
+        place: the ledger's URL, without its password.
+        why: in the database's words.
+    """
+
+    code = "ledger_conflict"
+
+    def __init__(self, *, place: str, why: str) -> None:
+        self.place, self.why = place, why
+        super().__init__(f"the ledger {place} is busy: {why}; nothing was changed, try again")
+
+
+class UnusableLedger(InvalidInput):
+    """A ledger that this feedctl must not use.
+
+    Args:
+        place: the ledger's URL, without its password.
+        found: what is wrong with it.
+        todo: what to do.
+    """
+
+    code = "unusable_ledger"
+
+    def __init__(self, *, place: str, found: str, todo: str) -> None:
+        self.place, self.found, self.todo = place, found, todo
+        super().__init__(f"the ledger {place} {found}; {todo}")
+
+
+class IllegalTransition(FeedctlError):  # noqa: N818 - named for what was asked, as its siblings
+    """A change of status that `TRANSITIONS` does not have; nothing was changed.
+
+    Args:
+        subject: the run.
+        old: its status.
+        new: what was wanted.
+    """
+
+    code = "illegal_transition"
+
+    def __init__(self, *, subject: str, old: RunStatus, new: RunStatus) -> None:
+        self.subject, self.old, self.new = subject, old, new
+        super().__init__(f"{subject} is {old} and cannot become {new}; nothing was changed")

@@ -1,0 +1,168 @@
+"""Events: what happened to instances, in the order in which it became visible (DESIGN section 6).
+
+Whoever appends holds the one row of `event_counter` until its transaction ends. So numbers have no gaps and become
+visible in their order, and a consumer that reads on from its cursor never skips one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from toolkit.errors import Failed, InvalidInput
+from toolkit.ledger.tables import consumer_cursor, event, event_counter
+from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.vocabulary import EventKind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewEvent:
+    """What happened to an instance.
+
+    Attributes:
+        kind: what happened.
+        feed: the feed.
+        cluster: where.
+        instance_key: which instance.
+        uri: where the data is, or was.
+    """
+
+    kind: EventKind
+    feed: str
+    cluster: str
+    instance_key: str
+    uri: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """An event; the fields are the columns of the table `event`, where each is explained."""
+
+    sequence: int
+    kind: EventKind
+    feed: str
+    cluster: str
+    instance_key: str
+    uri: str | None
+    run_id: int | None
+    recorded_at: datetime
+
+
+class CursorMovedOn(Failed):
+    """A consumer's cursor is further already: the same consumer runs twice.
+
+    Args:
+        consumer: who reads.
+        found: where its cursor is.
+        wanted: where it should have been set.
+    """
+
+    code = "cursor_moved_on"
+
+    def __init__(self, *, consumer: str, found: int, wanted: int) -> None:
+        self.consumer, self.found, self.wanted = consumer, found, wanted
+        told = f"the cursor of {consumer} is at {found} already and does not go back to {wanted}"
+        super().__init__(f"{told}; does the same consumer run twice? Read on from {found}")
+
+
+class NoSuchEvent(InvalidInput):
+    """A cursor was to move to where there is no event yet.
+
+    Args:
+        sequence: the number that was given.
+        last: of the newest event.
+    """
+
+    code = "no_such_event"
+
+    def __init__(self, *, sequence: int, last: int) -> None:
+        self.sequence, self.last = sequence, last
+        super().__init__(f"there is no event {sequence} yet; the newest is {last}")
+
+
+def append(tx: Transaction, events: Sequence[NewEvent], run_id: int | None = None) -> range:
+    """Append events; to be called last in a transaction, since all others that append wait for its end.
+
+    Args:
+        tx: the transaction.
+        events: in their order.
+        run_id: the run that did it; None: it came from outside.
+
+    Returns:
+        Their numbers.
+    """
+    if not events:
+        return range(0)
+    counted = sa.update(event_counter).values(last_sequence=event_counter.c.last_sequence + len(events))
+    last: int = tx.execute(counted.returning(event_counter.c.last_sequence)).scalar_one()
+    numbers = range(last - len(events) + 1, last + 1)
+    always = {"run_id": run_id, "recorded_at": tx.now()}
+    rows = [{**_columns(each), **always, "sequence": number} for number, each in zip(numbers, events, strict=True)]
+    tx.execute(sa.insert(event), rows)
+    return numbers
+
+
+def _columns(new: NewEvent) -> dict[str, object]:
+    """What `asdict` makes too, ten times as slow, for each of the many events of a run."""
+    named = {"kind": new.kind, "feed": new.feed, "cluster": new.cluster}
+    return {**named, "instance_key": new.instance_key, "uri": new.uri}
+
+
+def after(
+    tx: Transaction, sequence: int, limit: int = 1000, feed: str | None = None, cluster: str | None = None
+) -> list[Event]:
+    """The events that follow a number, of all feeds or one, on all clusters or one, in their order.
+
+    Args:
+        tx: the transaction.
+        sequence: the last event that is known already; 0: none.
+        limit: at most so many.
+        feed: only of this feed.
+        cluster: only of this cluster.
+    """
+    where = [event.c.sequence > sequence]
+    if feed is not None:
+        where.append(event.c.feed == feed)
+    if cluster is not None:
+        where.append(event.c.cluster == cluster)
+    return list(tx.rows(Event, sa.select(event).where(*where).order_by(event.c.sequence).limit(limit)))
+
+
+def of_instance(tx: Transaction, feed: str, cluster: str, instance_key: str) -> list[Event]:
+    """What happened to one instance, in order."""
+    of_it = (event.c.feed == feed) & (event.c.cluster == cluster) & (event.c.instance_key == instance_key)
+    return list(tx.rows(Event, sa.select(event).where(of_it).order_by(event.c.sequence)))
+
+
+def newest(tx: Transaction) -> int:
+    """The number of the newest event; 0: there is none."""
+    last: int = tx.execute(sa.select(event_counter.c.last_sequence)).scalar_one()
+    return last
+
+
+def cursor(tx: Transaction, consumer: str) -> int:
+    """The last event that a consumer has dealt with; 0: none."""
+    found = sa.select(consumer_cursor.c.sequence).where(consumer_cursor.c.consumer == consumer)
+    sequence: int = tx.execute(found).scalar_one_or_none() or 0
+    return sequence
+
+
+def advance(tx: Transaction, consumer: str, to: int) -> None:
+    """Move a consumer's cursor, best in the transaction that records what it did.
+
+    Raises:
+        CursorMovedOn: it is further already.
+        NoSuchEvent: there is no event of this number yet.
+    """
+    last = newest(tx)
+    if to > last:
+        raise NoSuchEvent(sequence=to, last=last)
+    moved = {"sequence": to, "moved_at": tx.now()}
+    insert = tx.upsert(consumer_cursor).values(consumer=consumer, **moved)
+    is_behind = consumer_cursor.c.sequence <= to
+    upsert = insert.on_conflict_do_update(index_elements=["consumer"], set_=moved, where=is_behind)
+    if tx.execute(upsert.returning(consumer_cursor.c.sequence)).first() is None:
+        raise CursorMovedOn(consumer=consumer, found=cursor(tx, consumer), wanted=to)

@@ -1,0 +1,216 @@
+"""Runs by number, by key, and by filters (Falcon overview, Instance Management: status, list, summary)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from operator import attrgetter
+from typing import Any
+
+import sqlalchemy as sa
+
+from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.parts import in_parts
+from toolkit.ledger.runs.errors import UnknownRun
+from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.tables import run
+from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.vocabulary import TRANSITIONS, LifeCycle, RunStatus
+
+ACTIVE = (RunStatus.RUNNING, RunStatus.SUSPENDED)
+"""Somebody works on it, or may go on with it; of a key, only one attempt can be so."""
+OPEN = (RunStatus.WAITING, RunStatus.READY, *ACTIVE)
+"""Not over."""
+OVER = tuple(status for status in TRANSITIONS if status.is_terminal)
+"""Only a new attempt can follow."""
+
+
+class RunOrder(StrEnum):
+    """What runs are sorted by; within equal ones by instance, cluster, life cycle and attempt."""
+
+    INSTANCE = "instance"
+    """Instance key, so by time."""
+    STATUS = "status"
+    """The name of the status."""
+    START = "start"
+    """When somebody began; what has not begun comes last."""
+    END = "end"
+    """When it was over; what is not over comes last."""
+    CLUSTER = "cluster"
+    """The name of the cluster."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunFilter:
+    """Which runs, in which order.
+
+    Attributes:
+        entity: feed or process.
+        life_cycle: None: all.
+        clusters: empty: all.
+        start_key: the first instance key; None: from the beginning.
+        end_key: the first that is too late; None: to the end.
+        statuses: empty: all.
+        started_after: only what somebody began then or later.
+        all_attempts: not just the newest of each key.
+        order_by: what they are sorted by.
+        descending: the largest first.
+        offset: so many are left out first.
+        limit: at most so many; None: all.
+    """
+
+    entity: str
+    life_cycle: LifeCycle | None = None
+    clusters: Collection[str] = ()
+    start_key: str | None = None
+    end_key: str | None = None
+    statuses: Collection[RunStatus] = ()
+    started_after: datetime | None = None
+    all_attempts: bool = False
+    order_by: RunOrder = RunOrder.INSTANCE
+    descending: bool = False
+    offset: int = 0
+    limit: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """What has a last success: an action on an entity on a cluster."""
+
+    entity: str
+    life_cycle: LifeCycle
+    cluster: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StatusCount:
+    """So many runs have this status on this cluster (Falcon overview, Instance Management, summary)."""
+
+    cluster: str
+    status: RunStatus
+    count: int
+
+
+def get(tx: Transaction, run_id: int) -> Run:
+    """The run of this number.
+
+    Raises:
+        UnknownRun: there is none.
+    """
+    found = tx.row(Run, sa.select(run).where(run.c.run_id == run_id))
+    if found is None:
+        raise UnknownRun(run_id=run_id)
+    return found
+
+
+def is_of(key: RunKey) -> sa.ColumnElement[bool]:
+    """Whether a row of `run` is an attempt of the key."""
+    return sa.and_(*(run.c[name] == getattr(key, name) for name in _KEY))
+
+
+def newest(tx: Transaction, key: RunKey) -> Run | None:
+    """The newest attempt of a key; None: nothing was recorded for it, so it waits."""
+    return tx.row(Run, sa.select(run).where(is_of(key)).order_by(run.c.attempt.desc()).limit(1))
+
+
+def find(tx: Transaction, wanted: RunFilter) -> list[Run]:
+    """The runs that the filter lets through, in its order."""
+    order = (_by(run.c[name], descending=wanted.descending) for name in _ORDERS[wanted.order_by])
+    statement = sa.select(run).where(*_conditions(wanted)).order_by(*order)
+    return list(tx.rows(Run, statement.offset(wanted.offset or None).limit(wanted.limit)))
+
+
+def active(tx: Transaction, entity: str | None = None) -> list[Run]:
+    """The runs that are running or suspended, of one entity or of all, the oldest first."""
+    where = [is_one_of(run.c.status, *OPEN), is_one_of(run.c.status, *ACTIVE)]  # the first is what the index covers
+    if entity is not None:
+        where.append(run.c.entity == entity)
+    # Sorted here: asked for this order, SQLite reads the whole table in it rather than the index.
+    return sorted(tx.rows(Run, sa.select(run).where(*where)), key=attrgetter("run_id"))
+
+
+def last_success(tx: Transaction, subjects: Collection[Subject]) -> dict[Subject, Run]:
+    """The run of each subject that succeeded last; who never succeeded is left out."""
+    found: dict[Subject, Run] = {}
+    for part in in_parts(subjects):
+        for each in tx.rows(Run, _last_successes(part)):
+            found[Subject(entity=each.entity, life_cycle=each.life_cycle, cluster=each.cluster)] = each
+    return found
+
+
+def summary(tx: Transaction, wanted: RunFilter) -> list[StatusCount]:
+    """How many runs have which status on which cluster, of those that the filter lets through."""
+    columns = (run.c.cluster, run.c.status)
+    counted = sa.select(*columns, sa.func.count().label("count")).where(*_conditions(wanted))
+    return list(tx.rows(StatusCount, counted.group_by(*columns).order_by(*columns)))
+
+
+_KEY = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
+_BY_INSTANCE = ("instance_key", "life_cycle", "cluster", "counterpart", "attempt")
+_ORDERS = {
+    RunOrder.INSTANCE: _BY_INSTANCE,
+    RunOrder.STATUS: ("status", *_BY_INSTANCE),
+    RunOrder.START: ("started_at", *_BY_INSTANCE),
+    RunOrder.END: ("ended_at", *_BY_INSTANCE),
+    RunOrder.CLUSTER: ("cluster", *_BY_INSTANCE),
+}
+
+
+def _by(column: sa.Column[Any], *, descending: bool) -> sa.ColumnElement[Any]:
+    """What is empty comes last both ways; only there is it said, since no index has that order."""
+    order = column.desc() if descending else column.asc()
+    return order.nulls_last() if column.nullable else order
+
+
+def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
+    where = _in_range(wanted)
+    if wanted.life_cycle is not None:
+        where.append(run.c.life_cycle == wanted.life_cycle)
+    if wanted.clusters:
+        where.append(run.c.cluster.in_(wanted.clusters))
+    if wanted.statuses:
+        where.append(run.c.status.in_(wanted.statuses))
+    if wanted.started_after is not None:
+        where.append(run.c.started_at >= wanted.started_after)
+    if not wanted.all_attempts:
+        where.append(_is_newest())
+    return where
+
+
+def _in_range(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
+    where = [run.c.entity == wanted.entity]
+    if wanted.start_key is not None:
+        where.append(run.c.instance_key >= wanted.start_key)
+    if wanted.end_key is not None:
+        where.append(run.c.instance_key < wanted.end_key)
+    return where
+
+
+def _is_newest() -> sa.ColumnElement[bool]:
+    """By comparison with one value, which is one look into the index for each run, whatever the planner believes.
+
+    As an anti-join, PostgreSQL without fresh statistics compared each run of a month with all others: 25 s, not 20 ms.
+    """
+    other = run.alias("other")
+    same_key = [other.c[name] == run.c[name] for name in _KEY]
+    return run.c.attempt == sa.select(sa.func.max(other.c.attempt)).where(*same_key).scalar_subquery()
+
+
+def _last_successes(subjects: Collection[Subject]) -> sa.Select[tuple[int]]:
+    """One look into the index for each subject, however many runs it has."""
+    rows = [
+        sa.select(
+            sa.literal(each.entity, run.c.entity.type).label("entity"),
+            sa.literal(each.life_cycle, run.c.life_cycle.type).label("life_cycle"),
+            sa.literal(each.cluster, run.c.cluster.type).label("cluster"),
+        )
+        for each in subjects
+    ]
+    subject = sa.union_all(*rows).cte("subject")
+    same = [run.c[name] == subject.c[name] for name in ("entity", "life_cycle", "cluster")]
+    newest_of = sa.select(run.c.run_id).where(*same, is_one_of(run.c.status, RunStatus.SUCCEEDED))
+    last = newest_of.order_by(run.c.ended_at.desc()).limit(1).correlate(subject).scalar_subquery()
+    of_subjects = sa.select(last.label("run_id")).select_from(subject).cte("of_subjects")
+    return sa.select(run).join(of_subjects, of_subjects.c.run_id == run.c.run_id)

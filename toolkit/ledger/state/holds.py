@@ -1,0 +1,112 @@
+"""Holds that commands set, beside those of `holds.yaml`; retention honours the union (DESIGN section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from toolkit.el import parse_instant
+from toolkit.entities import Hold
+from toolkit.ledger.state.errors import UnknownHold
+from toolkit.ledger.tables import hold
+from toolkit.ledger.transaction import Transaction
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewHold:
+    """Keeps a feed's instances with start <= instance < end.
+
+    Attributes:
+        feed: whose instances stay.
+        cluster: None: on every cluster.
+        start_key: the first instance; None: from the beginning.
+        end_key: the first that is free again; None: for ever.
+        reason: why; shown for every instance that it keeps.
+        owner: whom to ask.
+    """
+
+    feed: str
+    cluster: str | None = None
+    start_key: str | None = None
+    end_key: str | None = None
+    reason: str
+    owner: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LedgerHold:
+    """A hold; the fields are the columns of the table `hold`, where each is explained."""
+
+    hold_id: int
+    feed: str
+    cluster: str | None
+    start_key: str | None
+    end_key: str | None
+    reason: str
+    owner: str | None
+    added_by: str
+    added_at: datetime
+    removed_by: str | None
+    removed_at: datetime | None
+
+
+def add(tx: Transaction, new: NewHold, who: str) -> tuple[LedgerHold, bool]:
+    """Add a hold.
+
+    Returns:
+        The hold, and whether it is new: one that says the same and still holds is not added again.
+    """
+    _one_at_a_time(tx)
+    same = [hold.c[name].is_not_distinct_from(value) for name, value in asdict(new).items()]
+    found = tx.row(LedgerHold, sa.select(hold).where(_HOLDS, *same))
+    if found is not None:
+        return found, False
+    insert = sa.insert(hold).values(**asdict(new), added_by=who, added_at=tx.now())
+    return LedgerHold(**tx.execute(insert.returning(hold)).mappings().one()), True
+
+
+def remove(tx: Transaction, hold_id: int, who: str) -> bool:
+    """Let the instances of a hold go again.
+
+    Returns:
+        Whether that changed anything: False when it was removed before.
+
+    Raises:
+        UnknownHold: there is no hold of this number.
+    """
+    named = hold.c.hold_id == hold_id
+    removed = sa.update(hold).where(_HOLDS, named).values(removed_by=who, removed_at=tx.now())
+    if tx.execute(removed).rowcount:
+        return True
+    if tx.execute(sa.select(hold.c.hold_id).where(named)).first() is None:
+        raise UnknownHold(hold_id=hold_id)
+    return False
+
+
+def active(tx: Transaction, feed: str | None = None) -> list[LedgerHold]:
+    """The holds that hold, of one feed or of all, in the order of adding."""
+    where = [_HOLDS] if feed is None else [_HOLDS, hold.c.feed == feed]
+    return list(tx.rows(LedgerHold, sa.select(hold).where(*where).order_by(hold.c.hold_id)))
+
+
+def as_entity_hold(found: LedgerHold) -> Hold:
+    """The hold as retention takes it, beside those of `holds.yaml`."""
+    return Hold(
+        feed=found.feed,
+        cluster=found.cluster,
+        start=parse_instant(found.start_key) if found.start_key else None,
+        end=parse_instant(found.end_key) if found.end_key else None,
+        reason=found.reason,
+        owner=found.owner,
+    )
+
+
+_HOLDS = hold.c.removed_at.is_(None)
+
+
+def _one_at_a_time(tx: Transaction) -> None:
+    """So that two who add the same hold at once get the same one; SQLite has one writer anyway."""
+    if tx.connection.dialect.name == "postgresql":
+        tx.execute(sa.text("LOCK TABLE hold IN SHARE ROW EXCLUSIVE MODE"))

@@ -1,0 +1,174 @@
+"""The closed sets of the ledger, and the legal changes of a run's status (DESIGN section 6)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class LifeCycle(StrEnum):
+    """What a run does with an instance (Falcon overview, Instance Management; life cycles)."""
+
+    EXECUTION = "execution"
+    """A process runs."""
+    REPLICATION = "replication"
+    """A feed's instance is copied to another cluster."""
+    EVICTION = "eviction"
+    """A feed's old instances go."""
+    IMPORT = "import"
+    """A feed's instance is loaded from a datasource."""
+    EXPORT = "export"
+    """A feed's instance is written to a datasource."""
+
+
+class RunStatus(StrEnum):
+    """The state of a run. `TRANSITIONS` says which may follow which."""
+
+    WAITING = "waiting"
+    """Not started: its time or its inputs are not there yet."""
+    READY = "ready"
+    """May start; nobody has taken it yet."""
+    RUNNING = "running"
+    """Somebody works on it."""
+    SUCCEEDED = "succeeded"
+    """Over, and good."""
+    FAILED = "failed"
+    """Over, and not good."""
+    KILLED = "killed"
+    """Ended before its time: by a command, a signal, or the death of its owner."""
+    SUSPENDED = "suspended"
+    """Paused by a command; goes on after a resume."""
+    TIMED_OUT = "timed_out"
+    """Its inputs did not come in time."""
+    SKIPPED = "skipped"
+    """Never started: suspended entity, safe mode, or another run held the lease."""
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the run is over; only a new attempt can follow."""
+        return not TRANSITIONS[self]
+
+
+TRANSITIONS: dict[RunStatus, frozenset[RunStatus]] = {
+    RunStatus.WAITING: frozenset(
+        {
+            RunStatus.READY,
+            RunStatus.RUNNING,
+            RunStatus.SUSPENDED,
+            RunStatus.KILLED,
+            RunStatus.TIMED_OUT,
+            RunStatus.SKIPPED,
+        }
+    ),
+    RunStatus.READY: frozenset(
+        {RunStatus.WAITING, RunStatus.RUNNING, RunStatus.SUSPENDED, RunStatus.KILLED, RunStatus.SKIPPED}
+    ),
+    RunStatus.RUNNING: frozenset(
+        {RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.KILLED, RunStatus.SUSPENDED, RunStatus.TIMED_OUT}
+    ),
+    RunStatus.SUSPENDED: frozenset({RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.KILLED}),
+    RunStatus.SUCCEEDED: frozenset(),
+    RunStatus.FAILED: frozenset(),
+    RunStatus.KILLED: frozenset(),
+    RunStatus.TIMED_OUT: frozenset(),
+    RunStatus.SKIPPED: frozenset(),
+}
+"""The one place that says which status may follow which; everything else is `IllegalTransition`."""
+
+
+class JobMode(StrEnum):
+    """How a job finds its batches (DESIGN section 6, Run metadata)."""
+
+    QUEUE = "queue"
+    """BDRE's: unread batches from every upstream, oldest first; one running job per process."""
+    INSTANCE = "instance"
+    """The process runner's: the batches of the resolved input instances; one running job per instance."""
+
+
+class BatchKind(StrEnum):
+    """Where a batch comes from."""
+
+    SEED = "seed"
+    """Batch 0, which stands for no data: the source of steps without upstreams."""
+    RUN = "run"
+    """The result of a job."""
+    FILE = "file"
+    """Registered or enqueued from outside, without a job."""
+
+
+class BatchState(StrEnum):
+    """Whether a batch may be read."""
+
+    ALLOCATED = "allocated"
+    """Its job has not succeeded yet; nobody else may read it."""
+    PUBLISHED = "published"
+    """Its data is complete."""
+    RETRACTED = "retracted"
+    """Taken back: nobody should read it any more."""
+
+
+class QueueState(StrEnum):
+    """What a step has done with a batch in its queue (BDRE, BATCH_STATUS)."""
+
+    NEW = "new"
+    """Enqueued, not taken."""
+    ACCESSED = "accessed"
+    """Taken by a job that runs."""
+    PROCESSED = "processed"
+    """The step has read it with success."""
+    FAILED = "failed"
+    """The step that read it failed, or its job was ended; a rerun takes it again."""
+
+
+class LeaseMode(StrEnum):
+    """How a resource is held."""
+
+    EXCLUSIVE = "exclusive"
+    """By one holder alone."""
+    SHARED = "shared"
+    """By any number of holders, as long as nobody holds it alone."""
+
+
+class ItemState(StrEnum):
+    """What became of one effect of a run."""
+
+    INTENDED = "intended"
+    """Written before the effect: it may or may not have happened."""
+    DONE = "done"
+    """It happened."""
+    FAILED = "failed"
+    """It was tried and did not happen; the code says why."""
+    SKIPPED = "skipped"
+    """It was not tried; the code says why."""
+
+
+class EventKind(StrEnum):
+    """What happened to an instance."""
+
+    AVAILABLE = "available"
+    """It is there for the first time."""
+    UPDATED = "updated"
+    """It was there and is there anew."""
+    EVICTED = "evicted"
+    """Retention removed it."""
+    RETRACTED = "retracted"
+    """Its producer took it back."""
+
+
+class RequestKind(StrEnum):
+    """What a command asks of the owner of a running instance."""
+
+    SUSPEND = "suspend"
+    """Start no further effect until a resume."""
+    RESUME = "resume"
+    """Go on."""
+    KILL = "kill"
+    """End, and do not come back."""
+
+
+class ProcessKind(StrEnum):
+    """What is registered as a source of batches."""
+
+    PROCESS = "process"
+    """A process: it has steps and runs jobs."""
+    FEED = "feed"
+    """A feed that no process makes: its batches are enqueued from outside."""
