@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.bootstrap import Storages
+from toolkit.bootstrap.storages import Storages
 from toolkit.el import CanonicalPath
 from toolkit.errors import NotImplementedYet
 from toolkit.runs.errors import Stopped

@@ -1,0 +1,50 @@
+"""An upgrade that is killed between any two statements leaves a ledger of a whole revision."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.contract.ledger_schema.filling import fill, lost, rows
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.location import LedgerLocation
+from toolkit.ledger.revision import HEAD, stored_revision
+from toolkit.ledger.upgrading import Upgraded, upgrade
+
+_ROOT = Path(__file__).resolve().parents[3]
+_SCRIPT = "tests.contract.ledger_schema.killed_upgrade"
+
+
+def _upgrade_killed_after(location: LedgerLocation, statement: str) -> int:
+    url = location.url.render_as_string(hide_password=False)
+    command = [sys.executable, "-m", _SCRIPT, url, statement]
+    return subprocess.run(command, cwd=_ROOT, check=False, timeout=60).returncode
+
+
+@pytest.mark.parametrize("statement", ["CREATE TABLE process", "CREATE TABLE lease", "INSERT INTO alembic_version"])
+def test_a_killed_first_upgrade_leaves_an_empty_database(
+    location: LedgerLocation, database: Ledger, statement: str
+) -> None:
+    assert _upgrade_killed_after(location, statement) == -signal.SIGKILL
+    assert database.read(lambda tx: stored_revision(tx.connection)) is None
+    assert database.read(lambda tx: rows(tx.connection)) == {}
+    assert upgrade(database) == Upgraded(before=None, after=HEAD)
+
+
+@pytest.mark.parametrize("statement", ["ALTER TABLE run", "CREATE TABLE queue", "INSERT INTO alembic_version"])
+def test_a_killed_upgrade_leaves_the_revision_and_the_rows_that_were_there(
+    location: LedgerLocation, database: Ledger, statement: str
+) -> None:
+    upgrade(database, to="0001")
+    database.write(lambda tx: fill(tx.connection))
+    before = database.read(lambda tx: rows(tx.connection))
+    database.engine.dispose()
+    assert _upgrade_killed_after(location, statement) == -signal.SIGKILL
+    assert database.read(lambda tx: stored_revision(tx.connection)) == "0001"
+    assert database.read(lambda tx: rows(tx.connection)) == before
+    assert upgrade(database) == Upgraded(before="0001", after=HEAD)
+    assert lost(before, database.read(lambda tx: rows(tx.connection))) == []

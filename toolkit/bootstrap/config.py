@@ -1,0 +1,64 @@
+"""From the options of a command to a snapshot of the config repo and its entities."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from toolkit.config_source import Snapshot, find_repo, named_repo, open_snapshot
+from toolkit.entities.loader import load
+from toolkit.entities.parsing import parse_files
+from toolkit.entities.problems import ConfigError
+from toolkit.entities.repo import RepoSettings
+from toolkit.entities.repository import Repository
+from toolkit.entities.settings_loading import load_settings
+from toolkit.entities.source_files import REPO_FILE, environment_name
+
+
+def open_config(config_repo: str | None, *, for_mutation: bool = False, allow_dirty: bool = False) -> Snapshot:
+    """The snapshot of the config repo that a command means.
+
+    Args:
+        config_repo: a directory or an archive; None: FEEDCTL_REPO, else the nearest parent with a repo.yaml.
+        for_mutation: the command is going to change something, so a dirty checkout is refused.
+        allow_dirty: a dirty checkout will do all the same.
+
+    Raises:
+        InvalidInput: there is no usable config repo.
+    """
+    location = find_repo(Path.cwd(), os.environ) if config_repo is None else named_repo(config_repo)
+    return open_snapshot(location, for_mutation=for_mutation, allow_dirty=allow_dirty)
+
+
+def load_repository(config_repo: str | None, environment: str | None) -> Repository:
+    """All entities of the config repo that a command means, for reading.
+
+    Args:
+        config_repo: as for `open_config`.
+        environment: None: the repo's default environment.
+
+    Raises:
+        ConfigError: all problems of all files.
+        InvalidInput: there is no usable config repo, or no such environment.
+    """
+    return load(open_config(config_repo), environment)
+
+
+def load_settings_of(snapshot: Snapshot, environment: str | None) -> RepoSettings:
+    """The settings of a config repo with the environment's overlay; entities are not read, so they may be broken.
+
+    Raises:
+        ConfigError: all problems of repo.yaml and of the environments.
+        UnknownName: no such environment.
+    """
+    files = {
+        path: content
+        for path, content in snapshot.files.items()
+        if path == REPO_FILE or environment_name(path) is not None
+    }
+    parsed = parse_files(files)
+    loaded = load_settings(parsed, files, environment)
+    problems = (*parsed.problems, *loaded.problems)
+    if problems:
+        raise ConfigError(problems=problems)
+    return loaded.settings

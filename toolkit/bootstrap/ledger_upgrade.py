@@ -1,0 +1,29 @@
+"""`feedctl ledger upgrade`, wired; apart from `ledgers`, since Alembic takes long to load."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+
+from toolkit.bootstrap.ledgers import location_for
+from toolkit.ledger.opening import connected, refuse_place
+from toolkit.ledger.sqlite_place import make_folder
+from toolkit.ledger.upgrading import Upgraded, upgrade
+
+
+def upgrade_ledger(config_repo: str | None, environment: str | None) -> tuple[str, Upgraded]:
+    """Bring the ledger that a command means to the schema of this feedctl.
+
+    Returns:
+        Its place, and what was done.
+
+    Raises:
+        InvalidInput: no ledger is named, or this feedctl must not use it.
+        LedgerUnavailable: the database cannot be used now.
+    """
+    location = location_for(config_repo, environment)
+    refuse_place(location, os.environ)
+    if location.file is not None:
+        make_folder(location.file, location.place)
+    with closing(connected(location, read_only=False)) as ledger:
+        return location.place, upgrade(ledger)

@@ -1,0 +1,128 @@
+"""The ledger as an action uses it: for its runs, only for reading in a dry run, or not at all by choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.bootstrap.ledgers import NoLedgerNamed, ledger_of
+from toolkit.errors import Skipped
+from toolkit.ledger.state import gate, holds
+
+if TYPE_CHECKING:
+    from toolkit.config_source import Snapshot
+    from toolkit.entities import Hold
+    from toolkit.entities.repo import RepoSettings
+    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.state.holds import LedgerHold
+    from toolkit.retention.targets import FeedTarget
+
+_NOT_READ = "ledger holds, safe mode and suspensions were not read"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LedgerHolds:
+    """The holds of the ledger as they were read, and whether there are more by now.
+
+    Attributes:
+        ledger: None: the action does without.
+        found: when they were read.
+    """
+
+    ledger: Ledger | None
+    found: tuple[LedgerHold, ...]
+
+    @property
+    def as_entities(self) -> tuple[Hold, ...]:
+        """They in the form of those of `holds.yaml`."""
+        return tuple(map(holds.as_entity_hold, self.found))
+
+    def are_on(self, target: FeedTarget) -> bool:
+        """Whether a hold was added on the feed, or on one that shares its data, since they were read.
+
+        Raises:
+            LedgerUnavailable: it cannot be read now.
+        """
+        if self.ledger is None:
+            return False
+        known = {each.hold_id for each in self.found}
+        feeds = {target.feed, *target.neighbours}
+        return any(
+            each.hold_id not in known and each.feed in feeds and each.cluster in {None, target.cluster}
+            for each in self.ledger.read(holds.active)
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LedgerUse:
+    """What an action has of the ledger.
+
+    Attributes:
+        ledger: None: the action does without.
+        notes: what the user should know when it does.
+    """
+
+    ledger: Ledger | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str | None:
+        """Its URL without password."""
+        return None if self.ledger is None else self.ledger.place
+
+    def holds(self) -> LedgerHolds:
+        """The holds that were added by command.
+
+        Raises:
+            LedgerUnavailable: it cannot be read, so nobody knows what is on hold.
+        """
+        found = () if self.ledger is None else tuple(self.ledger.read(holds.active))
+        return LedgerHolds(ledger=self.ledger, found=found)
+
+    def obstacle(self, entity: str, cluster: str) -> str | None:
+        """What would keep a run of the entity from starting now; None: nothing of what can be known beforehand.
+
+        Raises:
+            LedgerUnavailable: it cannot be read.
+        """
+        if self.ledger is None:
+            return None
+        try:
+            self.ledger.read(lambda tx: gate.check(tx, entity, cluster))
+        except Skipped as skipped:
+            return str(skipped)
+        return None
+
+
+@contextmanager
+def ledger_in_use(
+    snapshot: Snapshot, settings: RepoSettings, *, for_mutation: bool, no_ledger: bool
+) -> Iterator[LedgerUse]:
+    """The ledger that the environment or the config repo names, closed at the end.
+
+    Args:
+        snapshot: of the config repo.
+        settings: of the config repo.
+        for_mutation: the action changes something, so that it cannot do without a ledger; else it is only read.
+        no_ledger: the user chose to act without.
+
+    Raises:
+        InvalidInput: no ledger is named, or this feedctl must not use it.
+        LedgerUnavailable: it cannot be used now.
+    """
+    if no_ledger:
+        yield LedgerUse(ledger=None, notes=(f"--no-ledger: {_NOT_READ}",))
+        return
+    try:
+        ledger = ledger_of(snapshot, settings, read_only=not for_mutation)
+    except NoLedgerNamed:
+        if for_mutation:
+            raise
+        yield LedgerUse(ledger=None, notes=(f"no ledger is named in repo.yaml or FEEDCTL_LEDGER: {_NOT_READ}",))
+        return
+    try:
+        yield LedgerUse(ledger=ledger)
+    finally:
+        ledger.close()

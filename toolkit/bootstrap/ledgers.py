@@ -1,0 +1,177 @@
+"""The ledger that a command means, and the audit file beside it (DESIGN section 6)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolkit.bootstrap.config import load_settings_of, open_config
+from toolkit.config_source import Snapshot
+from toolkit.config_source.snapshot import SnapshotKind
+from toolkit.entities.env_references import expand_env
+from toolkit.entities.loader import load
+from toolkit.entities.repo import RepoSettings
+from toolkit.entities.repository import Repository
+from toolkit.entities.source_files import REPO_FILE
+from toolkit.errors import InvalidInput
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.examining import LedgerExamination, examine
+from toolkit.ledger.location import LedgerLocation, located
+from toolkit.ledger.opening import open_ledger
+
+LEDGER_VARIABLE = "FEEDCTL_LEDGER"
+"""Environment variable that names the ledger, whatever the config repo says."""
+AUDIT_VARIABLE = "FEEDCTL_AUDIT"
+"""Environment variable that names the audit file, whatever the config repo says."""
+
+_AUDIT_SUFFIX = ".audit.jsonl"
+_RELATIVE = re.compile(r"sqlite:///[^/]")
+
+
+class NoLedgerNamed(InvalidInput):
+    """Neither the environment nor the config repo names a ledger."""
+
+    code = "no_ledger"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"found no ledger, expected `ledger:` in {REPO_FILE} or {LEDGER_VARIABLE}; name a SQLite file "
+            "(sqlite:///.feedctl/ledger.db, below the config repo) or a PostgreSQL database (postgresql://HOST/DATABASE)"
+            "; an action can also do without: --no-ledger"
+        )
+
+
+class BadAuditFile(InvalidInput):
+    """A relative audit file of a config repo that is an archive.
+
+    Args:
+        path: as it was given.
+        named_by: who gave it.
+    """
+
+    code = "bad_audit_file"
+
+    def __init__(self, *, path: str, named_by: str) -> None:
+        self.path, self.named_by = path, named_by
+        super().__init__(
+            f"the audit file {path} of {named_by} is relative to the config repo, which is an archive; "
+            f"name it by its whole path, in {REPO_FILE} or in {AUDIT_VARIABLE}"
+        )
+
+
+def open_ledger_for(config_repo: str | None, environment: str | None, *, read_only: bool) -> Ledger:
+    """The ledger that a command means; of the config repo, only the settings have to be right.
+
+    Args:
+        config_repo: as for `open_config`; not looked at when FEEDCTL_LEDGER says it all.
+        environment: None: the repo's default one.
+        read_only: nothing is changed or made, and the database refuses every change.
+
+    Raises:
+        InvalidInput: no ledger is named, this feedctl must not use it, or there is no usable config repo.
+        LedgerUnavailable: the database cannot be used now.
+    """
+    return open_ledger(location_for(config_repo, environment), read_only=read_only, variables=os.environ)
+
+
+def location_for(config_repo: str | None, environment: str | None) -> LedgerLocation:
+    """Where the ledger is that a command means.
+
+    Raises:
+        InvalidInput: no ledger is named, or its URL cannot be used, or there is no usable config repo.
+    """
+    named = os.environ.get(LEDGER_VARIABLE)
+    if named and not _RELATIVE.match(named):
+        return located(named, named_by=LEDGER_VARIABLE, root=None, variables=os.environ)
+    snapshot = open_config(config_repo)
+    return location_of(snapshot, load_settings_of(snapshot, environment))
+
+
+def examine_ledger(config_repo: str | None, environment: str | None) -> LedgerExamination:
+    """Look at the ledger that a command means, whatever state it is in.
+
+    Raises:
+        InvalidInput: no ledger is named, or it must not be used from here.
+    """
+    return examine(location_for(config_repo, environment), os.environ)
+
+
+def ledger_and_repository(
+    config_repo: str | None, environment: str | None, *, read_only: bool
+) -> tuple[Ledger, Repository]:
+    """The ledger that a command means, and all entities.
+
+    Raises:
+        ConfigError: all problems of all files.
+        InvalidInput: as for `open_ledger_for`.
+        LedgerUnavailable: the database cannot be used now.
+    """
+    snapshot = open_config(config_repo)
+    repository = load(snapshot, environment)
+    return ledger_of(snapshot, repository.settings, read_only=read_only), repository
+
+
+def ledger_of(snapshot: Snapshot, settings: RepoSettings, *, read_only: bool) -> Ledger:
+    """The ledger of a config repo that was read already; as for `open_ledger_for`."""
+    return open_ledger(location_of(snapshot, settings), read_only=read_only, variables=os.environ)
+
+
+def location_of(snapshot: Snapshot, settings: RepoSettings) -> LedgerLocation:
+    """Where the ledger is: FEEDCTL_LEDGER, else `ledger:` of repo.yaml with the environment's overlay.
+
+    Raises:
+        NoLedgerNamed: neither is there.
+        InvalidInput: the URL cannot be used.
+    """
+    named = os.environ.get(LEDGER_VARIABLE)
+    text, named_by = (named, LEDGER_VARIABLE) if named else (settings.ledger, REPO_FILE)
+    if not text:
+        raise NoLedgerNamed
+    return located(text, named_by=named_by, root=_root(snapshot), variables=os.environ)
+
+
+def audit_place(snapshot: Snapshot, settings: RepoSettings) -> Path:
+    """The file that gets a line for every deletion.
+
+    FEEDCTL_AUDIT, else `audit_file` of repo.yaml, else beside a SQLite ledger, else in the user's state folder. What
+    the ledger needs besides its place need not be there: a run without the ledger has an audit file all the same.
+
+    Raises:
+        BadAuditFile: a relative path, and the config repo is an archive.
+        MissingVariable: it refers to an environment variable that is not set.
+    """
+    named = os.environ.get(AUDIT_VARIABLE)
+    if named:
+        return _audit_file(named, AUDIT_VARIABLE, snapshot)
+    if settings.audit_file:
+        return _audit_file(settings.audit_file, REPO_FILE, snapshot)
+    return _beside_ledger(snapshot, settings) or state_folder(os.environ) / "audit.jsonl"
+
+
+def state_folder(variables: Mapping[str, str]) -> Path:
+    """The user's folder for what feedctl keeps (XDG Base Directory, XDG_STATE_HOME); a relative one does not count."""
+    configured = Path(variables.get("XDG_STATE_HOME", ""))
+    return (configured if configured.is_absolute() else Path.home() / ".local" / "state") / "feedctl"
+
+
+def _audit_file(text: str, named_by: str, snapshot: Snapshot) -> Path:
+    written, root = Path(expand_env(text, os.environ)), _root(snapshot)
+    if root is None and not written.is_absolute():
+        raise BadAuditFile(path=str(written), named_by=named_by)
+    return Path(os.path.normpath((root or Path()) / written))
+
+
+def _beside_ledger(snapshot: Snapshot, settings: RepoSettings) -> Path | None:
+    """None: the ledger is no file, or nobody can tell which: opening it says why."""
+    try:
+        file = location_of(snapshot, settings).file
+    except InvalidInput:
+        return None
+    return None if file is None else file.with_name(file.stem + _AUDIT_SUFFIX)
+
+
+def _root(snapshot: Snapshot) -> Path | None:
+    """The folder of the config repo; None: it is an archive."""
+    return None if snapshot.id.kind is SnapshotKind.ARCHIVE else Path.cwd() / snapshot.root

@@ -1,0 +1,1 @@
+"""The revisions; what one has done to a ledger stays as it is, whatever the tables become."""

@@ -1,0 +1,143 @@
+"""Opens the ledger, under the rules of DESIGN section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from toolkit.ledger.connecting import connect
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.errors import UnusableLedger
+from toolkit.ledger.fresh import create_tables, is_empty
+from toolkit.ledger.location import LedgerLocation
+from toolkit.ledger.mounts import own_mounts
+from toolkit.ledger.revision import HEAD, REVISIONS, stored_revision
+from toolkit.ledger.sqlite_place import make_folder, refuse_old_library, refuse_shared
+
+UPGRADE = "run `feedctl ledger upgrade`"
+"""What to do with a ledger that is older than this feedctl."""
+
+
+def open_ledger(location: LedgerLocation, *, read_only: bool, variables: Mapping[str, str]) -> Ledger:
+    """The ledger at a place, ready for work.
+
+    A SQLite file that is not there is made with all its tables; for reading only, nothing is made and the ledger is
+    empty. The tables of PostgreSQL, and those of an older feedctl, are made by `feedctl ledger upgrade` alone.
+
+    Args:
+        location: where.
+        read_only: the database refuses every change.
+        variables: of the environment, which says whether this machine is one that a cluster chose.
+
+    Raises:
+        UnusableLedger: it must not be used from here, or not with this feedctl.
+        LedgerUnavailable: the database cannot be used now.
+    """
+    refuse_place(location, variables)
+    if location.file is None:
+        return _checked(connected(location, read_only=read_only))
+    return _readable(location, location.file) if read_only else _writable(location, location.file)
+
+
+def refuse_place(location: LedgerLocation, variables: Mapping[str, str]) -> None:
+    """Refuse a SQLite file that is not the same file, or not safe, for every machine that acts on this ledger.
+
+    Args:
+        location: of any ledger; PostgreSQL will do from everywhere.
+        variables: of the environment.
+
+    Raises:
+        UnusableLedger: SQLite, or its library, will not do here.
+    """
+    if location.file is not None:
+        refuse_old_library(location.place)
+        refuse_shared(location.file, location.place, variables, own_mounts())
+
+
+def connected(location: LedgerLocation, *, read_only: bool) -> Ledger:
+    """The ledger at a place, whatever is in it; no connection is made yet.
+
+    Raises:
+        UnusableLedger: the driver of PostgreSQL is not installed.
+    """
+    try:
+        return Ledger(engine=connect(location.url, read_only=read_only), place=location.place)
+    except ImportError as error:
+        found = f"is on PostgreSQL, whose driver cannot be loaded ({error})"
+        raise UnusableLedger(place=location.place, found=found, todo="pip install feedctl[postgresql]") from error
+
+
+def require_head(revision: str | None, place: str) -> None:
+    """Refuse a ledger that is not in the state of the schema that this feedctl works with.
+
+    Raises:
+        UnusableLedger: it is empty, older, or newer.
+    """
+    require_known(revision, place)
+    if revision is None:
+        raise UnusableLedger(place=place, found="has no tables of feedctl", todo=f"{UPGRADE} once")
+    if revision != HEAD:
+        found = f"has the tables of an older feedctl (revision {revision}, expected {HEAD})"
+        raise UnusableLedger(place=place, found=found, todo=UPGRADE)
+
+
+def require_known(revision: str | None, place: str) -> None:
+    """Refuse a ledger of a newer feedctl; None, which is no ledger, will do.
+
+    Raises:
+        UnusableLedger: the revision is none of ours.
+    """
+    if revision is not None and revision not in REVISIONS:
+        found = f"has revision {revision}, which this feedctl does not know (it works with {HEAD})"
+        todo = "use the feedctl that upgraded it, or a newer one; nothing was changed"
+        raise UnusableLedger(place=place, found=found, todo=todo)
+
+
+def _writable(location: LedgerLocation, file: Path) -> Ledger:
+    make_folder(file, location.place)
+    ledger = connected(location, read_only=False)
+    with _closed_on_error(ledger):
+        if _revision(ledger) is None:
+            ledger.write(lambda tx: create_tables(tx.connection, location.place))
+    return _checked(ledger)
+
+
+def _readable(location: LedgerLocation, file: Path) -> Ledger:
+    if not file.exists():
+        return _empty(location.place)
+    ledger = connected(location, read_only=True)
+    with _closed_on_error(ledger):
+        is_new = ledger.read(lambda tx: is_empty(tx.connection))
+    if not is_new:
+        return _checked(ledger)
+    ledger.close()
+    return _empty(location.place)
+
+
+def _empty(place: str) -> Ledger:
+    """A ledger in memory that nobody can write to; it lives as long as its one connection."""
+    ledger = Ledger(engine=connect(sa.URL.create("sqlite")), place=place)
+    ledger.write(lambda tx: create_tables(tx.connection, place))
+    ledger.read(lambda tx: tx.connection.exec_driver_sql("PRAGMA query_only = ON").close())
+    return ledger
+
+
+def _checked(ledger: Ledger) -> Ledger:
+    with _closed_on_error(ledger):
+        require_head(_revision(ledger), ledger.place)
+    return ledger
+
+
+@contextmanager
+def _closed_on_error(ledger: Ledger) -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.callback(ledger.close)
+        yield
+        stack.pop_all()
+
+
+def _revision(ledger: Ledger) -> str | None:
+    return ledger.read(lambda tx: stored_revision(tx.connection))
