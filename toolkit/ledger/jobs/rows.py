@@ -1,0 +1,160 @@
+"""What the calls of a job answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.ledger.batches.marking import batch_date, tokens
+from toolkit.ledger.batches.rows import BatchFile, Downstream
+from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.vocabulary import QueueState, RunStatus
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceBatch:
+    """A batch that a step reads.
+
+    Attributes:
+        batch_id: 0: no data, the step has no upstream.
+        state: how far the step is with it.
+        marking: its batch dates.
+        producer: the process, or the feed, that enqueued it.
+        producer_run_id: the job that made it; None: it came from outside.
+    """
+
+    batch_id: int
+    state: QueueState
+    marking: str | None
+    producer: str | None
+    producer_run_id: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StartedStep:
+    """A step of a job, and what it reads (BDRE, InitJob: minimum and maximum batch ids and dates).
+
+    Attributes:
+        is_due: it has to run; False: its success in an earlier attempt counts.
+        batches: in the order of their numbers.
+    """
+
+    step_id: int
+    name: str
+    is_due: bool
+    batches: tuple[SourceBatch, ...]
+
+    @property
+    def min_batch_id(self) -> int | None:
+        """The smallest number of its batches; None: it reads none."""
+        return min((each.batch_id for each in self.batches), default=None)
+
+    @property
+    def max_batch_id(self) -> int | None:
+        """The largest number of its batches; None: it reads none."""
+        return max((each.batch_id for each in self.batches), default=None)
+
+    @property
+    def batch_dates(self) -> tuple[str, ...]:
+        """The dates of its batches, each once, sorted as text."""
+        return tuple(sorted({batch_date(token) for each in self.batches for token in tokens(each.marking)}))
+
+    @property
+    def min_batch_date(self) -> str | None:
+        """The first of its batch dates; None: there is none."""
+        return next(iter(self.batch_dates), None)
+
+    @property
+    def max_batch_date(self) -> str | None:
+        """The last of its batch dates; None: there is none."""
+        return next(reversed(self.batch_dates), None)
+
+    @property
+    def min_source_run_id(self) -> int | None:
+        """The smallest number of the jobs that made its batches; None: all came from outside."""
+        return min(self._producer_runs(), default=None)
+
+    @property
+    def max_source_run_id(self) -> int | None:
+        """The largest number of the jobs that made its batches; None: all came from outside."""
+        return max(self._producer_runs(), default=None)
+
+    def _producer_runs(self) -> list[int]:
+        return [each.producer_run_id for each in self.batches if each.producer_run_id is not None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StartedJob:
+    """What InitJob tells (BDRE, InitJob).
+
+    Attributes:
+        run: the job: its `run_id` is the process execution id.
+        target_batch_id: the batch that the job makes, for its downstream.
+        target_marking: the dates of all batches that it reads.
+        is_rerun: an earlier attempt at the same batch did not succeed.
+        steps: all live steps, in their order.
+        files: of the batches that it reads.
+    """
+
+    run: Run
+    target_batch_id: int
+    target_marking: str | None
+    is_rerun: bool
+    steps: tuple[StartedStep, ...]
+    files: tuple[BatchFile, ...]
+
+    @property
+    def steps_to_run(self) -> tuple[str, ...]:
+        """The steps that have to run, in their order; none: only halt-job is left to do."""
+        return tuple(each.name for each in self.steps if each.is_due)
+
+    @property
+    def resume_at(self) -> str | None:
+        """The first step that has to run."""
+        return next(iter(self.steps_to_run), None)
+
+    @property
+    def last_recoverable_step(self) -> str | None:
+        """Where a rerun goes on (BDRE, last recoverable sub-process id); None for a job that starts afresh."""
+        return self.resume_at if self.is_rerun else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HaltedJob:
+    """What HaltJob did (BDRE, HaltJob).
+
+    Attributes:
+        run: the job.
+        batch_id: the batch that it made, published now.
+        marking: its batch dates.
+        downstream: the steps that it was enqueued for.
+        archived: so many batches went from the queue to the archive.
+        events: the numbers of the events of its outputs.
+    """
+
+    run: Run
+    batch_id: int
+    marking: str | None
+    downstream: tuple[Downstream, ...]
+    archived: int
+    events: range
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepRun:
+    """One attempt of one step within a job: a row of the table `step_run`, where the columns are explained.
+
+    Attributes:
+        step: the name of the step.
+    """
+
+    step_run_id: int
+    run_id: int
+    step_id: int
+    step: str
+    attempt: int
+    status: RunStatus
+    application_id: str | None
+    log_location: str | None
+    started_at: datetime
+    ended_at: datetime | None

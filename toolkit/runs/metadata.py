@@ -1,0 +1,124 @@
+"""BDRE's calls as a Python API, for workflows that are written in Python (BDRE, Metadata DB APIs)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolkit.ledger.batches import files, registering
+from toolkit.ledger.batches.instances import FeedInstance
+from toolkit.ledger.batches.registering import Enqueued
+from toolkit.ledger.batches.rows import BatchFile, NewFile
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs import current, ending, halting, process_log, starting, steps
+from toolkit.ledger.jobs.process_log import LogLine
+from toolkit.ledger.jobs.refs import JobRef
+from toolkit.ledger.jobs.rows import HaltedJob, StartedJob, StepRun
+from toolkit.ledger.registry import finding
+from toolkit.ledger.registry.registration import Site
+from toolkit.ledger.registry.rows import ProcessProperty
+from toolkit.ledger.runs.rows import Origin, Run
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunMetadata:
+    """The calls of a workflow, each in one transaction: it has happened as a whole, or nothing was changed.
+
+    A job that is begun here has no lease and no heartbeat: its owner is the workflow, which ends it with `halt_job` or
+    `term_job`. What each call refuses is described at the function of the same name in `toolkit.ledger.jobs`,
+    `toolkit.ledger.batches` and `toolkit.ledger.registry`; besides, each raises LedgerUnavailable and LedgerConflict.
+
+    Attributes:
+        ledger: open for writing.
+        origin: who begins jobs (`toolkit.runs.identity.origin_here`).
+    """
+
+    ledger: Ledger
+    origin: Origin
+
+    def init_job(
+        self, ref: JobRef, *, max_batches: int | None = None, inputs: Sequence[FeedInstance] = ()
+    ) -> StartedJob:
+        """Mark the start of a job; says what each step reads, and where a rerun goes on."""
+        return self.ledger.write(
+            lambda tx: starting.init_job(tx, ref, self.origin, max_batches=max_batches, inputs=inputs)
+        )
+
+    def halt_job(self, ref: JobRef, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()) -> HaltedJob:
+        """Mark the completion of a job: its batch is published and enqueued downstream."""
+        return self.ledger.write(lambda tx: halting.halt_job(tx, ref, marking=marking, outputs=outputs))
+
+    def term_job(self, ref: JobRef, *, reason: str | None = None) -> Run:
+        """Record the failure of a job; the next one takes its batches again."""
+        return self.ledger.write(lambda tx: ending.term_job(tx, ref, reason=reason))
+
+    def abort_job(self, ref: JobRef, *, reason: str) -> Run:
+        """End a job whose workflow is dead, whatever its steps do; they end with it."""
+        return self.ledger.write(lambda tx: ending.abort_running(tx, ref, reason=reason))
+
+    def init_step(
+        self, ref: JobRef, step: str, *, application_id: str | None = None, log_location: str | None = None
+    ) -> StepRun:
+        """Mark the start of a step."""
+        return self.ledger.write(
+            lambda tx: steps.init_step(tx, ref, step, application_id=application_id, log_location=log_location)
+        )
+
+    def halt_step(self, ref: JobRef, step: str) -> StepRun:
+        """Mark the completion of a step: its batches are processed."""
+        return self.ledger.write(lambda tx: steps.halt_step(tx, ref, step))
+
+    def term_step(self, ref: JobRef, step: str) -> StepRun:
+        """Record the failure of a step."""
+        return self.ledger.write(lambda tx: steps.term_step(tx, ref, step))
+
+    def get_files(self, first: int, last: int) -> tuple[BatchFile, ...]:
+        """The files of the batches from the first to the last number, whosever they are."""
+        return self.ledger.read(lambda tx: files.get_files(tx, first, last))
+
+    def files_of_job(self, run_id: int) -> tuple[BatchFile, ...]:
+        """The files of exactly the batches that a job reads, or has read."""
+        return self.ledger.read(lambda tx: files.files_of_job(tx, run_id))
+
+    def get_etl_driver(self, first: int, last: int) -> str:
+        """The files of a range of batches as one text."""
+        return self.ledger.read(lambda tx: files.get_etl_driver(tx, first, last))
+
+    def get_properties(self, site: Site, group: str | None = None) -> tuple[ProcessProperty, ...]:
+        """The properties of a process, of one config group or all."""
+        return self.ledger.read(lambda tx: finding.get_properties(tx, site, group))
+
+    def register_file(self, new: NewFile, *, batch_id: int | None = None) -> BatchFile:
+        """Register a file, in a new batch or in one that is there; nothing is enqueued."""
+        return self.ledger.write(lambda tx: registering.register_file(tx, new, batch_id=batch_id))
+
+    def enqueue(
+        self,
+        source: Site,
+        new: NewFile,
+        *,
+        batch_id: int | None = None,
+        marking: str | None = None,
+        instance: FeedInstance | None = None,
+    ) -> Enqueued:
+        """Register a file and put its batch into the queue of every step downstream of its source."""
+        return self.ledger.write(
+            lambda tx: registering.enqueue(tx, source, new, batch_id=batch_id, marking=marking, instance=instance)
+        )
+
+    def write_log(self, run_id: int, category: str, message: str, *, step: str | None = None) -> LogLine:
+        """Write an entry into the log of a run (BDRE, PROCESS_LOG)."""
+        return self.ledger.write(lambda tx: process_log.write(tx, run_id, category, message, step_name=step))
+
+    def read_log(self, run_id: int, category: str | None = None) -> tuple[LogLine, ...]:
+        """The entries of a run, of one category or all."""
+        return self.ledger.read(lambda tx: process_log.read(tx, run_id, category))
+
+    def newest_job(self, ref: JobRef) -> Run:
+        """The newest attempt of a job, whatever became of it.
+
+        Raises:
+            UnknownProcess: the process was never registered.
+            JobNotRunning: there is none.
+        """
+        return self.ledger.read(lambda tx: current.newest_job(tx, ref))
