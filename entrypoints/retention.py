@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from toolkit.bootstrap import RetentionOptions
+from toolkit.bootstrap.eviction import RetentionOptions
 from toolkit.cli import retention_options as options
 from toolkit.cli.boundary import run_app
 from toolkit.cli.filters import tags_of
@@ -30,6 +30,7 @@ def retention(  # noqa: PLR0913 - typer makes an option of each parameter
     dry_run: options.DryRun = False,
     approve: options.Approve = None,
     allow_dirty: options.AllowDirty = False,
+    no_ledger: options.NoLedger = False,
     output: options.OutputAs = ResultFormat.TEXT,
     result_file: options.ResultFileAt = None,
 ) -> int:
@@ -50,6 +51,7 @@ def retention(  # noqa: PLR0913 - typer makes an option of each parameter
             dry_run=dry_run,
             approve=approve,
             allow_dirty=allow_dirty,
+            no_ledger=no_ledger,
         )
         return run_retention(asked, delivery)
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.e2e.commands import BIN, ROOT
 
 ENTRYPOINT = ROOT / "entrypoints" / "retention.py"
 NOMINAL_TIME = "2026-03-20T12:00Z"
+SKIPPED = 5
 
 CLUSTER = """\
 kind: cluster
@@ -36,16 +38,17 @@ clusters:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repo:
-    """A config repo and the directory that its cluster stores data in."""
+    """A config repo, the directory that its cluster stores data in, and its ledger with the audit file beside it."""
 
     path: Path
     data: Path
+    ledger: Path
 
     @classmethod
     def make(cls, directory: Path, retentions: Mapping[str, str] | None = None, repo_yaml: str = "name: e2e\n") -> Repo:
         """A repo with a feed for each retention, by name; without: the feed clicks with ten days."""
-        repo = cls(path=directory / "repo", data=directory / "data")
-        repo.write("repo.yaml", repo_yaml)
+        repo = cls(path=directory / "repo", data=directory / "data", ledger=directory / "ledger.db")
+        repo.write("repo.yaml", f"{repo_yaml}ledger: sqlite:///{repo.ledger}\n")
         repo.write("clusters/primary.yaml", CLUSTER.format(name="primary", data=repo.data))
         for name, retention in (retentions or {"clicks": "{limit: days(10)}"}).items():
             repo.write(f"feeds/{name}.yaml", FEED.format(name=name, retention=retention))
@@ -64,16 +67,22 @@ class Repo:
             for number in range(files):
                 (instance / f"part-{number}").touch()
 
+    @property
+    def audit(self) -> list[dict[str, object]]:
+        """The lines of the audit file."""
+        return [json.loads(line) for line in self.ledger.with_name("ledger.audit.jsonl").read_text().splitlines()]
+
     def tree(self) -> list[str]:
         """Everything in the data directory."""
         found = (os.path.join(at, name) for at, dirs, files in os.walk(self.data) for name in [*dirs, *files])  # noqa: PTH118
         return sorted(os.path.relpath(each, self.data) for each in found)
 
 
-def environment(java_home: Path) -> dict[str, str]:
+def environment(java_home: Path, lease_seconds: float = 60) -> dict[str, str]:
     """For spark-submit: it starts the Python that comes first on PATH."""
     path = os.pathsep.join([str(BIN), os.environ["PATH"]])
-    return {**os.environ, "PATH": path, "JAVA_HOME": str(java_home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    known = {**os.environ, "PATH": path, "JAVA_HOME": str(java_home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    return {**known, "FEEDCTL_LEASE_SECONDS": str(lease_seconds)}
 
 
 def submit(java_home: Path, repo: Repo, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -98,9 +107,23 @@ def command(repo: Repo, *arguments: str) -> list[str]:
 
 def plain(repo: Repo, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The entrypoint by plain Python, to its end."""
-    return subprocess.run(
-        [sys.executable, *command(repo, *arguments)[1:]], capture_output=True, text=True, check=False, timeout=120
-    )
+    return subprocess.run(plain_command(repo, *arguments), capture_output=True, text=True, check=False, timeout=120)
+
+
+def plain_command(repo: Repo, *arguments: str) -> list[str]:
+    """The command line of a run by plain Python."""
+    return [sys.executable, *command(repo, *arguments)[1:]]
+
+
+def when_free(repo: Repo, *arguments: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+    """The entrypoint by plain Python, as soon as the lease of a dead run has expired."""
+    deadline = time.monotonic() + seconds
+    done = plain(repo, *arguments)
+    while done.returncode == SKIPPED:
+        assert time.monotonic() < deadline, done.stderr
+        time.sleep(0.1)
+        done = plain(repo, *arguments)
+    return done
 
 
 def outcomes(printed: str) -> list[str]:

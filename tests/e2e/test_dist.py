@@ -47,6 +47,11 @@ def test_the_wheel_brings_a_config_repo_to_begin_with(site: Path, tmp_path: Path
     assert (tmp_path / "mine" / "repo.yaml").is_file()
 
 
+def test_the_wheel_brings_the_tables_of_the_ledger(site: Path, tmp_path: Path) -> None:
+    env = {"PYTHONPATH": str(site), "FEEDCTL_LEDGER": f"sqlite:///{tmp_path}/ledger.db"}
+    assert "no tables" in run(site / "bin" / "feedctl", "ledger", "upgrade", cwd=tmp_path, env=env)
+
+
 def test_spark_submit_runs_the_entrypoint_that_the_wheel_brings(site: Path, tmp_path: Path, java_home: Path) -> None:
     repo, env = make_tiny_repo(tmp_path), {"PYTHONPATH": str(site), "JAVA_HOME": str(java_home)}
     script = feedctl(site, "entrypoint", "retention", cwd=tmp_path).strip()

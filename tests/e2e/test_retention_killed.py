@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.retention_process import Repo, command, environment, plain
+from tests.e2e.retention_process import Repo, command, environment, when_free
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +56,7 @@ def _in_the_middle(repo: Repo, java_home: Path, log: Path) -> Iterator[tuple[sub
     result = f"--result-file={log}"
     with subprocess.Popen(
         command(repo, "--feed", "clicks", "--output", "json", result),
-        env=environment(java_home),
+        env=environment(java_home, lease_seconds=4),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as jvm:
@@ -86,7 +86,7 @@ def test_a_killed_run_has_no_later_effect_and_a_rerun_finishes(tmp_path: Path, j
     if killed == "jvm":
         assert '"status": "killed"' in log.read_text()
         assert '"exit_code": 143' in log.read_text()
-    rerun = plain(repo, "--feed", "clicks")
+    rerun = when_free(repo, "--feed", "clicks")
     assert rerun.returncode == 0, rerun.stderr
     assert repo.tree() == of_an_uninterrupted_run
 

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import typer
 
-from tests.e2e.retention_process import CLUSTER, ENTRYPOINT, NOMINAL_TIME, Repo, outcomes
-from toolkit.cli.boundary import run_app
-
-Run = Callable[..., int]
-
-
-def _app() -> typer.Typer:
-    spec = importlib.util.spec_from_file_location("retention_entrypoint", ENTRYPOINT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    app: typer.Typer = module.app
-    return app
-
-
-APP = _app()
+from tests.e2e.in_process import run_here
+from tests.e2e.retention_process import CLUSTER, Repo, outcomes
 
 
 @pytest.fixture
@@ -38,10 +20,6 @@ def repo(tmp_path: Path) -> Repo:
     made.fill("2026/03/01", 2)
     made.fill("2026/03/19", 1)
     return made
-
-
-def _run(repo: Repo, *arguments: str, time: str = NOMINAL_TIME) -> int:
-    return run_app(APP, ["--config-repo", str(repo.path), "--time", time, *arguments])
 
 
 def _ahead(minutes: int) -> str:
@@ -78,7 +56,7 @@ def test_a_bad_option_is_one_message_and_2_and_touches_nothing(
     repo: Repo, arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = repo.tree()
-    assert _run(repo, *arguments) == 2
+    assert run_here(repo, *arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("feedctl: ")
@@ -106,7 +84,7 @@ def test_a_bad_file_is_named_and_touches_nothing(
 ) -> None:
     before = repo.tree()
     repo.write(name, text)
-    assert _run(repo, "--feed", "clicks") == 2
+    assert run_here(repo, "--feed", "clicks") == 2
     err = capsys.readouterr().err
     assert part in err
     assert "Traceback" not in err
@@ -121,10 +99,10 @@ def test_what_does_not_exist_yet_is_refused_by_name_and_reported_among_others(
     repo.fill("2026/03/01", 1)
     repo.fill("2026/03/01", 1, feed="views")
     before = repo.tree()
-    assert _run(repo, "--feed", "clicks", "--feed", "views") == 2
+    assert run_here(repo, "--feed", "clicks", "--feed", "views") == 2
     assert "feed views on primary" in capsys.readouterr().err
     assert repo.tree() == before
-    assert _run(repo, "--all", "--output", "json") == 4
+    assert run_here(repo, "--all", "--output", "json") == 4
     result = json.loads(capsys.readouterr().out)
     assert {each["feed"]: (each["failure"] or {}).get("code") for each in result["feeds"]} == {
         "clicks": None,
@@ -137,30 +115,30 @@ def test_what_does_not_exist_yet_is_refused_by_name_and_reported_among_others(
 
 
 def test_a_time_just_ahead_of_the_clock_is_taken(repo: Repo) -> None:
-    assert _run(repo, "--feed", "clicks", "--dry-run", time=_ahead(3)) == 0
+    assert run_here(repo, "--feed", "clicks", "--dry-run", time=_ahead(3)) == 0
 
 
 @pytest.mark.parametrize(
     "choice", [["--feed", "clicks"], ["--all"], ["--group", "online"], ["--tag", "classification=pii"]]
 )
 def test_each_way_of_choosing_finds_the_feed(repo: Repo, choice: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(repo, *choice, "--dry-run", "--output", "json") == 0
+    assert run_here(repo, *choice, "--dry-run", "--output", "json") == 0
     assert outcomes(capsys.readouterr().out) == ["planned", "planned"]
 
 
 def test_text_lines_name_items_feeds_and_status(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(repo, "--feed", "clicks") == 0
+    assert run_here(repo, "--feed", "clicks") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("retention at 2026-03-20T12:00Z; config repo: directory sha256:")
     assert lines[1].split() == (
         f"done clicks on primary data 2026-03-01T00:00Z file://{repo.data}/clicks/2026/03/01/00/00".split()
     )
-    assert lines[-2] == "clicks on primary: 2 done; limit days(10), horizon 2026-03-10T12:00Z"
+    assert lines[-2] == "clicks on primary: 2 done; limit days(10), horizon 2026-03-10T12:00Z; run 1, attempt 1"
     assert lines[-1].startswith("status: succeeded; plan ")
 
 
 def test_json_lines_are_the_items_and_then_the_whole(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(repo, "--feed", "clicks", "--output", "jsonl", "--dry-run") == 0
+    assert run_here(repo, "--feed", "clicks", "--output", "jsonl", "--dry-run") == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line.get("instance") for line in lines] == ["2026-03-01T00:00Z", "2026-03-01T00:01Z", None]
     assert (lines[-1]["status"], lines[-1]["schema_version"]) == ("succeeded", 1)
@@ -168,15 +146,15 @@ def test_json_lines_are_the_items_and_then_the_whole(repo: Repo, capsys: pytest.
 
 def test_the_json_document_has_these_keys(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     """A contract: a scheduler reads them; a key that changes its meaning or goes raises the schema version."""
-    assert _run(repo, "--feed", "clicks", "--output", "json", "--dry-run") == 0
+    assert run_here(repo, "--feed", "clicks", "--output", "json", "--dry-run") == 0
     result = json.loads(capsys.readouterr().out)
     assert sorted(result) == [
-        "action", "dry_run", "environment", "error", "exit_code", "feeds", "items", "nominal_time", "plan_digest",
-        "schema_version", "snapshot", "status", "tzdata",
+        "action", "dry_run", "environment", "error", "exit_code", "feeds", "items", "ledger", "nominal_time", "notes",
+        "plan_digest", "schema_version", "snapshot", "status", "tzdata",
     ]  # fmt: skip
     assert sorted(result["feeds"][0]) == [
         "bases", "cluster", "counts", "effective_time", "failure", "feed", "horizon", "kept", "limit", "not_conforming",
-        "notes",
+        "notes", "run", "skipped",
     ]  # fmt: skip
     assert sorted(result["items"][0]) == [
         "cluster", "code", "feed", "instance", "kind", "location", "message", "outcome", "path",
@@ -188,7 +166,7 @@ def test_a_run_that_never_began_still_has_a_result_file(
     repo: Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "result.json"
-    assert _run(repo, "--feed", "clik", "--output", "json", "--result-file", f"file://{place}") == 2
+    assert run_here(repo, "--feed", "clik", "--output", "json", "--result-file", f"file://{place}") == 2
     result = json.loads(place.read_text())
     assert (result["status"], result["exit_code"], result["error"]["type"]) == ("invalid", 2, "UnknownName")
     assert json.loads(capsys.readouterr().out) == result
@@ -208,12 +186,12 @@ def test_a_run_refuses_a_dirty_checkout_unless_allowed_and_a_dry_run_does_not(
     _git(repo, "init", "--quiet")
     _git(repo, "add", ".")
     _git(repo, "commit", "--quiet", "-m", "all")
-    repo.write("repo.yaml", "name: changed\n")
-    assert _run(repo, "--feed", "clicks") == 2
+    (repo.path / "repo.yaml").write_text((repo.path / "repo.yaml").read_text() + "description: changed\n")
+    assert run_here(repo, "--feed", "clicks") == 2
     assert "repo.yaml" in capsys.readouterr().err
-    assert _run(repo, "--feed", "clicks", "--dry-run", "--output", "json") == 0
+    assert run_here(repo, "--feed", "clicks", "--dry-run", "--output", "json") == 0
     assert json.loads(capsys.readouterr().out)["snapshot"]["dirty"] is True
-    assert _run(repo, "--feed", "clicks", "--allow-dirty") == 0
+    assert run_here(repo, "--feed", "clicks", "--allow-dirty") == 0
 
 
 def test_names_with_spaces_unicode_and_bytes_that_are_no_unicode_are_told(
@@ -222,7 +200,7 @@ def test_names_with_spaces_unicode_and_bytes_that_are_no_unicode_are_told(
     repo = Repo.make(tmp_path / "a repo, ünï")
     repo.fill("2026/03/01", 1)
     os.mkdir(os.fsencode(repo.data / "clicks") + b"/\xff")  # noqa: PTH102 - the name is bytes
-    assert _run(repo, "--feed", "clicks", "--output", "json") == 0
+    assert run_here(repo, "--feed", "clicks", "--output", "json") == 0
     result = json.loads(capsysbinary.readouterr().out)
     assert outcomes(json.dumps(result)) == ["done"]
     assert result["feeds"][0]["not_conforming"]["sample"][0]["path"].endswith("/clicks/\udcff")
@@ -231,7 +209,7 @@ def test_names_with_spaces_unicode_and_bytes_that_are_no_unicode_are_told(
 def test_a_hold_file_is_honoured_on_a_real_disk(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     (repo.data / "clicks" / ".feedctl-hold").write_text("case 12")
     before = repo.tree()
-    assert _run(repo, "--feed", "clicks") == 0
+    assert run_here(repo, "--feed", "clicks") == 0
     assert "case 12" in capsys.readouterr().out
     assert repo.tree() == before
 
@@ -239,6 +217,6 @@ def test_a_hold_file_is_honoured_on_a_real_disk(repo: Repo, capsys: pytest.Captu
 def test_links_below_the_base_are_not_followed_on_a_real_disk(repo: Repo, tmp_path: Path) -> None:
     (tmp_path / "precious" / "01" / "00" / "00").mkdir(parents=True)
     (repo.data / "clicks" / "2026" / "02").symlink_to(tmp_path / "precious")
-    assert _run(repo, "--feed", "clicks") == 0
+    assert run_here(repo, "--feed", "clicks") == 0
     assert (tmp_path / "precious" / "01" / "00" / "00").is_dir()
     assert (repo.data / "clicks" / "2026" / "02").is_symlink()

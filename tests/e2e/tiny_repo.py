@@ -37,7 +37,7 @@ def make_tiny_repo(directory: Path) -> TinyRepo:
     """Writes the repo and the data below `directory`."""
     data, path = directory / "data", directory / "repo"
     documents = {
-        "repo.yaml": "name: tiny\n",
+        "repo.yaml": f"name: tiny\nledger: sqlite:///{directory}/ledger.db\n",
         "clusters/local.yaml": CLUSTER.format(data=data),
         "feeds/clicks.yaml": FEED,
     }

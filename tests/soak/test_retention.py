@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import random
 import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests.soak.retention_oracle import FIRST, Case, tree
+from tests.unit.runs.fakes import MemoryRecorder, envelope_of, left_item
 from toolkit.config_source import SnapshotId, SnapshotKind
 from toolkit.el import Frequency
 from toolkit.entities import (
@@ -24,14 +28,19 @@ from toolkit.entities import (
     Retention,
     Validity,
 )
+from toolkit.ledger.runs.items import NewItem
+from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Outcome, Status
-from toolkit.retention import Resolver, RetentionRequest, RetentionResult, RetentionRun
+from toolkit.retention import FeedRuns, Resolver, RetentionRequest, RetentionResult, RetentionRun
 from toolkit.runs.errors import Stopped
-from toolkit.runs.lifeline import Lifeline, Unbounded
+from toolkit.runs.heartbeat import Heartbeat
+from toolkit.runs.lifeline import CurrentLifeline, Lifeline, Unbounded
+from toolkit.runs.recorder import RecordedRun, SettledLeftOver, Step
 from toolkit.storage import LocalFileSystem
 
 _ROUNDS, _SOAK_ROUNDS = 20, 2000
+_LEASE_SECONDS = 3600.0
 
 
 class StopsAfter:
@@ -44,6 +53,43 @@ class StopsAfter:
         if self.left <= 0:
             raise Stopped(reason="the soak test")
         self.left -= 1
+
+
+class _Killed(BaseException):
+    """What kill -9 is to a program: nothing handles it."""
+
+
+class _KilledAfter(StopsAfter):
+    def check(self) -> None:
+        if self.left <= 0:
+            raise _Killed
+        self.left -= 1
+
+
+@dataclass
+class _MortalRecorder(MemoryRecorder):
+    """A ledger whose run may die: what it intended stays open for the next one."""
+
+    open: dict[int, NewItem] = field(default_factory=dict)
+
+    def record(self, run: RecordedRun, step: Step) -> None:
+        super().record(run, step)
+        for each in step.settled:
+            del self.open[each.position]
+        self.open.update((each.position, each) for each in step.intended)
+
+    def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
+        self.left = []
+        return super().settle_left_over(items)
+
+    def die(self) -> None:
+        for each in self.open.values():
+            self.left.append(left_item(each, run_id=len(self.runs)))
+        self.open = {}
+
+    def told(self) -> list[str]:
+        late = [each.event for each in self.settled_left if each.event is not None]
+        return [event.instance_key for event in (*self.events(), *late)]
 
 
 def _seed() -> int:
@@ -66,8 +112,11 @@ def _feed(case: Case) -> Feed:
     )
 
 
-def _run(case: Case, root: Path, lifeline: Lifeline, *, dry_run: bool = False) -> RetentionResult:
-    system = LocalFileSystem(lifeline.check)
+def _run(
+    case: Case, root: Path, lifeline: Lifeline, recorder: MemoryRecorder | None = None, *, dry_run: bool = False
+) -> RetentionResult:
+    current = CurrentLifeline(lifeline)
+    system = LocalFileSystem(current.check)
     holds = () if case.hold is None else (Hold(feed="soaked", start=case.hold[0], end=case.hold[1], reason="soak"),)
     cluster = Cluster(name="local", interfaces=Interfaces(write=Interface(endpoint=f"file://{root}")))
     resolver = Resolver(nominal_time=case.nominal, keep_beyond_validity=True, holds=holds, storage=lambda _: system)
@@ -80,8 +129,19 @@ def _run(case: Case, root: Path, lifeline: Lifeline, *, dry_run: bool = False) -
         snapshot=SnapshotId(kind=SnapshotKind.DIRECTORY, value="soak"),
         tzdata="",
     )
-    run = RetentionRun(storage=lambda _: system, lifeline=lifeline)
-    return run.run(request, resolver.resolve([(_feed(case), cluster)], must_all_work=True))
+    feeds = resolver.resolve([(_feed(case), cluster)], must_all_work=True)
+    retention = RetentionRun(storage=lambda _: system, lifeline=current)
+    if dry_run:
+        return retention.preview(request, feeds)
+    recorder = recorder or MemoryRecorder()
+    with Heartbeat(recorder, seconds=_LEASE_SECONDS) as heartbeat:
+        envelope = envelope_of(recorder, heartbeat, process=lifeline)
+        runs = FeedRuns(
+            envelope=envelope,
+            nominal_time=case.nominal,
+            origin_of=lambda _: Origin(who="soak"),
+        )
+        return retention.run(request, feeds, runs)
 
 
 def _one_round(seed: int, directory: Path) -> None:
@@ -94,11 +154,22 @@ def _one_round(seed: int, directory: Path) -> None:
     planned = _run(case, root, Unbounded(), dry_run=True)
     assert {_name(root, each.item.path.path) for each in planned.items if each.outcome is Outcome.PLANNED} == evicted
     assert tree(root) == before
-    stopped = _run(case, root, StopsAfter(chance.randrange(200)))
+    recorder = _MortalRecorder(left_entity="soaked")
+    _kill_somewhere(case, root, chance, recorder)
+    stopped = _run(case, root, StopsAfter(chance.randrange(200)), recorder)
     assert stopped.status in {Status.KILLED, Status.SUCCEEDED}
-    assert _run(case, root, Unbounded()).status is Status.SUCCEEDED
+    _kill_somewhere(case, root, chance, recorder)
+    assert _run(case, root, Unbounded(), recorder).status is Status.SUCCEEDED
     assert tree(root) == case.expected(before, evicted)
     assert _run(case, root, Unbounded(), dry_run=True).digest == _run(case, root, Unbounded()).digest
+    assert Counter(recorder.told()) == Counter({each.item.key for each in planned.items if each.item.key})
+
+
+def _kill_somewhere(case: Case, root: Path, chance: random.Random, recorder: _MortalRecorder) -> None:
+    try:
+        _run(case, root, _KilledAfter(chance.randrange(200)), recorder)
+    except _Killed:
+        recorder.die()
 
 
 def _name(root: Path, path: str) -> str:

@@ -75,6 +75,9 @@ class InstanceSequence:
         position = self._grid.floor(utc)
         return 0 <= position <= self._last and self._grid.at(position) == utc
 
+    def __len__(self) -> int:
+        return self._last + 1
+
     def __iter__(self) -> Iterator[datetime]:
         return map(self._grid.at, range(self._last + 1))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.el import InstanceSequence, evaluate
-from toolkit.entities import Feed, Input, Process
+from toolkit.el import InstanceSequence
+from toolkit.entities import Feed, Process
+from toolkit.planning.moving_range import MovingRange
 from toolkit.planning.process_io import depends_on_availability
 
 
@@ -58,45 +58,15 @@ def consumers(feed: Feed, cluster: str, instant: datetime, processes: Iterable[P
 def _of_process(
     feed: str, grid: InstanceSequence, instant: datetime, process: Process, cluster: str
 ) -> Iterator[Consumer]:
-    runs, end = process.instances_on(cluster), process.cluster(cluster).validity.end
-    positions = range(runs.count(runs.start, end))
+    runs = process.instances_on(cluster)
     for name, each in process.inputs.items():
         if each.feed != feed:
             continue
         if depends_on_availability(each):
             yield Consumer(process=process.name, input=name, instances=None, count=0)
             continue
-        reading = _Reading(each, grid, process.timezone, runs).of(instant, positions)
-        if reading:
-            ends = runs[reading.start], runs[reading.stop - 1]
-            yield Consumer(process=process.name, input=name, instances=ends, count=len(reading))
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The range of an input as it moves with the runs of its process.
-
-    Its ends never go back, but for one case: until 2011 St. John's set its clocks back across midnight.
-    """
-
-    input: Input
-    grid: InstanceSequence
-    timezone: str
-    runs: InstanceSequence
-
-    def of(self, instant: datetime, positions: range) -> range:
-        """The positions of the runs whose range holds the instant; both borders are found by halving."""
-
-        def ends_late_enough(position: int) -> bool:
-            end = self._floor(self.input.end, position)
-            return end is not None and end >= instant
-
-        def starts_too_late(position: int) -> bool:
-            start = self._floor(self.input.start, position)
-            return start is not None and start > instant
-
-        first = bisect_left(positions, x=True, key=ends_late_enough)
-        return range(first, bisect_left(positions, x=True, key=starts_too_late))
-
-    def _floor(self, expression: str, position: int) -> datetime | None:
-        return self.grid.at_or_before(evaluate(expression, self.runs[position], self.timezone))
+        read = MovingRange(start=each.start, end=each.end, grid=grid, timezone=process.timezone, runs=runs)
+        around = read.runs_around(instant)
+        if around is not None:
+            first, last, count = around
+            yield Consumer(process=process.name, input=name, instances=(first, last), count=count)

@@ -85,7 +85,7 @@ def clusters_of(entity: Feed | Process, environment: Environment | None, wanted:
 
     Args:
         entity: a feed or process.
-        environment: the clusters that it does not name are left out; None, or one that names none: all.
+        environment: the clusters that it may not act on are left out; None: all are in.
         wanted: only this one.
 
     Raises:
@@ -93,8 +93,7 @@ def clusters_of(entity: Feed | Process, environment: Environment | None, wanted:
     """
     if wanted is not None:
         return (entity.cluster(wanted).name,)
-    allowed = environment.clusters if environment is not None else ()
-    return tuple(each.name for each in entity.clusters if not allowed or each.name in allowed)
+    return tuple(each.name for each in entity.clusters if environment is None or environment.allows(each.name))
 
 
 def _instants(sequence: InstanceSequence, start: datetime, end: datetime | None) -> Iterator[datetime]:

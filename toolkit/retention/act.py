@@ -1,149 +1,118 @@
-"""Doing what a plan says, and nothing else (DESIGN section 1)."""
+"""Doing what a plan says, and nothing else (DESIGN section 1): batch by batch, each written down before and after."""
 
 from __future__ import annotations
 
-import logging
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from toolkit.result import Outcome
-from toolkit.retention.brake import Brake
-from toolkit.retention.plan import ItemKind, PlanItem
+from toolkit.retention.recording import Departures, new_item, settled_item
 from toolkit.retention.result import ItemResult, SkipReason
 from toolkit.runs.errors import Stopped
-from toolkit.storage import NotFound, StorageError
+from toolkit.runs.recorder import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from toolkit.ledger.events import NewEvent
+    from toolkit.ledger.runs.items import NewItem, SettledItem
+    from toolkit.retention.plan import PlanItem
+    from toolkit.retention.progress import Progress
+    from toolkit.retention.removal import Removal
+    from toolkit.runs.active_run import ActiveRun
 
-    from toolkit.el import CanonicalPath
-    from toolkit.runs.lifeline import Lifeline
-    from toolkit.storage import FileSystem
+BATCH = 100
+"""So many items are written down before the first of them begins."""
 
-
-_LOG = logging.getLogger(__name__)
-
-
-class Progress(Protocol):
-    """Is told how far a run is."""
-
-    def begin(self, total: int) -> None:
-        """So many items will be worked on."""
-        ...
-
-    def advance(self) -> None:
-        """One more of them is over."""
-        ...
-
-    def end(self) -> None:
-        """Nothing more comes; called however the work ended."""
-        ...
-
-
-class NoProgress:
-    """Nobody looks."""
-
-    def begin(self, total: int) -> None:
-        """See `Progress.begin`."""
-
-    def advance(self) -> None:
-        """See `Progress.advance`."""
-
-    def end(self) -> None:
-        """See `Progress.end`."""
+_LOOKED_FOR_PARENTS = frozenset({SkipReason.ALREADY_GONE.value, SkipReason.NOT_EMPTY.value, ""})
 
 
 @dataclass(kw_only=True)
 class Eviction:
-    """Removes the items of a plan one after the other.
+    """Removes the items of one feed's plan one after the other.
 
     Attributes:
-        storage: the store that a path is on.
-        lifeline: asked before each effect.
-        results: what became of each item so far.
-        stopped: why the run was ended before its time, if it was.
+        items: in their order, which keeps what shares a directory together.
+        removal: removes one.
+        run: is told what is about to be done, and what was done.
+        results: what became of each item so far, and of parents that could not be removed.
     """
 
-    storage: Callable[[CanonicalPath], FileSystem]
-    lifeline: Lifeline
+    items: Sequence[PlanItem]
+    removal: Removal
+    run: ActiveRun
     results: list[ItemResult] = field(default_factory=list)
-    stopped: Stopped | None = None
-    _brake: Brake = field(init=False)
+    _departures: Departures = field(init=False)
 
     def __post_init__(self) -> None:
-        self._brake = Brake(storage=self.storage)
+        self._departures = Departures(self.items)
 
-    def run(self, items: Sequence[PlanItem], progress: Progress) -> None:
-        """Work on the items in their order, which keeps what shares a directory together."""
-        progress.begin(len(items))
-        try:
-            for position, item in enumerate(items):
-                following = items[position + 1] if position + 1 < len(items) else None
-                self._work_on(item, following)
-                progress.advance()
-        finally:
-            progress.end()
+    @property
+    def stopped(self) -> Stopped | None:
+        """Why the run was ended before its time, if it was."""
+        return self.removal.stopped
 
-    def _work_on(self, item: PlanItem, following: PlanItem | None) -> None:
-        if self.stopped is not None:
-            self.results.append(ItemResult.skipped(item, SkipReason.STOPPED))
-            return
+    def work(self, progress: Progress) -> None:
+        """Work on all items, batch by batch; after a stop the rest is left as it is.
+
+        Between two batches one record is written: what became of the first, and what the second is about to do.
+        """
+        batches = [range(at, min(at + BATCH, len(self.items))) for at in range(0, len(self.items), BATCH)]
+        may_begin = bool(batches) and self._record(Step(intended=self._new_items(batches[0])))
+        for number, batch in enumerate(batches):
+            if not may_begin:
+                self._leave(batch, progress)
+                continue
+            step = self._work_on(batch, progress)
+            following = batches[number + 1] if number + 1 < len(batches) else range(0)
+            may_begin = self._record(replace(step, intended=self._new_items(following)))
+
+    def _new_items(self, batch: range) -> list[NewItem]:
+        return [new_item(position, self.items[position]) for position in batch]
+
+    def _record(self, step: Step) -> bool:
+        """Write a step down; False: what it intends must not begin, and is not written down as such.
+
+        After the last effect nobody is asked: a run that was told to stop when all was done has done it.
+        """
+        may_begin = not step.intended or self.removal.may_begin()
+        if not may_begin and not step.settled:
+            return False
         try:
-            self.lifeline.check()
+            self.run.record(step if may_begin else step.without_next)
         except Stopped as stopped:
-            self.stopped = stopped
-            self.results.append(ItemResult.skipped(item, SkipReason.STOPPED))
-            return
-        if self._brake.holds(item):
-            self.results.append(ItemResult.skipped(item, SkipReason.HELD))
-            return
-        result = self._removed(item)
-        self.results.append(result)
-        if result.outcome is not Outcome.FAILED:
-            self._remove_emptied_parents(item, following)
+            self.removal.stopped = self.removal.stopped or stopped
+        return self.removal.stopped is None
 
-    def _removed(self, item: PlanItem) -> ItemResult:
-        try:
-            return self._remove(item)
-        except NotFound:
-            return ItemResult.skipped(item, SkipReason.ALREADY_GONE)
-        except StorageError as error:
-            _LOG.warning('event=item_failed code=%s path="%s"', error.code, item.path)
-            return ItemResult.failed(item, error.code, str(error))
-        except Stopped as stopped:
-            self.stopped = stopped
-            return ItemResult.failed(item, "interrupted", "removed in part; a rerun finishes it")
+    def _leave(self, batch: range, progress: Progress) -> None:
+        for position in batch:
+            self.results.append(ItemResult.skipped(self.items[position], SkipReason.STOPPED))
+            progress.advance()
 
-    def _remove(self, item: PlanItem) -> ItemResult:
-        system = self.storage(item.base)
-        if item.kind is ItemKind.EMPTY_DIRECTORY:
-            if system.remove_if_empty(item.path, below=item.base):
-                return ItemResult.done(item)
-            return ItemResult.skipped(item, SkipReason.NOT_EMPTY)
-        system.delete(item.path, below=item.base)
-        return ItemResult.done(item)
+    def _work_on(self, batch: range, progress: Progress) -> Step:
+        settled: list[SettledItem] = []
+        events: list[NewEvent] = []
+        beside: list[tuple[NewItem, SettledItem]] = []
+        for position in batch:
+            result = self.removal.remove(self.items[position])
+            self.results.append(result)
+            settled.append(settled_item(position, result))
+            events.extend(self._events_of(result))
+            for parent in self._emptied_by(position, result):
+                beside.append((new_item(position, parent.item), settled_item(position, parent)))
+                self.results.extend([parent] if parent.outcome is Outcome.FAILED else [])
+            progress.advance()
+        return Step(settled=settled, events=events, beside=beside)
 
-    def _remove_emptied_parents(self, item: PlanItem, following: PlanItem | None) -> None:
-        """Directories that the next item is in as well are left for it, so that each is tried once."""
-        system = self.storage(item.base)
-        for parent in _parents(item):
-            if following is not None and following.path.is_within(parent):
-                return
-            try:
-                self.lifeline.check()
-                if not system.remove_if_empty(parent, below=item.base):
-                    return
-            except Stopped as stopped:
-                self.stopped = stopped
-                return
-            except StorageError as error:
-                self.results.append(ItemResult.failed(item.about_parent(parent), error.code, str(error)))
-                return
+    def _emptied_by(self, position: int, result: ItemResult) -> Iterator[ItemResult]:
+        if result.outcome is Outcome.FAILED or result.code not in _LOOKED_FOR_PARENTS:
+            return iter(())
+        following = self.items[position + 1] if position + 1 < len(self.items) else None
+        return self.removal.remove_emptied_parents(result.item, following)
 
-
-def _parents(item: PlanItem) -> Iterator[CanonicalPath]:
-    """The directories above the item, nearest first, up to the base and without it."""
-    parent = item.path.parent
-    while parent.is_within(item.base):
-        yield parent
-        parent = parent.parent
+    def _events_of(self, result: ItemResult) -> Iterator[NewEvent]:
+        """A removal that failed in its middle has taken the instance from its readers all the same."""
+        is_done, failed = result.outcome is Outcome.DONE, result.outcome is Outcome.FAILED
+        is_gone = is_done or result.code == SkipReason.ALREADY_GONE or (failed and self.removal.is_gone(result.item))
+        event = self._departures.of(result.item, is_gone=is_gone, by_us=is_done or failed)
+        if event is not None:
+            yield event

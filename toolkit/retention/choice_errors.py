@@ -48,20 +48,3 @@ class ClusterNeeded(InvalidInput):
         self.feed, self.clusters = feed, tuple(clusters)
         found = f"feed {feed} is on the clusters {', '.join(self.clusters)}"
         super().__init__(f"{found}; name one with --cluster")
-
-
-class NotInEnvironment(InvalidInput):
-    """The environment may not act on a cluster.
-
-    Args:
-        what: that was asked for, for example ``cluster backup``.
-        environment: name.
-        clusters: those that it may act on.
-    """
-
-    def __init__(self, *, what: str, environment: str, clusters: Iterable[str]) -> None:
-        self.what, self.environment, self.clusters = what, environment, tuple(clusters)
-        allowed = ", ".join(self.clusters)
-        super().__init__(
-            f"{what} is not in environment {environment}, which may act on: {allowed}; choose another --env"
-        )

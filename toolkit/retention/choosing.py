@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.entities import UnknownName
-from toolkit.retention.choice_errors import ClusterNeeded, NothingChosen, NotInEnvironment, WrongChoice
+from toolkit.entities.errors import NotInEnvironment
+from toolkit.retention.choice_errors import ClusterNeeded, NothingChosen, WrongChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -82,8 +83,8 @@ class Chooser:
             raise self._not_allowed(what=f"cluster {name}")
 
     def _allowed(self) -> tuple[str, ...]:
-        bound = () if self.environment is None else self.environment.clusters
-        return bound or tuple(self.clusters)
+        environment = self.environment
+        return tuple(name for name in self.clusters if environment is None or environment.allows(name))
 
     def _not_allowed(self, *, what: str) -> NotInEnvironment:
         name = "" if self.environment is None else self.environment.name

@@ -97,7 +97,7 @@ class Strangers:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """Why a feed could not be looked at, or was refused; `code` is stable."""
+    """Why a feed could not be looked at, was refused, or was skipped; `code` is stable."""
 
     code: str
     message: str
@@ -114,6 +114,7 @@ class FeedPlan:
         unreadable: directories whose content stays because they could not be listed.
         is_held: a hold file in the feed's base keeps everything; then nothing was looked at.
         failure: why nothing of this feed is planned.
+        skipped: why it is none of this run's business now: suspended, or another run is at it.
     """
 
     feed: str
@@ -126,6 +127,7 @@ class FeedPlan:
     notes: tuple[str, ...] = ()
     is_held: bool = False
     failure: Failure | None = None
+    skipped: Failure | None = None
 
     @property
     def label(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -50,7 +50,10 @@ class Planner:
             refused: feeds that cannot, to be reported beside the others.
             limits: of the run over all its feeds.
         """
-        planned = [self.plan_feed(target) for target in targets]
+        return self.together([self.plan_feed(target) for target in targets], refused, limits)
+
+    def together(self, planned: Sequence[FeedPlan], refused: Iterable[FeedPlan], limits: DeleteLimits) -> RetentionPlan:
+        """The plans of single feeds, weighed as one; the arguments are those of `plan`."""
         feeds = sorted(chain(planned, refused), key=lambda each: (each.feed, each.cluster))
         plan = RetentionPlan(feeds=tuple(feeds))
         by_feed = plan.evicted_by_feed

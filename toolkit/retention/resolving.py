@@ -108,6 +108,7 @@ class Resolver:
             policy=eviction_policy(feed, cluster.name, retention, clock, holds),
             locations=locations,
             neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
+            neighbours=tuple(sorted({each.feed for each in neighbours})),
             notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours)),
         )
 

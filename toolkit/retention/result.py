@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolkit.errors import Refused
     from toolkit.retention.plan import FeedPlan, PlanItem
     from toolkit.runs.errors import Stopped
+    from toolkit.runs.recorder import RecordedRun
 
 ACTION = "retention"
 """The name of this action in results."""
@@ -74,10 +75,17 @@ class ItemResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedResult:
-    """What became of one feed: its plan, and its items with their outcomes."""
+    """What became of one feed: its plan, and its items with their outcomes.
+
+    Attributes:
+        run: that was recorded for it; None: there was none, as in a dry run.
+        stopped: why its run was ended before its time.
+    """
 
     plan: FeedPlan
     items: tuple[ItemResult, ...]
+    run: RecordedRun | None = None
+    stopped: Stopped | None = None
 
     @property
     def counts(self) -> Mapping[Outcome, int]:
@@ -88,10 +96,12 @@ class FeedResult:
     def outcomes(self) -> Iterator[Outcome]:
         """What counts for the status: the feed as a whole when it failed or nothing was due, else its items.
 
-        Planning is what a dry run does, so that for it a planned item is a done one.
+        Planning is what a dry run does, so that for it a planned item is a done one. A feed that was skipped counts
+        for nothing.
         """
-        if self.plan.failure is not None:
+        if self.plan.failure is not None or self.stopped is not None:
             yield Outcome.FAILED
+        if self.plan.failure is not None or self.plan.skipped is not None:
             return
         worked_on = [result.outcome for result in self.items if result.outcome is not Outcome.SKIPPED]
         for outcome in worked_on or [Outcome.DONE]:
@@ -107,7 +117,9 @@ class RetentionResult:
         tzdata: version of the time zone data.
         digest: of the plan.
         refusal: the safety limit that refused the run.
-        stopped: who or what ended the run before its time.
+        stopped: who or what ended the run before its time, for all of its feeds that it had started.
+        ledger: the URL without password of the ledger that was used; None: none was.
+        notes: what the user should know about the run as a whole.
     """
 
     nominal_time: datetime
@@ -119,6 +131,8 @@ class RetentionResult:
     feeds: tuple[FeedResult, ...]
     refusal: Refused | None = None
     stopped: Stopped | None = None
+    ledger: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def items(self) -> tuple[ItemResult, ...]:
@@ -129,14 +143,20 @@ class RetentionResult:
     def status(self) -> Status:
         """Derived from what happened, never counted by hand."""
         if self.stopped is not None:
-            return Status.KILLED
+            return self.stopped.status
         if self.refusal is not None:
             return Status.REFUSED
-        return derive_status(outcome for feed in self.feeds for outcome in feed.outcomes())
+        outcomes = [outcome for feed in self.feeds for outcome in feed.outcomes()]
+        is_skipped = self._are_all_skipped and Outcome.FAILED not in outcomes
+        return Status.SKIPPED if is_skipped else derive_status(outcomes)
 
     @property
     def exit_code(self) -> ExitCode:
         """Of the process."""
-        if self.stopped is not None and self.stopped.interrupted:
-            return ExitCode.INTERRUPTED
-        return self.status.exit_code
+        return self.status.exit_code if self.stopped is None else self.stopped.exit_code
+
+    @property
+    def _are_all_skipped(self) -> bool:
+        """Of the feeds that the run could have looked at."""
+        skipped = [feed.plan.skipped is not None for feed in self.feeds if feed.plan.target is not None]
+        return bool(skipped) and all(skipped)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from toolkit.retention.act import Eviction, NoProgress, Progress
+from toolkit.retention.brake import NewHolds, NoNewHolds
 from toolkit.retention.errors import PlanChanged, TooMuchToDelete
+from toolkit.retention.feed_work import FeedWork, not_looked_at
 from toolkit.retention.planner import Planner
-from toolkit.retention.result import FeedResult, ItemResult, RetentionResult, SkipReason
+from toolkit.retention.progress import NoProgress, Progress
+from toolkit.retention.result import FeedResult, ItemResult, RetentionResult
 from toolkit.runs.errors import Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
     from toolkit.config_source import SnapshotId
     from toolkit.el import CanonicalPath
     from toolkit.errors import Refused
     from toolkit.planning.delete_limits import DeleteLimits
+    from toolkit.retention.feed_runs import FeedRuns, StartedFeed
     from toolkit.retention.plan import FeedPlan, RetentionPlan
     from toolkit.retention.resolving import Resolved
-    from toolkit.runs.lifeline import Lifeline
+    from toolkit.runs.lifeline import CurrentLifeline
     from toolkit.storage import FileSystem
 
 
@@ -37,6 +41,8 @@ class RetentionRequest:
         environment: name, for the record.
         snapshot: which state of the config repo was read, for the record.
         tzdata: version of the time zone data, for the record.
+        ledger: its URL without password, for the record; None: none is used.
+        notes: what the user should know, for the record.
     """
 
     nominal_time: datetime
@@ -46,6 +52,8 @@ class RetentionRequest:
     environment: str | None
     snapshot: SnapshotId
     tzdata: str
+    ledger: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,31 +62,81 @@ class RetentionRun:
 
     Attributes:
         storage: the store that a path is on; for a dry run a read-only one.
-        lifeline: asked before each effect.
+        lifeline: asked before each effect; those of the single feeds are put into it.
         progress: told how far the deleting is.
+        new_holds: that were added since the run read the holds.
     """
 
     storage: Callable[[CanonicalPath], FileSystem]
-    lifeline: Lifeline
+    lifeline: CurrentLifeline
     progress: Progress = field(default_factory=NoProgress)
+    new_holds: NewHolds = field(default_factory=NoNewHolds)
 
-    def run(self, request: RetentionRequest, feeds: Resolved) -> RetentionResult:
-        """Plan, and unless it is a dry run or refused, do exactly what the plan says."""
+    def preview(self, request: RetentionRequest, feeds: Resolved) -> RetentionResult:
+        """Plan, and touch nothing."""
         blank = _blank(request)
         try:
-            planner = Planner(storage=self.storage, check=self.lifeline.check)
-            plan = planner.plan(feeds.targets, feeds.settled, request.limits)
+            plan = self._planner.plan(feeds.targets, feeds.settled, request.limits)
         except Stopped as stopped:
             return replace(blank, stopped=stopped)
         planned = replace(blank, digest=plan.digest, refusal=refusal_of(plan, request.approve))
-        if request.dry_run:
-            return replace(planned, feeds=_feed_results(plan, map(ItemResult.planned, plan.items)))
-        if planned.refusal is not None:
-            refused = (ItemResult.skipped(item, SkipReason.REFUSED) for item in plan.items)
-            return replace(planned, feeds=_feed_results(plan, refused))
-        eviction = Eviction(storage=self.storage, lifeline=self.lifeline)
-        eviction.run(plan.items, self.progress)
-        return replace(planned, feeds=_feed_results(plan, eviction.results), stopped=eviction.stopped)
+        return replace(planned, feeds=tuple(_previewed(feed) for feed in plan.feeds))
+
+    def run(self, request: RetentionRequest, feeds: Resolved, runs: FeedRuns) -> RetentionResult:
+        """Take the leases, plan, and unless that is refused, do exactly what the plan says.
+
+        Raises:
+            Unavailable: the ledger cannot be used; nothing was touched.
+        """
+        blank = _blank(request)
+        try:
+            with ExitStack() as stack:
+                started, skipped = runs.start(feeds.targets, stack)
+                works = [self._work(each) for each in started]
+                over = [FeedResult(plan=plan, items=()) for plan in feeds.settled]
+                over += [FeedResult(plan=each.plan, items=(), run=each.run) for each in skipped]
+                return self._apply(blank, request, works, over)
+        except Stopped as stopped:
+            return replace(blank, stopped=stopped)
+
+    def _work(self, started: StartedFeed) -> FeedWork:
+        return FeedWork(target=started.target, run=started.run, storage=self.storage, new_holds=self.new_holds)
+
+    def _apply(
+        self, blank: RetentionResult, request: RetentionRequest, works: Sequence[FeedWork], over: Sequence[FeedResult]
+    ) -> RetentionResult:
+        planned = [work.make_plan() for work in works]
+        plan = self._planner.together(planned, (each.plan for each in over), request.limits)
+        for work in works:
+            work.reconcile()
+        refusal = refusal_of(plan, request.approve)
+        if refusal is None:
+            self._evict(works, len(plan.items))
+        for work in works:
+            work.finish(refusal)
+        results = sorted(
+            (*over, *(work.result for work in works)), key=lambda each: (each.plan.feed, each.plan.cluster)
+        )
+        ended = replace(blank, digest=plan.digest, refusal=refusal, stopped=_ending(works))
+        return replace(ended, feeds=tuple(results))
+
+    def _evict(self, works: Sequence[FeedWork], total: int) -> None:
+        """One feed after the other, so that each gives its lease back as soon as it is done."""
+        self.progress.begin(total)
+        try:
+            for position, work in enumerate(works):
+                with self.lifeline.of(work.run):
+                    work.evict(self.progress)
+                work.finish()
+                if work.stopped is not None and work.stopped.ends_process:
+                    for following in works[position + 1 :]:
+                        following.stop(work.stopped)
+        finally:
+            self.progress.end()
+
+    @property
+    def _planner(self) -> Planner:
+        return Planner(storage=self.storage, check=self.lifeline.check)
 
 
 def refusal_of(plan: RetentionPlan, approve: str | None) -> Refused | None:
@@ -97,20 +155,19 @@ def _blank(request: RetentionRequest) -> RetentionResult:
         tzdata=request.tzdata,
         digest="",
         feeds=(),
+        ledger=request.ledger,
+        notes=request.notes,
     )
 
 
-def _feed_results(plan: RetentionPlan, results: Iterable[ItemResult]) -> tuple[FeedResult, ...]:
-    by_feed: dict[tuple[str, str], list[ItemResult]] = {}
-    for result in results:
-        by_feed.setdefault((result.item.feed, result.item.cluster), []).append(result)
-    return tuple(
-        FeedResult(plan=feed, items=(*by_feed.get((feed.feed, feed.cluster), ()), *_not_looked_at(feed)))
-        for feed in plan.feeds
-    )
+def _previewed(plan: FeedPlan) -> FeedResult:
+    return FeedResult(plan=plan, items=(*map(ItemResult.planned, plan.items), *not_looked_at(plan)))
 
 
-def _not_looked_at(feed: FeedPlan) -> Iterator[ItemResult]:
-    """What is in these directories stays, and nobody knows what it is."""
-    for item, error in feed.unreadable:
-        yield ItemResult.failed(item, error.code, str(error))
+def _ending(works: Sequence[FeedWork]) -> Stopped | None:
+    """What ended the run as a whole: the process was told to stop, or every single run of it was."""
+    stops = [work.stopped for work in works if work.stopped is not None]
+    for stopped in stops:
+        if stopped.ends_process:
+            return stopped
+    return stops[0] if stops and len(stops) == len(works) else None

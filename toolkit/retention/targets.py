@@ -51,6 +51,7 @@ class FeedTarget:
         policy: what decides about each instance.
         locations: the dated ones.
         neighbour_bases: of other feeds that share this data; a hold file there counts as well.
+        neighbours: the names of those feeds; a hold on them counts as well.
         notes: what the user should know, for example an undated location that stays.
     """
 
@@ -62,6 +63,7 @@ class FeedTarget:
     policy: EvictionPolicy
     locations: tuple[Location, ...]
     neighbour_bases: tuple[CanonicalPath, ...] = ()
+    neighbours: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property

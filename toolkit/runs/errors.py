@@ -1,8 +1,11 @@
-"""How a run is told to stop."""
+"""How a run is told to stop, and what a run cannot do without."""
 
 from __future__ import annotations
 
-from toolkit.errors import FeedctlError
+from typing import ClassVar
+
+from toolkit.errors import FeedctlError, InvalidInput, Unavailable
+from toolkit.result import ExitCode, Status
 
 
 class Stopped(FeedctlError):  # noqa: N818 - not an error of anybody's: the run was told to stop
@@ -11,8 +14,117 @@ class Stopped(FeedctlError):  # noqa: N818 - not an error of anybody's: the run 
     Args:
         reason: who or what said so, in words.
         interrupted: Ctrl-C rather than a termination.
+
+    Attributes:
+        status: of a result that ends so.
+        ends_process: whether all runs of the process end, and not only the one that was asked.
     """
+
+    code: ClassVar[str] = "stopped"
+    status: ClassVar[Status] = Status.KILLED
+    ends_process: ClassVar[bool] = True
 
     def __init__(self, *, reason: str, interrupted: bool = False) -> None:
         self.reason, self.interrupted = reason, interrupted
         super().__init__(f"stopped: {reason}; nothing more was touched, a rerun goes on from here")
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Of a process that ends so."""
+        return ExitCode.INTERRUPTED if self.interrupted else self.status.exit_code
+
+
+class RunKilled(Stopped):
+    """Somebody asked the owner of the run to end it (Falcon overview, Instance Management: kill).
+
+    Args:
+        who: asked.
+    """
+
+    code = "killed"
+    ends_process = False
+
+    def __init__(self, *, who: str) -> None:
+        self.who = who
+        super().__init__(reason=f"killed by {who}")
+
+
+class LeaseExpired(Stopped):
+    """The run may no longer own what it works on: it was paused, or cut off from the ledger, for too long.
+
+    Args:
+        why: what is known about it.
+    """
+
+    code = "lease_expired"
+    ends_process = False
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(reason=f"its lease is lost, another run may work on the same ({why})")
+
+
+class RecordLost(Stopped):
+    """What the run does can no longer be written down, so that it must not go on (DESIGN section 6)."""
+
+    code = "record_lost"
+    status = Status.FAILED
+
+
+class LedgerLost(RecordLost):
+    """The ledger cannot be used any more, in the middle of a run.
+
+    Args:
+        why: the ledger's own message.
+    """
+
+    code = "ledger_lost"
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(reason=f"{why}; what was done until then is in the audit file")
+
+
+class AuditLost(RecordLost):
+    """The audit file cannot be written any more, in the middle of a run.
+
+    Args:
+        place: the file.
+        why: what the operating system said.
+    """
+
+    code = "audit_lost"
+
+    def __init__(self, *, place: str, why: str) -> None:
+        self.place, self.why = place, why
+        super().__init__(reason=f"the audit file {place} cannot be written any more: {why}")
+
+
+class AuditUnusable(Unavailable):
+    """The audit file cannot be written, so that nothing may be changed.
+
+    Args:
+        place: the file.
+        why: what is wrong with it.
+    """
+
+    code = "audit_unusable"
+
+    def __init__(self, *, place: str, why: str) -> None:
+        self.place, self.why = place, why
+        todo = "nothing was touched; make it writable, or name another with `audit_file` in repo.yaml or FEEDCTL_AUDIT"
+        super().__init__(f"the audit file {place} cannot be written: {why}; {todo}")
+
+
+class BadLeaseTime(InvalidInput):
+    """The environment asks for leases that no run could keep.
+
+    Args:
+        text: as given.
+    """
+
+    code = "bad_lease_time"
+
+    def __init__(self, *, text: str) -> None:
+        self.text = text
+        super().__init__(f"FEEDCTL_LEASE_SECONDS: found {text!r}, expected a number of seconds from 1 to 86400")

@@ -40,6 +40,30 @@ class Unbounded:
         """Always go on."""
 
 
+class CurrentLifeline:
+    """The lifeline of whichever run is at work; storage, which is opened once for all runs, asks it.
+
+    Args:
+        process: the lifeline between runs.
+    """
+
+    def __init__(self, process: Lifeline) -> None:
+        self._at_work = process
+
+    def check(self) -> None:
+        """See `Lifeline.check`."""
+        self._at_work.check()
+
+    @contextmanager
+    def of(self, run: Lifeline) -> Iterator[None]:
+        """Ask the run while the body runs."""
+        before, self._at_work = self._at_work, run
+        try:
+            yield
+        finally:
+            self._at_work = before
+
+
 class ProcessLifeline:
     """Set by SIGTERM, SIGINT or the loss of the parent process; the first one to come names the reason."""
 

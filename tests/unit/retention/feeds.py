@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from tests.unit.retention.memory import MemoryFileSystem
+from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of
 from toolkit.config_source import SnapshotId, SnapshotKind
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import (
@@ -21,10 +22,13 @@ from toolkit.entities import (
     Retention,
     Validity,
 )
+from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import Resolver, RetentionRequest, RetentionResult, RetentionRun
-from toolkit.runs.lifeline import Lifeline, Unbounded
+from toolkit.retention import FeedRuns, Resolver, RetentionRequest, RetentionResult, RetentionRun
+from toolkit.runs.heartbeat import Heartbeat
+from toolkit.runs.lifeline import CurrentLifeline, Lifeline, Unbounded
 
+_LEASE_SECONDS = 3600.0
 NOMINAL = "2026-03-20T12:00Z"
 HOURLY = "/data/clicks/${YEAR}/${MONTH}/${DAY}/${HOUR}"
 DAILY = "/data/clicks/${YEAR}/${MONTH}/${DAY}"
@@ -90,8 +94,11 @@ def run(  # noqa: PLR0913 - a test says only what it is about
     approve: str | None = None,
     holds: Iterable[Hold] = (),
     lifeline: Lifeline | None = None,
+    recorder: MemoryRecorder | None = None,
+    audit: AuditMemory | None = None,
+    beats: list[Callable[[], object]] | None = None,
 ) -> RetentionResult:
-    """One retention run."""
+    """One retention run, with a ledger of its own unless a recorder is given; `beats` gets the heartbeat's beat."""
 
     def storage(_: CanonicalPath) -> MemoryFileSystem:
         return system
@@ -109,7 +116,20 @@ def run(  # noqa: PLR0913 - a test says only what it is about
         snapshot=SnapshotId(kind=SnapshotKind.DIRECTORY, value="0" * 64, dirty=False, committed_at=None),
         tzdata="test",
     )
-    return RetentionRun(storage=storage, lifeline=lifeline or Unbounded()).run(request, resolved)
+    process = lifeline or Unbounded()
+    retention = RetentionRun(storage=storage, lifeline=CurrentLifeline(process))
+    if dry_run:
+        return retention.preview(request, resolved)
+    recorder = recorder or MemoryRecorder()
+    with Heartbeat(recorder, seconds=_LEASE_SECONDS) as heartbeat:
+        if beats is not None:
+            beats.append(heartbeat.beat)
+        runs = FeedRuns(
+            envelope=envelope_of(recorder, heartbeat, audit=audit, process=process),
+            nominal_time=parse_instant(nominal),
+            origin_of=lambda _: Origin(who="alice"),
+        )
+        return retention.run(request, resolved, runs)
 
 
 def days(*numbers: int, month: str = "2026/03") -> list[str]:

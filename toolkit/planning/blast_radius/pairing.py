@@ -62,10 +62,9 @@ class Pairing:
     def _pairs(self, repository: Repository) -> Iterator[_Key]:
         """Only clusters that the environment may act on have retention runs."""
         environment = self.after.environment
-        allowed = () if environment is None else environment.clusters
         for feed in repository.feeds.values():
             for each in feed.clusters:
-                if each.name in repository.clusters and (not allowed or each.name in allowed):
+                if each.name in repository.clusters and (environment is None or environment.allows(each.name)):
                     yield feed.name, each.name
 
     @cached_property

@@ -1,0 +1,75 @@
+"""How often something must succeed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.planning.entities import path_feed, process
+from toolkit.el import Frequency, format_instant, parse_instant
+from toolkit.entities import Lifecycle, ProcessSla, Retention, RetentionStage
+from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence
+
+FEED = path_feed("feed1", "/d/${YEAR}-${MONTH}-${DAY}-${HOUR}")
+
+
+def deadline(frequency: str, last: str, timezone: str = "UTC", allowance: str | None = None) -> str:
+    own = None if allowance is None else Frequency.parse(allowance)
+    cadence = Cadence(frequency=Frequency.parse(frequency), timezone=timezone, allowance=own)
+    return format_instant(cadence.deadline(parse_instant(last)))
+
+
+@pytest.mark.parametrize(
+    ("frequency", "last", "expected"),
+    [
+        ("hours(1)", "2026-03-05T00:00Z", "2026-03-05T01:15Z"),
+        ("minutes(5)", "2026-03-05T00:00Z", "2026-03-05T00:10Z"),
+        ("days(1)", "2026-03-05T00:00Z", "2026-03-06T06:00Z"),
+    ],
+)
+def test_a_quarter_of_the_frequency_is_allowed_and_at_least_five_minutes(
+    frequency: str, last: str, expected: str
+) -> None:
+    assert deadline(frequency, last) == expected
+
+
+def test_an_allowance_of_its_own_takes_the_place_of_the_quarter() -> None:
+    assert deadline("hours(1)", "2026-03-05T00:00Z", allowance="minutes(2)") == "2026-03-05T01:02Z"
+
+
+def test_days_are_those_of_the_time_zone() -> None:
+    summer_time_begins = "2026-03-28T23:00Z"  # midnight in Berlin, before a day of 23 hours
+    assert deadline("days(1)", summer_time_begins, "Europe/Berlin") == "2026-03-30T03:45Z"
+
+
+def test_a_process_has_its_frequency_and_the_sla_of_the_cluster() -> None:
+    plain = process(frequency="hours(2)", timezone="Europe/Berlin")
+    assert execution_cadence(plain, "primary") == Cadence(
+        frequency=Frequency.parse("hours(2)"), timezone="Europe/Berlin"
+    )
+    bound = replace(plain, sla=ProcessSla(should_end_in=Frequency.parse("minutes(90)")))
+    assert execution_cadence(bound, "primary").allowance == Frequency.parse("minutes(90)")
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [("hours(23)", "hours(6)"), ("minutes(1439)", "hours(6)"), ("hours(24)", "days(1)"), ("days(1)", "days(1)")],
+)
+def test_evictions_are_daily_unless_the_limit_is_under_a_day(limit: str, expected: str) -> None:
+    on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse(limit)))
+    cadence = eviction_cadence(replace(FEED, clusters=(on_primary,)), "primary")
+    assert cadence is not None
+    assert str(cadence.frequency) == expected
+
+
+def test_the_lifecycle_may_say_how_often() -> None:
+    stage = Lifecycle(retention_stage=RetentionStage(frequency=Frequency.parse("hours(8)")))
+    on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse("days(9)")), lifecycle=stage)
+    cadence = eviction_cadence(replace(FEED, clusters=(on_primary,)), "primary")
+    assert cadence is not None
+    assert str(cadence.frequency) == "hours(8)"
+
+
+def test_a_feed_without_retention_has_no_evictions() -> None:
+    assert eviction_cadence(FEED, "primary") is None

@@ -1,0 +1,120 @@
+"""What a killed run had begun and could not tell: the storage knows whether it happened (DESIGN section 6, Items)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from toolkit.el import CanonicalPath, format_instant
+from toolkit.entities import LocationType
+from toolkit.ledger.runs.items import SettledItem
+from toolkit.ledger.vocabulary import ItemState
+from toolkit.retention.recording import DATA_INSTANCE, evicted, kind_in_ledger
+from toolkit.runs.recorder import SettledLeftOver
+from toolkit.storage import NotFound, StorageError
+
+if TYPE_CHECKING:
+    from toolkit.ledger.runs.items import Item
+    from toolkit.retention.plan import FeedPlan
+    from toolkit.runs.active_run import ActiveRun
+    from toolkit.storage import FileSystem
+
+NOT_DONE = "not_done"
+"""The code of an item that a run intended and did not come to; a plan takes it again when it still qualifies."""
+FOUND_GONE = "found_gone"
+"""The code of an item that counts as done because nothing is there any more: nobody saw the run do it."""
+
+_TRIES = 3
+
+
+def reconcile(run: ActiveRun, plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]) -> tuple[str, ...]:
+    """Settle what earlier runs of the feed intended and never settled, with the events of what happened.
+
+    Args:
+        run: holds the feed's lease.
+        plan: of this run, made under that lease: what it has of an instance is still there.
+        storage: the store that a path is on.
+
+    Returns:
+        Notes for the user.
+
+    Raises:
+        Stopped: the run must not go on.
+    """
+    if plan.target is None or plan.is_held or plan.failure is not None:
+        return ()
+    for _ in range(_TRIES):
+        left = run.left_over()
+        settled = _settled(left, plan, storage)
+        if not settled:
+            return ()
+        if run.settle_left_over(settled):
+            return _notes(settled)
+    return ("what an earlier run had begun is being recorded by somebody else; the next run looks again",)
+
+
+def _settled(
+    left: Sequence[Item], plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]
+) -> list[SettledLeftOver]:
+    """An instance is one event, in however many places it was; the last of them tells."""
+    still_there, bases = _keys_of(plan), _bases_of(plan, storage)
+    settled: dict[tuple[int, int], SettledLeftOver] = {}
+    told: set[str] = set()
+    for item in reversed(left):
+        is_gone = _is_gone(item, bases, storage)
+        if is_gone is None:
+            continue
+        is_departure = is_gone and item.kind == DATA_INSTANCE and item.instance_key not in still_there | told
+        told.update([item.instance_key] if is_departure else [])
+        settled[item.run_id, item.position] = _as_settled(item, plan, is_gone=is_gone, is_departure=is_departure)
+    return list(settled.values())
+
+
+def _as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool) -> SettledLeftOver:
+    state, code = (ItemState.DONE, FOUND_GONE) if is_gone else (ItemState.FAILED, NOT_DONE)
+    return SettledLeftOver(
+        left=item,
+        item=SettledItem(position=item.position, state=state, code=code),
+        event=evicted(plan.feed, plan.cluster, item.instance_key, item.path) if is_departure else None,
+    )
+
+
+def _bases_of(plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]) -> list[CanonicalPath]:
+    """The feed's bases that are there: below one that is not, on a disk that is not mounted, all looks gone."""
+    bases = [] if plan.target is None else [location.base for location in plan.target.locations]
+    return [base for base in dict.fromkeys(bases) if _is_there(base, storage)]
+
+
+def _is_there(base: CanonicalPath, storage: Callable[[CanonicalPath], FileSystem]) -> bool:
+    try:
+        storage(base).status(base)
+    except StorageError:
+        return False
+    return True
+
+
+def _is_gone(item: Item, bases: Sequence[CanonicalPath], storage: Callable[[CanonicalPath], FileSystem]) -> bool | None:
+    """None: nobody can tell now, so the item stays open."""
+    path = CanonicalPath.parse(item.path)
+    if not any(path.is_within(base) for base in bases):
+        return None
+    try:
+        storage(path).status(path)
+    except NotFound:
+        return True
+    except StorageError:
+        return None
+    return False
+
+
+def _keys_of(plan: FeedPlan) -> set[str]:
+    """Instances of which at least one directory was seen."""
+    planned = {item.key for item in plan.items if kind_in_ledger(item) == DATA_INSTANCE}
+    kept = (each.candidate for each in plan.kept)
+    return planned | {format_instant(each.time) for each in kept if each.location is LocationType.DATA}
+
+
+def _notes(settled: Sequence[SettledLeftOver]) -> tuple[str, ...]:
+    done = sum(each.item.state is ItemState.DONE for each in settled)
+    left = f"an earlier run left {len(settled)} open when it died"
+    return (f"{left}: {done} are gone, {len(settled) - done} are still there and count as failed ({NOT_DONE})",)

@@ -1,0 +1,54 @@
+"""What the audit file says about a process, its runs, and their items."""
+
+from __future__ import annotations
+
+from toolkit.ledger.runs.items import Item, NewItem, SettledItem
+from toolkit.ledger.vocabulary import ItemState
+from toolkit.runs.audit import AuditLine
+from toolkit.runs.recorder import RecordedRun
+
+
+def process_line(*, action: str, ledger: str | None, who: str) -> AuditLine:
+    """The first line of a process: what it is going to do, and where else that is recorded.
+
+    Args:
+        action: for example ``retention``.
+        ledger: its URL without password; None: the user chose to do without.
+        who: the user.
+    """
+    choice = None if ledger else f"{who} chose to act without the ledger (--no-ledger)"
+    return {"what": "process", "state": "begun", "action": action, "ledger": ledger, "no_ledger": choice}
+
+
+def run_line(run: RecordedRun, state: str, reason: str | None = None) -> AuditLine:
+    """A change of a run's state."""
+    return {"what": "run", "state": state, **_of_run(run), "instance_key": run.key.instance_key, "reason": reason}
+
+
+def intended_line(run: RecordedRun, item: NewItem) -> AuditLine:
+    """An effect that is about to begin."""
+    return {**_item(run, item), "state": ItemState.INTENDED.value}
+
+
+def settled_line(run: RecordedRun, item: NewItem, settled: SettledItem) -> AuditLine:
+    """What became of an effect."""
+    outcome = {"state": settled.state.value, "code": settled.code, "message": settled.message}
+    return {**_item(run, item), **outcome}
+
+
+def left_over_line(run: RecordedRun, left: Item, settled: SettledItem) -> AuditLine:
+    """What a run found about an item of an earlier run, which had died before it could tell."""
+    about = {"kind": left.kind, "instance_key": left.instance_key or None, "path": left.path}
+    outcome = {"state": settled.state.value, "code": settled.code, "message": settled.message}
+    return {"what": "item", "position": left.position, **_of_run(run), "of_run": left.run_id, **about, **outcome}
+
+
+def _of_run(run: RecordedRun) -> AuditLine:
+    key = run.key
+    of_key = {"life_cycle": key.life_cycle.value, "entity": key.entity, "cluster": key.cluster}
+    return {"run": run.run_id, "attempt": run.attempt, **of_key, "counterpart": key.counterpart or None}
+
+
+def _item(run: RecordedRun, item: NewItem) -> AuditLine:
+    about = {"kind": item.kind, "instance_key": item.instance_key or None, "path": item.path}
+    return {"what": "item", "position": item.position, **_of_run(run), **about}

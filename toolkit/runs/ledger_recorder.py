@@ -1,0 +1,249 @@
+"""Runs in the ledger: one transaction for each thing that is written down (DESIGN section 6)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import TypeVar
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
+
+from toolkit.errors import Skipped
+from toolkit.ledger import events as happened
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
+from toolkit.ledger.events import Event, NewEvent
+from toolkit.ledger.runs import attempts, finding, items, leases, requests, starting, status
+from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
+from toolkit.ledger.runs.items import Item, NewItem, SettledItem
+from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.vocabulary import RunStatus
+from toolkit.runs.errors import LeaseExpired, LedgerLost
+from toolkit.runs.ledger_text import message_text, path_of, path_text
+from toolkit.runs.recorder import Beat, RecordedRun, RunOutcome, SettledLeftOver, Step
+
+T = TypeVar("T")
+
+_LAST_TRIES = 3
+_LAST_WAIT_SECONDS = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerRecorder:
+    """A `Recorder` on the ledger.
+
+    Attributes:
+        ledger: open for writing.
+    """
+
+    ledger: Ledger
+    _is_given_up: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
+
+    @property
+    def place(self) -> str | None:
+        """See `Recorder.place`."""
+        return self.ledger.place
+
+    def start(self, request: StartRequest) -> RecordedRun:
+        """See `Recorder.start`."""
+        run = self.ledger.write(lambda tx: starting.start(tx, request)).run
+        seconds = request.lease_seconds if request.leases else None
+        return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt, lease_seconds=seconds)
+
+    def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
+        """See `Recorder.skip`."""
+        reason = message_text(str(skipped))
+        run = self.ledger.write(lambda tx: attempts.skip(tx, request.key, request.origin, reason))
+        if run.status is not RunStatus.SKIPPED:
+            return RecordedRun(key=request.key)
+        return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt)
+
+    def beat(self, runs: Sequence[RecordedRun]) -> Beat:
+        """See `Recorder.beat`; while others keep the ledger busy nothing is renewed, and the next beat tries again."""
+        try:
+            return self.ledger.write(lambda tx: _beat(tx, runs))
+        except LedgerConflict:
+            return Beat()
+        except (LedgerUnavailable, UnknownRun) as error:
+            raise LedgerLost(why=str(error)) from error
+
+    def record(self, run: RecordedRun, step: Step) -> None:
+        """See `Recorder.record`."""
+        try:
+            self._write(lambda tx: _record(tx, run, step))
+        except LeaseExpired:
+            if step.settled:
+                self._write(lambda tx: _record(tx, run, step.without_next))
+            raise
+
+    def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
+        """See `Recorder.left_over`."""
+        key = run.key
+        with _lost_in_between():
+            found = self.ledger.read(lambda tx: items.unsettled(tx, key.life_cycle, key.entity, key.cluster))
+        return tuple(replace(item, path=path_of(item.path)) for item in found)
+
+    def settle_left_over(self, settled: Sequence[SettledLeftOver]) -> bool:
+        """See `Recorder.settle_left_over`."""
+        by_run = [(run_id, list(each)) for run_id, each in groupby(sorted(settled, key=_run_of), key=_run_of)]
+
+        def work(tx: Transaction) -> None:
+            for run_id, each in by_run:
+                items.settle(tx, run_id, [one.item for one in each])
+            for run_id, each in by_run:
+                happened.append(tx, _not_told_since(tx, each), run_id)
+
+        try:
+            with _lost_in_between(taken_over=False):
+                self.ledger.write(work)
+        except ItemNotIntended:
+            return False
+        return True
+
+    def pause(self, run: RecordedRun, request: Request) -> None:
+        """See `Recorder.pause`."""
+
+        def work(tx: Transaction) -> None:
+            if finding.get(tx, _id(run)).status is RunStatus.RUNNING:
+                status.change(tx, _id(run), RunStatus.SUSPENDED, reason=f"suspended by {request.requested_by}")
+            requests.honour(tx, [request.request_id])
+
+        self._write(work)
+
+    def go_on(self, run: RecordedRun, request: Request) -> None:
+        """See `Recorder.go_on`."""
+
+        def work(tx: Transaction) -> None:
+            _resume(tx, run)
+            requests.honour(tx, [request.request_id])
+
+        self._write(work)
+
+    def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
+        """See `Recorder.finish`; an outage is given a moment to pass, once and not again for each run."""
+        if self._is_given_up.is_set():
+            raise LedgerLost(why=f"the ledger {self.ledger.place} did not come back")
+        try:
+            self._finish_with_patience(run, outcome)
+        except LedgerLost:
+            self._is_given_up.set()
+            raise
+
+    def _finish_with_patience(self, run: RecordedRun, outcome: RunOutcome) -> None:
+        for attempt in Retrying(
+            retry=retry_if_exception_type(LedgerLost),
+            stop=stop_after_attempt(_LAST_TRIES),
+            wait=wait_fixed(_LAST_WAIT_SECONDS),
+            reraise=True,
+        ):
+            with attempt:
+                self._write(lambda tx: _end(tx, run, outcome))
+
+    def _write(self, work: Callable[[Transaction], T]) -> T:
+        with _lost_in_between():
+            return self.ledger.write(work)
+
+
+@contextmanager
+def _lost_in_between(*, taken_over: bool = True) -> Iterator[None]:
+    """What a run must stop for, in the words of runs.
+
+    Args:
+        taken_over: whether an item that is no longer open means that another run works in this one's place.
+    """
+    try:
+        yield
+    except (LedgerUnavailable, LedgerConflict, UnknownRun) as error:  # a run that is unknown now: another ledger
+        raise LedgerLost(why=str(error)) from error
+    except LeaseLost as error:
+        raise LeaseExpired(why=str(error)) from error
+    except ItemNotIntended as error:
+        if not taken_over:
+            raise
+        raise LeaseExpired(why=f"another run has recorded what became of its work: {error}") from error
+
+
+def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> Beat:
+    renewed: set[int] = set()
+    lost: dict[int, str] = {}
+    for run in sorted(runs, key=_id):  # the order in which all lock rows of runs
+        try:
+            _renew(tx, run)
+            renewed.add(_id(run))
+        except LeaseLost as error:
+            lost[_id(run)] = str(error)
+    asked = requests.open_of(tx, [_id(run) for run in runs])
+    return Beat(renewed=frozenset(renewed), lost=lost, requests=tuple(asked))
+
+
+def _record(tx: Transaction, run: RecordedRun, step: Step) -> None:
+    """Events come last, since all that append wait for the end of the transaction."""
+    items.settle(tx, _id(run), [_storable(item) for item in step.settled])
+    if step.intended:
+        items.intend(tx, _id(run), [_with_text(item) for item in step.intended])
+    happened.append(tx, step.events, _id(run))
+
+
+def _not_told_since(tx: Transaction, settled: Sequence[SettledLeftOver]) -> list[NewEvent]:
+    """The events that nobody has written since the items were intended: a later run may have seen the same."""
+    told = {(each.kind, each.instance_key): each.recorded_at for each in _history(tx, settled)}
+    longest_ago = datetime.min.replace(tzinfo=UTC)
+    return [
+        each.event
+        for each in settled
+        if each.event is not None
+        and told.get((each.event.kind, each.event.instance_key), longest_ago) < each.left.intended_at
+    ]
+
+
+def _history(tx: Transaction, settled: Sequence[SettledLeftOver]) -> Iterator[Event]:
+    for each in settled:
+        if each.event is not None:
+            yield from happened.of_instance(tx, each.event.feed, each.event.cluster, each.event.instance_key)
+
+
+def _with_text(item: NewItem) -> NewItem:
+    text = path_text(item.path)
+    return item if text is item.path else replace(item, path=text)
+
+
+def _storable(item: SettledItem) -> SettledItem:
+    return item if item.message is None else replace(item, message=message_text(item.message))
+
+
+def _renew(tx: Transaction, run: RecordedRun) -> None:
+    if run.lease_seconds is not None:
+        leases.renew(tx, _id(run), run.lease_seconds)
+
+
+def _resume(tx: Transaction, run: RecordedRun) -> None:
+    if finding.get(tx, _id(run)).status is RunStatus.SUSPENDED:
+        status.resume(tx, _id(run))
+
+
+def _end(tx: Transaction, run: RecordedRun, outcome: RunOutcome) -> None:
+    """A run that somebody took for dead is over already; one that fails while it is paused is first led back."""
+    found = finding.get(tx, _id(run))
+    if found.status.is_terminal:
+        return
+    if outcome.status is not RunStatus.KILLED:
+        _resume(tx, run)
+    reason = outcome.reason and message_text(outcome.reason)
+    status.change(tx, _id(run), outcome.status, reason=reason, exit_code=outcome.exit_code)
+
+
+def _id(run: RecordedRun) -> int:
+    if run.run_id is None:
+        message = f"{run.key} is not in the ledger"
+        raise AssertionError(message)
+    return run.run_id
+
+
+def _run_of(settled: SettledLeftOver) -> int:
+    return settled.run_id

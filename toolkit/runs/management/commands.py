@@ -1,0 +1,211 @@
+"""Commands to instances: suspend, resume, kill, rerun (Falcon overview, Instance Management; DESIGN section 6).
+
+A command on a range is carried out in transactions of `CHUNK` instances, since a month of a feed may be thousands. Each
+says in the ledger who gave it and whether it changed anything. Given again, it finds done what was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.errors import IllegalTransition, LedgerConflict
+from toolkit.ledger.runs.errors import InstanceSuspended, NotTerminal, RunIsActive, RunIsOver
+from toolkit.ledger.runs.finding import RunFilter, find
+from toolkit.ledger.runs.locking import lock
+from toolkit.ledger.runs.rows import RunKey
+from toolkit.ledger.state import safe_mode
+from toolkit.ledger.state.commands import record
+from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.runs.management.decisions import InstanceCommand, InstanceState, decide
+from toolkit.runs.management.deeds import Doer
+from toolkit.runs.management.questions import require_recorded
+from toolkit.runs.management.ranges import AskedRange, key_after, stretches
+from toolkit.runs.management.reading import instance_rows, recorded_runs, with_owners
+from toolkit.runs.management.rows import InstanceRow
+from toolkit.runs.management.sites import ManagedEntity
+from toolkit.runs.management.viewing import View
+
+CHUNK = 100
+"""So many instances one transaction deals with."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandRequest:
+    """A command to the instances of an entity.
+
+    Attributes:
+        command: what is to be done.
+        managed: the entity, its life cycle and its sites.
+        asked: which instances.
+        view: of these, only those with its statuses, and what began then or later.
+        who: gives the command.
+        reason: why, if they say so.
+        is_forced: a rerun starts at the first step, whatever has succeeded (Falcon overview, rerun).
+    """
+
+    command: InstanceCommand
+    managed: ManagedEntity
+    asked: AskedRange
+    view: View = field(default_factory=View)
+    who: str
+    reason: str | None = None
+    is_forced: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What a command did to one instance.
+
+    Attributes:
+        key: the instance.
+        before: its status until then.
+        after: its status now; what its owner was asked for has not happened yet.
+        is_changed: False: it was so already, or it was in the wrong state, and nothing was changed.
+        why: in words.
+    """
+
+    key: RunKey
+    before: RunStatus
+    after: RunStatus
+    is_changed: bool
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandResult:
+    """What a command did to each instance, oldest first."""
+
+    command: InstanceCommand
+    name: str
+    life_cycle: LifeCycle
+    answers: tuple[Answer, ...]
+
+    @property
+    def changed(self) -> int:
+        """How many instances it did something to."""
+        return sum(each.is_changed for each in self.answers)
+
+
+def command_instances(ledger: Ledger, request: CommandRequest) -> CommandResult:
+    """Carry out a command on each instance of a range.
+
+    Raises:
+        OutsideValidity, NotAnInstance: see `ranges.stretches`.
+        NotRecorded: one nominal time was asked for, and nothing is recorded for it.
+        SafeModeIsOn: and it does not allow the command.
+        LedgerUnavailable: the ledger cannot be used now; the instances before that have been dealt with.
+    """
+    keys = ledger.read(lambda tx: _keys(tx, request))
+    answers = [answer for part in _parts(keys) for answer in _answers(ledger, request, part)]
+    return CommandResult(
+        command=request.command,
+        name=request.managed.name,
+        life_cycle=request.managed.life_cycle,
+        answers=tuple(answers),
+    )
+
+
+def _keys(tx: Transaction, request: CommandRequest) -> list[RunKey]:
+    """The instances of the range, recorded or not, oldest first."""
+    if not request.command.is_safe:
+        safe_mode.refuse(tx)
+    managed = request.managed
+    parts = stretches(managed, request.asked, tx.now())
+    runs = recorded_runs(tx, managed, parts)
+    if not runs:
+        require_recorded(managed, request.asked)
+    rows = [row for row in instance_rows(managed, parts, runs) if request.view.wants(row)]
+    rows.sort(key=lambda row: (row.instance_key, row.cluster, row.counterpart))
+    return [_key(managed, row) for row in rows]
+
+
+def _key(managed: ManagedEntity, row: InstanceRow) -> RunKey:
+    return RunKey(
+        life_cycle=managed.life_cycle,
+        entity=managed.name,
+        cluster=row.cluster,
+        counterpart=row.counterpart,
+        instance_key=row.instance_key,
+    )
+
+
+def _parts(keys: list[RunKey]) -> Iterator[list[RunKey]]:
+    """At least one, since a command that finds nothing is recorded too."""
+    return (keys[at : at + CHUNK] for at in range(0, max(1, len(keys)), CHUNK))
+
+
+def _answers(ledger: Ledger, request: CommandRequest, keys: list[RunKey]) -> list[Answer]:
+    def act(tx: Transaction) -> list[Answer]:
+        try:
+            return _act(tx, request, keys)
+        except (IllegalTransition, InstanceSuspended, NotTerminal, RunIsActive, RunIsOver) as moved:
+            # Somebody else changed an instance between the look at it and the deed: all of it is decided anew.
+            raise LedgerConflict(place=ledger.place, why=str(moved)) from moved
+
+    return ledger.write(act)
+
+
+def _act(tx: Transaction, request: CommandRequest, keys: list[RunKey]) -> list[Answer]:
+    if not request.command.is_safe:
+        safe_mode.refuse(tx)
+    rows = _locked(tx, request.managed, keys)
+    doer = Doer(tx=tx, who=request.who, reason=request.reason, is_forced=request.is_forced)
+    answers = [_answer(doer, request.command, key, rows[key]) for key in keys if request.view.wants(rows[key])]
+    record(
+        tx,
+        f"instance {request.command}",
+        f"{request.managed.life_cycle} of {request.managed.name}",
+        request.who,
+        changed=any(each.is_changed for each in answers),
+        detail=_detail(request, keys),
+    )
+    return answers
+
+
+def _answer(doer: Doer, command: InstanceCommand, key: RunKey, row: InstanceRow) -> Answer:
+    decision = decide(command, _state(row))
+    after = doer.do(decision.deed, command, key, row)
+    return Answer(key=key, before=row.status, after=after, is_changed=decision.is_change, why=decision.why)
+
+
+def _state(row: InstanceRow) -> InstanceState:
+    run = row.run
+    if run is None:
+        return InstanceState(status=None)
+    return InstanceState(
+        status=row.status,
+        suspended_from=run.suspended_from,
+        is_owned=bool(row.is_owned),
+        is_job=run.mode is not None,
+        asked=row.asked,
+    )
+
+
+def _locked(tx: Transaction, managed: ManagedEntity, keys: Sequence[RunKey]) -> dict[RunKey, InstanceRow]:
+    """The newest attempts of these keys, locked; what came between the look and the lock is seen as well.
+
+    Those without an attempt are waiting.
+    """
+    if not keys:
+        return {}
+    wanted = RunFilter(
+        entity=managed.name,
+        life_cycle=managed.life_cycle,
+        clusters=managed.clusters,
+        start_key=keys[0].instance_key,
+        end_key=key_after(keys[-1].instance_key),
+    )
+    among = frozenset(keys)
+    lock(tx, [run for run in find(tx, wanted) if run.key in among])
+    rows = with_owners(tx, [InstanceRow.of(run) for run in find(tx, wanted) if run.key in among])
+    return {**{key: InstanceRow.waiting(key) for key in keys}, **{_key(managed, row): row for row in rows}}
+
+
+def _detail(request: CommandRequest, keys: Sequence[RunKey]) -> str:
+    ends = f"{keys[0].instance_key} to {keys[-1].instance_key}" if keys else "nothing recorded"
+    where = f"{request.asked} on {', '.join(request.managed.clusters)} ({len(keys)} instances: {ends})"
+    forced = ", from the first step" if request.is_forced else ""
+    return f"{where}{forced}: {request.reason}" if request.reason else f"{where}{forced}"

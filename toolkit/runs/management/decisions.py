@@ -1,0 +1,171 @@
+"""What a command does to an instance, by the instance's state: pure (Falcon overview, Instance Management; DESIGN 6).
+
+An instance in the wrong state stays as it is, and the answer says so. What runs with a live owner is asked for, and the
+owner does it at its next heartbeat; without a live owner it is done at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolkit.ledger.vocabulary import RequestKind, RunStatus
+
+
+class InstanceCommand(StrEnum):
+    """A command to instances."""
+
+    SUSPEND = "suspend"
+    """Pause: nothing of it starts until a resume."""
+    RESUME = "resume"
+    """Go on where it was paused."""
+    KILL = "kill"
+    """End it; it does not come back by itself."""
+    RERUN = "rerun"
+    """Let it run again."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether safe mode allows it (Falcon overview, Safe Mode)."""
+        return self in {InstanceCommand.SUSPEND, InstanceCommand.KILL}
+
+
+class Deed(StrEnum):
+    """What is done to one instance."""
+
+    NOTHING = "nothing"
+    """It is so already, or it is in the wrong state."""
+    ASK = "ask"
+    """Its owner is asked."""
+    SUSPEND_AHEAD = "suspend ahead"
+    """It has not begun: a row says that it must not."""
+    SUSPEND = "suspend"
+    """Nobody works on it any more: its status changes."""
+    RESUME = "resume"
+    """It goes back to where it was suspended."""
+    REQUEUE = "requeue"
+    """It was suspended while it ran, and its owner is gone: whoever starts it next goes on."""
+    KILL = "kill"
+    """Its status changes to killed."""
+    KILL_AHEAD = "kill ahead"
+    """It has not begun and has no row: a killed one says that it never will by itself."""
+    RERUN = "rerun"
+    """A new attempt is ready."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceState:
+    """What a decision depends on.
+
+    Attributes:
+        status: of the newest attempt; None: there is no row, so it is waiting.
+        suspended_from: of a suspended one.
+        is_owned: a process that lives holds its leases.
+        is_job: it works on batches, and its steps report on their own.
+        asked: what its owner has been asked and has not done yet.
+    """
+
+    status: RunStatus | None
+    suspended_from: RunStatus | None = None
+    is_owned: bool = False
+    is_job: bool = False
+    asked: RequestKind | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """What to do, and why in words that follow the instance's name."""
+
+    deed: Deed
+    why: str
+
+    @property
+    def is_change(self) -> bool:
+        """Whether something is done."""
+        return self.deed is not Deed.NOTHING
+
+
+def decide(command: InstanceCommand, state: InstanceState) -> Decision:
+    """What a command does to an instance in that state."""
+    return _DECIDERS[command](state)
+
+
+def _suspend(state: InstanceState) -> Decision:
+    match state.status:
+        case None | RunStatus.WAITING | RunStatus.READY:
+            return Decision(deed=Deed.SUSPEND_AHEAD, why="it will not start until a resume")
+        case RunStatus.RUNNING if state.is_owned:
+            return _ask(state, RequestKind.SUSPEND)
+        case RunStatus.RUNNING:
+            return Decision(deed=Deed.SUSPEND, why="suspended")
+        case RunStatus.SUSPENDED:
+            return _already(state)
+        case _:
+            return _wrong(state, "only what is not over can be suspended")
+
+
+def _resume(state: InstanceState) -> Decision:
+    match state.status:
+        case RunStatus.RUNNING if state.asked is RequestKind.SUSPEND:
+            return _ask(state, RequestKind.RESUME)
+        case RunStatus.SUSPENDED if state.is_owned:
+            return _ask(state, RequestKind.RESUME)
+        case RunStatus.SUSPENDED if state.suspended_from is RunStatus.RUNNING and not state.is_job:
+            return Decision(deed=Deed.REQUEUE, why="its owner is gone; ready, the next start of it goes on")
+        case RunStatus.SUSPENDED:
+            return Decision(deed=Deed.RESUME, why=f"{state.suspended_from or RunStatus.WAITING} again")
+        case _:
+            return _wrong(state, "only a suspended instance can be resumed")
+
+
+def _kill(state: InstanceState) -> Decision:
+    match state.status:
+        case None:
+            return Decision(deed=Deed.KILL_AHEAD, why="it will not start by itself; a rerun starts it")
+        case RunStatus.RUNNING | RunStatus.SUSPENDED if state.is_owned:
+            return _ask(state, RequestKind.KILL)
+        case RunStatus.WAITING | RunStatus.READY | RunStatus.RUNNING | RunStatus.SUSPENDED:
+            return Decision(deed=Deed.KILL, why="killed")
+        case RunStatus.KILLED:
+            return _already(state)
+        case _:
+            return _wrong(state, "it is over")
+
+
+def _rerun(state: InstanceState) -> Decision:
+    if state.status is None:
+        return _wrong(state, "it has not run yet")
+    if state.status.is_terminal:
+        return Decision(deed=Deed.RERUN, why="a new attempt is ready")
+    if state.status is RunStatus.READY:
+        return _already(state)
+    return _wrong(state, "only what is over can be rerun, so kill it first")
+
+
+def _ask(state: InstanceState, kind: RequestKind) -> Decision:
+    if state.asked is kind:
+        return Decision(deed=Deed.NOTHING, why=f"its owner has been asked to {kind} already")
+    return Decision(deed=Deed.ASK, why=f"its owner is asked to {kind}, and does it at its next heartbeat")
+
+
+def _already(state: InstanceState) -> Decision:
+    return Decision(deed=Deed.NOTHING, why=f"it is {state.status} already")
+
+
+def _wrong(state: InstanceState, rule: str) -> Decision:
+    return Decision(deed=Deed.NOTHING, why=f"it is {state.status or RunStatus.WAITING}: {rule}")
+
+
+_DECIDERS = {
+    InstanceCommand.SUSPEND: _suspend,
+    InstanceCommand.RESUME: _resume,
+    InstanceCommand.KILL: _kill,
+    InstanceCommand.RERUN: _rerun,
+}
+
+REQUESTS = {
+    InstanceCommand.SUSPEND: RequestKind.SUSPEND,
+    InstanceCommand.RESUME: RequestKind.RESUME,
+    InstanceCommand.KILL: RequestKind.KILL,
+}
+"""What the owner of a running instance is asked."""

@@ -1,0 +1,144 @@
+"""Commands to entities: suspend, resume, touch; and how they are (Falcon overview, Entity Management)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.entities import Feed, Process, Validity
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.state import safe_mode
+from toolkit.ledger.state.commands import record
+from toolkit.ledger.state.suspension import Suspension, resume, suspend, suspension_of, touch, touched_at
+from toolkit.ledger.transaction import Transaction
+from toolkit.runs.management.entity_status import EntityStatus, entity_status
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityState:
+    """How an entity is on a cluster.
+
+    Attributes:
+        validity: there.
+        suspension: what keeps it from running; None: nothing does.
+    """
+
+    cluster: str
+    status: EntityStatus
+    validity: Validity
+    suspension: Suspension | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityReport:
+    """How an entity is on its clusters, and whether a command changed that.
+
+    Attributes:
+        touched_at: None: nobody ever touched it.
+        is_changed: None: it was a question.
+    """
+
+    name: str
+    states: tuple[EntityState, ...]
+    touched_at: datetime | None
+    is_changed: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityCommand:
+    """A command to an entity.
+
+    Attributes:
+        entity: a feed or process.
+        cluster: where; None: on every cluster, also on those to come.
+        who: gives the command.
+        reason: why, if they say so.
+    """
+
+    entity: Feed | Process
+    cluster: str | None
+    who: str
+    reason: str | None = None
+
+
+def entity_report(ledger: Ledger, entity: Feed | Process, clusters: Sequence[str]) -> EntityReport:
+    """How an entity is on these clusters.
+
+    Raises:
+        UnknownName: it is not on one of them.
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    return ledger.read(lambda tx: _report(tx, entity, clusters, is_changed=None))
+
+
+def suspend_entity(ledger: Ledger, command: EntityCommand) -> EntityReport:
+    """Let no run of the entity start; those that run go on. Safe mode allows it.
+
+    Raises:
+        UnknownName: it is not on that cluster.
+        LedgerUnavailable: the ledger cannot be used now.
+    """
+
+    def act(tx: Transaction) -> bool:
+        return suspend(tx, command.entity.name, command.cluster, command.who, command.reason)
+
+    return _carry_out(ledger, "entity suspend", command, act)
+
+
+def resume_entity(ledger: Ledger, command: EntityCommand) -> EntityReport:
+    """Let runs of the entity start again.
+
+    Raises:
+        UnknownName: it is not on that cluster.
+        SafeModeIsOn: not now.
+        LedgerUnavailable: the ledger cannot be used now.
+    """
+
+    def act(tx: Transaction) -> bool:
+        safe_mode.refuse(tx)
+        return resume(tx, command.entity.name, command.cluster, command.who, command.reason)
+
+    return _carry_out(ledger, "entity resume", command, act)
+
+
+def touch_entity(ledger: Ledger, command: EntityCommand) -> EntityReport:
+    """Say that the entity was scheduled anew: it counts as late only from now on.
+
+    Raises:
+        SafeModeIsOn: not now.
+        LedgerUnavailable: the ledger cannot be used now.
+    """
+
+    def act(tx: Transaction) -> bool:
+        safe_mode.refuse(tx)
+        touch(tx, command.entity.name, command.who)
+        return True
+
+    return _carry_out(ledger, "entity touch", command, act)
+
+
+def _carry_out(ledger: Ledger, name: str, command: EntityCommand, act: Callable[[Transaction], bool]) -> EntityReport:
+    clusters = [command.cluster] if command.cluster else [each.name for each in command.entity.clusters]
+    where = f" on {command.cluster}" if command.cluster else ""
+
+    def work(tx: Transaction) -> EntityReport:
+        changed = act(tx)
+        record(tx, name, f"{command.entity.name}{where}", command.who, changed=changed, detail=command.reason)
+        return _report(tx, command.entity, clusters, is_changed=changed)
+
+    return ledger.write(work)
+
+
+def _report(
+    tx: Transaction, entity: Feed | Process, clusters: Sequence[str], *, is_changed: bool | None
+) -> EntityReport:
+    now = tx.now()
+    states = tuple(_state(entity, each, suspension_of(tx, entity.name, each), now) for each in clusters)
+    return EntityReport(name=entity.name, states=states, touched_at=touched_at(tx, entity.name), is_changed=is_changed)
+
+
+def _state(entity: Feed | Process, cluster: str, suspension: Suspension | None, now: datetime) -> EntityState:
+    validity = entity.cluster(cluster).validity
+    status = entity_status(validity, now, is_suspended=suspension is not None)
+    return EntityState(cluster=cluster, status=status, validity=validity, suspension=suspension)

@@ -1,0 +1,115 @@
+"""Holds of the ledger, beside those of `holds.yaml`; retention honours the union (DESIGN section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.el import format_instant, parse_instant
+from toolkit.entities import Hold
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.state import safe_mode
+from toolkit.ledger.state.commands import record
+from toolkit.ledger.state.holds import LedgerHold, NewHold, active, add, as_entity_hold, remove
+from toolkit.ledger.transaction import Transaction
+from toolkit.runs.management.errors import EmptyRange
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownHold:
+    """A hold, wherever it stands.
+
+    Attributes:
+        hold: what it keeps, and why.
+        recorded: its row in the ledger; None: it stands in `holds.yaml`.
+    """
+
+    hold: Hold
+    recorded: LedgerHold | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Held:
+    """A hold, and whether a command changed it."""
+
+    hold: LedgerHold
+    is_changed: bool
+
+
+def hold_range(start: str | None, end: str | None) -> tuple[datetime | None, datetime | None]:
+    """What a hold keeps, from the texts of both ends; each may be missing.
+
+    Raises:
+        ElError: a text is no instant.
+        EmptyRange: the end is not after the start, so that it would hold nothing.
+    """
+    first = None if start is None else parse_instant(start)
+    until = None if end is None else parse_instant(end)
+    if first is not None and until is not None and until <= first:
+        raise EmptyRange(start=format_instant(first), end=format_instant(until))
+    return first, until
+
+
+def new_hold(hold: Hold) -> NewHold:
+    """A hold as the ledger takes it."""
+    return NewHold(
+        feed=hold.feed,
+        cluster=hold.cluster,
+        start_key=None if hold.start is None else format_instant(hold.start),
+        end_key=None if hold.end is None else format_instant(hold.end),
+        reason=hold.reason,
+        owner=hold.owner,
+    )
+
+
+def add_hold(ledger: Ledger, hold: Hold, who: str) -> Held:
+    """Hold instances; safe mode allows it. The same hold is not added twice.
+
+    Raises:
+        LedgerUnavailable: the ledger cannot be used now.
+    """
+
+    def work(tx: Transaction) -> Held:
+        added, is_new = add(tx, new_hold(hold), who)
+        record(tx, "hold add", f"hold {added.hold_id} on {hold.feed}", who, changed=is_new, detail=hold.reason)
+        return Held(hold=added, is_changed=is_new)
+
+    return ledger.write(work)
+
+
+def remove_hold(ledger: Ledger, hold_id: int, who: str) -> bool:
+    """Let instances go again; returns whether that changed anything.
+
+    Raises:
+        UnknownHold: the ledger has no hold of this number.
+        SafeModeIsOn: not now.
+        LedgerUnavailable: the ledger cannot be used now.
+    """
+
+    def work(tx: Transaction) -> bool:
+        safe_mode.refuse(tx)
+        changed = remove(tx, hold_id, who)
+        record(tx, "hold remove", f"hold {hold_id}", who, changed=changed)
+        return changed
+
+    return ledger.write(work)
+
+
+def known_holds(ledger: Ledger, from_file: Iterable[Hold], feed: str | None = None) -> tuple[KnownHold, ...]:
+    """All holds that hold: those of `holds.yaml`, then those of the ledger.
+
+    Args:
+        ledger: has some.
+        from_file: the others.
+        feed: only on this one.
+
+    Raises:
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    return ledger.read(lambda tx: tuple(_known(tx, from_file, feed)))
+
+
+def _known(tx: Transaction, from_file: Iterable[Hold], feed: str | None) -> Iterator[KnownHold]:
+    yield from (KnownHold(hold=each) for each in from_file if feed in {None, each.feed})
+    yield from (KnownHold(hold=as_entity_hold(each), recorded=each) for each in active(tx, feed))

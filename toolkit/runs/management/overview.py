@@ -1,0 +1,233 @@
+"""How everything is, on one screen (`feedctl status`), and what has not succeeded within its cadence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.el import format_instant
+from toolkit.entities import Feed, Hold, Process, Validity
+from toolkit.entities.repository import Repository
+from toolkit.ledger.batches.unread import unread_batches
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.runs.counting import Span, failed, succeeded
+from toolkit.ledger.runs.finding import Subject, active, last_success
+from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.state.holds import active as active_holds
+from toolkit.ledger.state.holds import as_entity_hold
+from toolkit.ledger.state.renewal import renewals
+from toolkit.ledger.state.safe_mode import SafeMode, current
+from toolkit.ledger.state.suspension import EVERYWHERE, Suspension, all_of
+from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence
+from toolkit.runs.management.entity_status import EntityStatus, entity_status
+from toolkit.runs.management.ranges import key_after, next_minute
+from toolkit.runs.management.sites import chosen_clusters, sites_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Watched:
+    """An action that should succeed again and again.
+
+    Attributes:
+        subject: entity, life cycle and cluster.
+        entity: the feed or process.
+        cadence: how often.
+    """
+
+    subject: Subject
+    entity: Feed | Process
+    cadence: Cadence
+
+    @property
+    def validity(self) -> Validity:
+        """Of the entity on the cluster."""
+        return self.entity.cluster(self.subject.cluster).validity
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OverviewRow:
+    """How an action on an entity on a cluster is.
+
+    Attributes:
+        last_success: the run that succeeded last.
+        oldest_running: of those that run now, the one that began first.
+        running: how many run now.
+        failed: instances whose newest attempt failed, timed out or was killed; of evictions, only since the last
+            success, which made up for those before it.
+        backlog: instances that are due and have not succeeded; None: evictions have none.
+        unread: batches that a step of the process waits to read.
+        holds: how many keep instances of the feed there.
+        stale_since: when it should have succeeded at the latest; None: it is not stale.
+    """
+
+    entity: str
+    life_cycle: LifeCycle
+    cluster: str
+    status: EntityStatus
+    last_success: Run | None
+    oldest_running: Run | None
+    running: int
+    failed: int
+    backlog: int | None
+    unread: int
+    suspension: Suspension | None
+    holds: int
+    stale_since: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Overview:
+    """How everything is.
+
+    Attributes:
+        at: the instant from which it is looked at.
+    """
+
+    at: datetime
+    safe_mode: SafeMode
+    rows: tuple[OverviewRow, ...]
+
+    @property
+    def stale(self) -> tuple[OverviewRow, ...]:
+        """What has not succeeded within its cadence."""
+        return tuple(row for row in self.rows if row.stale_since is not None)
+
+
+def overview(ledger: Ledger, repository: Repository, at: datetime | None = None) -> Overview:
+    """How every process, and every feed with retention, is on each cluster that the environment may act on.
+
+    Args:
+        ledger: of the runs.
+        repository: all entities.
+        at: what is due by then counts; None: now, by the database's clock.
+
+    Raises:
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    watched = tuple(watched_actions(repository))
+    return ledger.read(lambda tx: _overview(tx, watched, repository.holds, at))
+
+
+def watched_actions(repository: Repository) -> Iterator[Watched]:
+    """Evictions of feeds with retention, then processes, by name."""
+    for _, feed in sorted(repository.feeds.items()):
+        for cluster in chosen_clusters(repository, feed, ()):
+            cadence = eviction_cadence(feed, cluster)
+            if cadence is not None:
+                yield _watched(feed, LifeCycle.EVICTION, cluster, cadence)
+    for _, process in sorted(repository.processes.items()):
+        for cluster in chosen_clusters(repository, process, ()):
+            yield _watched(process, LifeCycle.EXECUTION, cluster, execution_cadence(process, cluster))
+
+
+def _watched(entity: Feed | Process, life_cycle: LifeCycle, cluster: str, cadence: Cadence) -> Watched:
+    subject = Subject(entity=entity.name, life_cycle=life_cycle, cluster=cluster)
+    return Watched(subject=subject, entity=entity, cadence=cadence)
+
+
+def _overview(tx: Transaction, watched: Sequence[Watched], holds: Sequence[Hold], at: datetime | None) -> Overview:
+    known = _Known.of(tx, watched, holds, at or tx.now())
+    return Overview(at=known.at, safe_mode=current(tx), rows=tuple(known.row(each) for each in watched))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Known:
+    """What the ledger says about all of them, each read with one query."""
+
+    at: datetime
+    last: Mapping[Subject, Run]
+    active: Mapping[Subject, Sequence[Run]]
+    failed: Mapping[Subject, int]
+    succeeded: Mapping[Subject, int]
+    unread: Mapping[tuple[str, str], int]
+    suspensions: Mapping[tuple[str, str], Suspension]
+    renewals: Mapping[tuple[str, str], datetime]
+    holds: Sequence[Hold]
+
+    @classmethod
+    def of(cls, tx: Transaction, watched: Sequence[Watched], holds: Sequence[Hold], at: datetime) -> _Known:
+        last = last_success(tx, [each.subject for each in watched])
+        spans = [_span(each, last.get(each.subject), at) for each in watched]
+        return cls(
+            at=at,
+            last=last,
+            active=_running(tx),
+            failed=failed(tx, spans),
+            succeeded=succeeded(tx, [each for each in spans if each.subject.life_cycle is LifeCycle.EXECUTION]),
+            unread=unread_batches(tx),
+            suspensions={(each.entity, each.cluster): each for each in all_of(tx)},
+            renewals=renewals(tx),
+            holds=(*holds, *map(as_entity_hold, active_holds(tx))),
+        )
+
+    def row(self, watched: Watched) -> OverviewRow:
+        subject = watched.subject
+        running = self.active.get(subject, ())
+        suspension = self._suspension(subject)
+        return OverviewRow(
+            entity=subject.entity,
+            life_cycle=subject.life_cycle,
+            cluster=subject.cluster,
+            status=entity_status(watched.validity, self.at, is_suspended=suspension is not None),
+            last_success=self.last.get(subject),
+            oldest_running=running[0] if running else None,
+            running=len(running),
+            failed=self.failed.get(subject, 0),
+            backlog=self._backlog(watched),
+            unread=self.unread.get((subject.entity, subject.cluster), 0),
+            suspension=suspension,
+            holds=sum(each.concerns(subject.entity, subject.cluster) for each in self.holds),
+            stale_since=None if suspension else self._stale_since(watched),
+        )
+
+    def _suspension(self, subject: Subject) -> Suspension | None:
+        everywhere = self.suspensions.get((subject.entity, EVERYWHERE))
+        return everywhere or self.suspensions.get((subject.entity, subject.cluster))
+
+    def _backlog(self, watched: Watched) -> int | None:
+        if watched.subject.life_cycle is LifeCycle.EVICTION:
+            return None
+        (site,) = sites_of(watched.entity, watched.subject.life_cycle, (watched.subject.cluster,))
+        due = site.count(watched.validity.start, _due_end(self.at))
+        return max(0, due - self.succeeded.get(watched.subject, 0))
+
+    def _stale_since(self, watched: Watched) -> datetime | None:
+        """The deadline that has passed; what was resumed or touched since counts from then."""
+        subject, validity = watched.subject, watched.validity
+        if not validity.start <= self.at < validity.end:
+            return None
+        last = self.last.get(subject)
+        renewed = [self.renewals.get((subject.entity, where)) for where in (EVERYWHERE, subject.cluster)]
+        moments = [validity.start, None if last is None else last.ended_at, *renewed]
+        deadline = watched.cadence.deadline(max(each for each in moments if each is not None))
+        return deadline if deadline < self.at else None
+
+
+def _running(tx: Transaction) -> dict[Subject, list[Run]]:
+    """What runs, the one that began first in front."""
+    found: dict[Subject, list[Run]] = {}
+    for run in active(tx):
+        if run.status is RunStatus.RUNNING:
+            subject = Subject(entity=run.entity, life_cycle=run.life_cycle, cluster=run.cluster)
+            found.setdefault(subject, []).append(run)
+    return {subject: sorted(runs, key=_began) for subject, runs in found.items()}
+
+
+def _began(run: Run) -> datetime:
+    return run.started_at or run.created_at
+
+
+def _span(watched: Watched, last: Run | None, at: datetime) -> Span:
+    """The instances that count: of a process those that are due, of evictions those since the last success."""
+    start = format_instant(watched.validity.start)
+    if watched.subject.life_cycle is LifeCycle.EVICTION:
+        start = key_after(last.instance_key) if last is not None else ""
+    return Span(subject=watched.subject, start_key=start, end_key=format_instant(_due_end(at)))
+
+
+def _due_end(at: datetime) -> datetime:
+    """The minute after the last instant that is due."""
+    return next_minute(at.replace(second=0, microsecond=0))

@@ -1,0 +1,162 @@
+"""Questions about instances: status, running, list, summary (Falcon overview, Instance Management)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from toolkit.el import format_instant
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.runs.finding import active, find, summary
+from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.runs.management.errors import NotRecorded
+from toolkit.runs.management.ranges import NEWEST, AskedRange, Stretch, stretches
+from toolkit.runs.management.reading import instance_rows, recorded_runs, run_filter, with_owners
+from toolkit.runs.management.rows import InstanceRow
+from toolkit.runs.management.sites import ManagedEntity, Site
+from toolkit.runs.management.viewing import View
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceList:
+    """Instances of an entity.
+
+    Attributes:
+        name: of the entity.
+        life_cycle: what is done with them; None: whatever it is.
+        rows: in the order that was asked for.
+    """
+
+    name: str
+    life_cycle: LifeCycle | None
+    rows: tuple[InstanceRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterSummary:
+    """How many instances of a range have which status on a cluster; what has no run yet is waiting."""
+
+    cluster: str
+    counts: Mapping[RunStatus, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceSummary:
+    """How many instances of a range have which status."""
+
+    name: str
+    life_cycle: LifeCycle
+    asked: AskedRange
+    clusters: tuple[ClusterSummary, ...]
+
+
+def instance_status(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, view: View) -> InstanceList:
+    """The state of each instance of a range; those within the validity without a run are waiting.
+
+    Raises:
+        OutsideValidity, NotAnInstance: see `ranges.stretches`.
+        NotRecorded: one nominal time was asked for, and nothing is recorded for it.
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+
+    def read(tx: Transaction) -> tuple[InstanceRow, ...]:
+        parts = stretches(managed, asked, tx.now(), newest=view.count_of_newest)
+        runs = recorded_runs(tx, managed, parts, all_attempts=view.all_attempts)
+        if not runs:
+            require_recorded(managed, asked)
+        rows = (row for row in instance_rows(managed, parts, runs) if view.wants(row))
+        arranged = view.arranged(rows, newest_first=asked.start is None)
+        return with_owners(tx, view.page(arranged))
+
+    return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=ledger.read(read))
+
+
+def running_instances(
+    ledger: Ledger, name: str, clusters: tuple[str, ...], life_cycle: LifeCycle | None, view: View
+) -> InstanceList:
+    """What of an entity is running now, whatever its time (Falcon overview, Instance Management, running).
+
+    Args:
+        ledger: of the runs.
+        name: of the entity.
+        clusters: where.
+        life_cycle: None: every one.
+        view: its statuses are ignored.
+
+    Raises:
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    only_running = replace(view, statuses=(RunStatus.RUNNING,))
+
+    def read(tx: Transaction) -> tuple[InstanceRow, ...]:
+        there = (run for run in active(tx, name) if run.cluster in clusters and life_cycle in {None, run.life_cycle})
+        rows = (row for row in map(InstanceRow.of, there) if only_running.wants(row))
+        return with_owners(tx, view.page(view.arranged(rows, newest_first=False)))
+
+    return InstanceList(name=name, life_cycle=life_cycle, rows=ledger.read(read))
+
+
+def recorded_instances(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, view: View) -> InstanceList:
+    """The runs that the ledger has in a range; without a range the newest.
+
+    Raises:
+        OutsideValidity, NotAnInstance: see `ranges.stretches`.
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    is_open = asked.start is None
+    parts = tuple(map(_whole, managed.sites)) if asked.start is None else stretches(managed, asked, asked.start)
+    if not parts:
+        return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=())
+    limited = replace(view, limit=NEWEST) if is_open and view.limit is None else view
+    wanted = limited.narrowing(run_filter(managed, parts, all_attempts=view.all_attempts), newest_first=is_open)
+
+    def read(tx: Transaction) -> tuple[InstanceRow, ...]:
+        return with_owners(tx, [InstanceRow.of(run) for run in find(tx, wanted)])
+
+    return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=ledger.read(read))
+
+
+def instance_summary(ledger: Ledger, managed: ManagedEntity, asked: AskedRange) -> InstanceSummary:
+    """How many instances of a range have which status, by arithmetic; without a range, of all that are due.
+
+    Raises:
+        OutsideValidity, NotAnInstance: see `ranges.stretches`.
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+
+    def read(tx: Transaction) -> tuple[ClusterSummary, ...]:
+        parts = stretches(managed, asked, tx.now(), newest=None)
+        counted = summary(tx, run_filter(managed, parts)) if parts else []
+        planned: Counter[str] = Counter()
+        for part in parts:
+            planned[part.site.cluster] += part.count
+        return tuple(
+            _summary(cluster, number, {each.status: each.count for each in counted if each.cluster == cluster})
+            for cluster, number in planned.items()
+        )
+
+    clusters = ledger.read(read)
+    return InstanceSummary(name=managed.name, life_cycle=managed.life_cycle, asked=asked, clusters=clusters)
+
+
+def require_recorded(managed: ManagedEntity, asked: AskedRange) -> None:
+    """Refuse a single nominal time of which nothing is recorded, when only recorded ones can be meant.
+
+    Raises:
+        NotRecorded: it is so.
+    """
+    if asked.start is not None and asked.end is None and all(site.sequence is None for site in managed.sites):
+        key = format_instant(asked.start)
+        raise NotRecorded(name=managed.name, life_cycle=managed.life_cycle, key=key, clusters=managed.clusters)
+
+
+def _summary(cluster: str, planned: int, recorded: Mapping[RunStatus, int]) -> ClusterSummary:
+    waiting = max(0, planned - sum(recorded.values())) + recorded.get(RunStatus.WAITING, 0)
+    counts = {**recorded, RunStatus.WAITING: waiting}
+    return ClusterSummary(cluster=cluster, counts={each: counts[each] for each in RunStatus if counts.get(each)})
+
+
+def _whole(site: Site) -> Stretch:
+    return Stretch(site=site)

@@ -1,0 +1,183 @@
+"""What the envelope of a run writes down, and where: in the ledger, or nowhere (DESIGN section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from toolkit.errors import Skipped
+from toolkit.ledger.events import NewEvent
+from toolkit.ledger.runs.items import Item, NewItem, SettledItem
+from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.rows import RunKey
+from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.vocabulary import RunStatus
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedRun:
+    """A run that was started, or skipped.
+
+    Attributes:
+        key: what is run.
+        run_id: in the ledger; None: it is not recorded there.
+        attempt: from 1 within the key; None: it is not recorded.
+        lease_seconds: so long its leases last; None: it has none.
+    """
+
+    key: RunKey
+    run_id: int | None = None
+    attempt: int | None = None
+    lease_seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunOutcome:
+    """How a run ended.
+
+    Attributes:
+        status: a terminal one.
+        reason: why; None: it simply succeeded.
+        exit_code: that the run alone gives its process.
+    """
+
+    status: RunStatus
+    reason: str | None = None
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Beat:
+    """What a sign of life brought back.
+
+    Attributes:
+        renewed: runs whose leases are good for as long again.
+        lost: runs that no longer own what they work on, with the reason.
+        requests: open ones, oldest first.
+    """
+
+    renewed: frozenset[int] = frozenset()
+    lost: Mapping[int, str] = field(default_factory=dict)
+    requests: tuple[Request, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """What a run writes down between two batches of effects.
+
+    Attributes:
+        settled: what became of the effects of the first.
+        events: what that means for consumers.
+        beside: effects that went with them, as when a directory was emptied; only the audit file has them.
+        intended: the effects of the second.
+    """
+
+    settled: Sequence[SettledItem] = ()
+    events: Sequence[NewEvent] = ()
+    beside: Sequence[tuple[NewItem, SettledItem]] = ()
+    intended: Sequence[NewItem] = ()
+
+    @property
+    def without_next(self) -> Step:
+        """Only what has happened."""
+        return replace(self, intended=())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SettledLeftOver:
+    """What became of an item whose run died before it could tell.
+
+    Attributes:
+        left: the item, as the run that died had written it down.
+        item: its outcome.
+        event: that the effect stands for; None: no event.
+    """
+
+    left: Item
+    item: SettledItem
+    event: NewEvent | None = None
+
+    @property
+    def run_id(self) -> int:
+        """The run that intended it."""
+        return self.left.run_id
+
+
+class Recorder(Protocol):
+    """Keeps the rows and leases of runs. In the middle of a run it raises `Stopped`, which no effect may follow."""
+
+    @property
+    def place(self) -> str | None:
+        """The ledger's URL without its password; None: nothing is kept."""
+        ...
+
+    def start(self, request: StartRequest) -> RecordedRun:
+        """Safe mode, suspended, leases, row: in this order, in one transaction.
+
+        Raises:
+            Skipped: something stands against it; nothing was written.
+            Unavailable: the ledger cannot be used.
+        """
+        ...
+
+    def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
+        """Write down that a run was not started, where its key has no row that says so.
+
+        Raises:
+            Unavailable: the ledger cannot be used.
+        """
+        ...
+
+    def beat(self, runs: Sequence[RecordedRun]) -> Beat:
+        """Renew the leases of runs, and read what was asked of them.
+
+        Raises:
+            LedgerLost: the ledger cannot be used any more.
+        """
+        ...
+
+    def record(self, run: RecordedRun, step: Step) -> None:
+        """Write down what became of effects, with their events, and what comes next, in one transaction.
+
+        What happened has happened: its outcome is written even when the run has lost its lease, unless the run that
+        took over has done so.
+
+        Raises:
+            LeaseExpired: another run has taken over; nothing of what comes next was written, and it must not begin.
+            LedgerLost: the ledger cannot be used any more; nothing was written.
+        """
+        ...
+
+    def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
+        """What earlier runs of the same action, entity and cluster intended, and died before they could tell."""
+        ...
+
+    def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
+        """Write down what became of such items, for the runs that intended them, in one transaction.
+
+        An event that another run has written since the item was intended is not written again.
+
+        Returns:
+            False: somebody else has settled one of them by now, and nothing was written.
+
+        Raises:
+            LedgerLost: the ledger cannot be used any more.
+        """
+        ...
+
+    def pause(self, run: RecordedRun, request: Request) -> None:
+        """The run is SUSPENDED from now on, as the request says; its leases are kept."""
+        ...
+
+    def go_on(self, run: RecordedRun, request: Request) -> None:
+        """The run is RUNNING again; a run that never stopped has honoured the request by that."""
+        ...
+
+    def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
+        """Write the outcome, once, and give the leases back; a run that is over in the ledger already stays so.
+
+        Raises:
+            LedgerLost: the ledger cannot be used.
+        """
+        ...
