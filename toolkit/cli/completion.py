@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def entity_names(incomplete: str) -> list[str]:
     """The names of entities that begin so; none without a usable config repo, since nobody reads an error here."""
-    from toolkit.bootstrap import load_repository
+    from toolkit.bootstrap.config import load_repository
     from toolkit.errors import FeedctlError
 
     try:

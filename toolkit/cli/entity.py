@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolkit.cli import entity_state
 from toolkit.cli.completion import entity_names
 from toolkit.cli.entity_diff import diff_entities
 from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 app.command("diff")(diff_entities)
+app.command("status")(entity_state.status)
+app.command("suspend")(entity_state.suspend)
+app.command("resume")(entity_state.resume)
+app.command("touch")(entity_state.touch)
 
 EntityName = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="The name of the entity.")]
 
 
 @app.callback()
 def entity() -> None:
-    """List, show, compare and look up clusters, feeds, processes and datasources."""
+    """List, show, compare and look up entities; suspend and resume feeds and processes."""
 
 
 @app.command("list")
@@ -41,7 +46,7 @@ def list_entities(
     output: OutputAs = Output.TEXT,
 ) -> None:
     """List the entities, those of a kind, tag, group or owner."""
-    from toolkit.bootstrap import load_repository
+    from toolkit.bootstrap.config import load_repository
     from toolkit.cli.filters import kind_of, tags_of
     from toolkit.entities.repository import Selection
     from toolkit.rendering.tables import write_table
@@ -65,7 +70,7 @@ def show_entity(
     output: OutputAs = Output.TEXT,
 ) -> None:
     """Print an entity with defaults and environment merged in."""
-    from toolkit.bootstrap import load_repository
+    from toolkit.bootstrap.config import load_repository
     from toolkit.rendering.documents import leaf_rows, yaml_text
     from toolkit.rendering.tables import write_table
 
@@ -91,7 +96,7 @@ def show_dependencies(
     output: OutputAs = Output.TEXT,
 ) -> None:
     """Print what an entity depends on, and what depends on it."""
-    from toolkit.bootstrap import load_repository
+    from toolkit.bootstrap.config import load_repository
     from toolkit.rendering.tables import write_table
 
     repository = load_repository(config_repo, env)
@@ -117,7 +122,7 @@ def look_up(
     output: OutputAs = Output.TEXT,
 ) -> None:
     """Print which feeds a path belongs to."""
-    from toolkit.bootstrap import load_repository
+    from toolkit.bootstrap.config import load_repository
     from toolkit.rendering.documents import owner_rows
     from toolkit.rendering.tables import write_table
 

@@ -23,6 +23,19 @@ class BadOption(InvalidInput):
         super().__init__(f"{option}: found {found!r}, expected {expected}")
 
 
+class MissingOption(InvalidInput):
+    """An option that is needed here was not given.
+
+    Args:
+        option: for example ``--start``.
+        command: whose it is, for example ``instance list``.
+    """
+
+    def __init__(self, *, option: str, command: str) -> None:
+        self.option, self.command = option, command
+        super().__init__(f"Missing option '{option}'; see feedctl {command} --help")
+
+
 def kind_of(text: str | None) -> Kind | None:
     """The kind of that name.
 

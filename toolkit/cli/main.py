@@ -9,13 +9,19 @@ from typing import Annotated
 import typer
 
 from toolkit import __version__
-from toolkit.cli import el, entity, instance, lint, new_repo, schema
+from toolkit.cli import admin, el, entity, hold, instance, ledger, lint, new_repo, schema, status
 from toolkit.cli.boundary import run_app
+from toolkit.cli.run import app as run_calls
 
 app = typer.Typer(name="feedctl", no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(entity.app, name="entity")
 app.add_typer(instance.app, name="instance")
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(run_calls, name="run")
 app.add_typer(el.app, name="el")
+app.add_typer(hold.app, name="hold")
+app.add_typer(admin.app, name="admin")
+app.command("status")(status.status)
 app.command("lint")(lint.lint)
 app.command("init")(new_repo.create)
 app.command("schema")(schema.print_schema)

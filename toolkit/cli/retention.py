@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap import RetentionOptions, evict
+from toolkit.bootstrap.eviction import RetentionOptions, evict
 from toolkit.cli.boundary import exit_code_of, say, status_of
 from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
 from toolkit.cli.printing import print_result
@@ -106,10 +106,19 @@ def run_retention(options: RetentionOptions, delivery: Delivery) -> int:
     with lifeline(os.environ) as line:
         result = evict(options, SystemClock(), line, _progress(delivery.form))
         _deliver(result, delivery)
-        ending = result.stopped or result.refusal
-        if ending is not None:
-            say(f"feedctl: {ending}")
+        for message in _messages(result):
+            say(f"feedctl: {message}")
     return result.exit_code
+
+
+def _messages(result: RetentionResult) -> Iterator[str]:
+    """What whoever looks at the errors alone should know."""
+    ending = result.stopped or result.refusal
+    if ending is not None:
+        yield str(ending)
+    for feed in result.feeds:
+        if feed.plan.skipped is not None:
+            yield f"{feed.plan.label} was skipped: {feed.plan.skipped.message}"
 
 
 def nominal_time_of(text: str) -> datetime:

@@ -31,6 +31,13 @@ Approve = Annotated[
     str | None, typer.Option("--approve", metavar="DIGEST", help="Accept exactly this plan, over max_delete too.")
 ]
 AllowDirty = Annotated[bool, typer.Option("--allow-dirty", help="Act on a checkout with uncommitted changes.")]
+NoLedger = Annotated[
+    bool,
+    typer.Option(
+        "--no-ledger",
+        help="Act without the ledger: no lease, no record but the audit file, no holds of `feedctl hold`.",
+    ),
+]
 OutputAs = Annotated[ResultFormat, typer.Option("--output", help="How to print the result.")]
 ResultFileAt = Annotated[
     str | None,

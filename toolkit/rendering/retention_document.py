@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from toolkit.planning.retention import Kept
     from toolkit.retention import FeedResult, ItemResult, RetentionResult
+    from toolkit.retention.plan import Failure
 
 Document = dict[str, object]
 
@@ -34,6 +35,8 @@ def summary(result: RetentionResult) -> Document:
             "dirty": result.snapshot.dirty,
         },
         "tzdata": result.tzdata,
+        "ledger": result.ledger,
+        "notes": list(result.notes),
         "plan_digest": result.digest,
         "feeds": [_feed(feed) for feed in result.feeds],
     }
@@ -90,12 +93,25 @@ def _feed(result: FeedResult) -> Document:
         "counts": {outcome.value: number for outcome, number in result.counts.items()},
         "kept": [_kept(kept) for kept in plan.kept],
         "notes": list(plan.notes),
-        "failure": None if plan.failure is None else {"code": plan.failure.code, "message": plan.failure.message},
+        "run": _run(result),
+        "skipped": _reason(plan.skipped),
+        "failure": _reason(plan.failure),
         "not_conforming": {
             "count": plan.strangers.count,
             "sample": [{"path": path, "why": why} for path, why in plan.strangers.sample],
         },
     }
+
+
+def _run(result: FeedResult) -> Document | None:
+    """The run in the ledger; None: there is none."""
+    if result.run is None or result.run.run_id is None:
+        return None
+    return {"id": result.run.run_id, "attempt": result.run.attempt}
+
+
+def _reason(failure: Failure | None) -> Document | None:
+    return None if failure is None else {"code": failure.code, "message": failure.message}
 
 
 def _kept(kept: Kept) -> Document:

@@ -28,6 +28,7 @@ def plain_lines(result: RetentionResult) -> Iterator[str]:
         yield on_one_line(_item_line(item))
     for feed in result.feeds:
         yield from map(on_one_line, _feed_lines(feed))
+    yield from (f"note: {on_one_line(note)}" for note in result.notes)
     yield _closing_line(result)
 
 
@@ -47,6 +48,8 @@ def terminal_text(result: RetentionResult, width: int) -> str:
     for feed in result.feeds:
         for line in _feed_lines(feed):
             console.print(Text(on_one_line(line)))
+    for note in result.notes:
+        console.print(Text(f"note: {on_one_line(note)}"))
     console.print(Text(_closing_line(result), style="bold"))
     written = console.file
     return written.getvalue() if isinstance(written, StringIO) else ""
@@ -83,7 +86,10 @@ def _feed_lines(result: FeedResult) -> Iterator[str]:
     plan, target = result.plan, result.plan.target
     counted = ", ".join(f"{number} {outcome}" for outcome, number in result.counts.items() if number)
     rule = "" if target is None else f"; limit {target.limit}, horizon {format_instant(target.policy.horizon)}"
-    yield f"{plan.label}: {counted or 'nothing to do'}{rule}"
+    done = "skipped" if plan.skipped is not None else counted or "nothing to do"
+    yield f"{plan.label}: {done}{rule}{_run(result)}"
+    if plan.skipped is not None:
+        yield f"  {plan.skipped.code}: {plan.skipped.message}"
     if plan.failure is not None:
         yield f"  {plan.failure.code}: {plan.failure.message}"
     for (reason, detail), number in Counter((kept.reason, kept.detail) for kept in plan.kept).items():
@@ -94,6 +100,12 @@ def _feed_lines(result: FeedResult) -> Iterator[str]:
         yield f"  {plan.strangers.count} names do not conform and stay, for example:"
         for path, why in plan.strangers.sample:
             yield f"    {path}: {why}"
+
+
+def _run(result: FeedResult) -> str:
+    if result.run is None or result.run.run_id is None:
+        return ""
+    return f"; run {result.run.run_id}, attempt {result.run.attempt}"
 
 
 def _closing_line(result: RetentionResult) -> str:

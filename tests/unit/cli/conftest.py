@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from tests.databases.ledgers import open_ledger
 from tests.unit.cli.running import Feedctl
 from toolkit.config_source.creation import create_repo
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.fresh import create_tables
 
 TEMPLATE = Path(__file__).parents[3] / "config_repo_template"
 
@@ -31,3 +36,22 @@ def repo(template_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The template's config repo as the one that commands find."""
     monkeypatch.setenv("FEEDCTL_REPO", str(template_repo))
     return template_repo
+
+
+@pytest.fixture
+def own_repo(tmp_path: Path) -> Path:
+    """A config repo from the template that the test may change."""
+    repo = tmp_path / "own"
+    create_repo(TEMPLATE, repo, tmp_path / "data")
+    return repo
+
+
+@pytest.fixture
+def cli_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    """An empty ledger of the test's own, open, as the one that commands find."""
+    file = tmp_path / "ledger.db"
+    monkeypatch.setenv("FEEDCTL_LEDGER", f"sqlite:///{file}")
+    opened = open_ledger(sa.URL.create("sqlite", database=str(file)))
+    opened.write(lambda tx: create_tables(tx.connection, str(file)))
+    yield opened
+    opened.close()

@@ -1,0 +1,56 @@
+"""The overview as rows and lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.contract.ledger.samples import begun, changed
+from tests.databases.ledgers import START
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.state.safe_mode import SafeMode
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.rendering.overview import OVERVIEW_COLUMNS, overview_rows, stale_lines
+from toolkit.runs.management.entity_status import EntityStatus
+from toolkit.runs.management.overview import Overview, OverviewRow
+
+QUIET = OverviewRow(
+    entity="clicks",
+    life_cycle=LifeCycle.EVICTION,
+    cluster="primary",
+    status=EntityStatus.RUNNING,
+    last_success=None,
+    oldest_running=None,
+    running=0,
+    failed=0,
+    backlog=None,
+    unread=0,
+    suspension=None,
+    holds=0,
+    stale_since=None,
+)
+
+
+def overview(*rows: OverviewRow) -> Overview:
+    rest = SafeMode(is_on=False, reason=None, changed_by=None, changed_at=None)
+    return Overview(at=START, safe_mode=rest, rows=rows)
+
+
+def cells(row: OverviewRow) -> dict[str, str]:
+    (found,) = overview_rows(overview(row))
+    return dict(zip(OVERVIEW_COLUMNS, found, strict=True))
+
+
+def test_where_there_is_nothing_a_dash_stands() -> None:
+    found = cells(QUIET)
+    assert (found["state"], found["last-success"], found["since"], found["backlog"]) == ("running", "-", "-", "-")
+
+
+def test_what_is_stale_says_so_in_its_state_and_in_a_line(sqlite_ledger: Ledger) -> None:
+    last = replace(changed(sqlite_ledger, begun(sqlite_ledger), RunStatus.SUCCEEDED), ended_at=START)
+    stale = replace(QUIET, stale_since=START, last_success=last)
+    assert (cells(stale)["state"], cells(stale)["last-success"]) == ("stale", "2026-03-20T12:00:00Z")
+    (line,) = stale_lines(overview(QUIET, stale))
+    assert line == (
+        "eviction of clicks on primary is stale since 2026-03-20T12:00:00Z: "
+        "it succeeded last at 2026-03-20T12:00:00Z, for 2026-03-20T12:00Z"
+    )

@@ -1,0 +1,93 @@
+"""The options that the commands of `feedctl instance` share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from toolkit.cli.completion import entity_names
+from toolkit.ledger.vocabulary import LifeCycle
+
+
+class OrderBy(StrEnum):
+    """What instances are sorted by (Falcon feature list, Instance operations)."""
+
+    STATUS = "status"
+    """The name of the status."""
+    START = "startTime"
+    """When the run began."""
+    END = "endTime"
+    """When it ended."""
+    CLUSTER = "cluster"
+    """The name of the cluster."""
+    INSTANCE = "instance"
+    """The instance time."""
+
+
+class SortOrder(StrEnum):
+    """In which direction."""
+
+    ASC = "asc"
+    """The smallest first."""
+    DESC = "desc"
+    """The largest first."""
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="A feed or a process.")]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="INSTANT",
+        help="The first instance; without --end, this one alone. Default: the ten newest that are due.",
+    ),
+]
+StartOfAll = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="INSTANT",
+        help="The first instance; without --end, this one alone. Default: all that are due.",
+    ),
+]
+StartOfList = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="INSTANT",
+        help="The first instance; without --end, this one alone. Only with --life-cycle it may be left out.",
+    ),
+]
+NeededStart = Annotated[
+    str, typer.Option("--start", metavar="INSTANT", help="The first instance; without --end, this one alone.")
+]
+OneStart = Annotated[str, typer.Option("--start", metavar="INSTANT", help="The instance.")]
+End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="The first instant that is left out.")]
+Cycle = Annotated[
+    LifeCycle | None,
+    typer.Option("--life-cycle", help="What is done with the instances. Default: execution; of a feed, replication."),
+]
+RecordedCycle = Annotated[
+    LifeCycle | None,
+    typer.Option("--life-cycle", help="List the recorded runs of this kind, not the planned instances."),
+]
+EachCycle = Annotated[LifeCycle | None, typer.Option("--life-cycle", help="What is done. Default: whatever it is.")]
+FilterBy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter-by",
+        metavar="KEY:VALUE",
+        help="Only with STATUS:status, CLUSTER:name or STARTEDAFTER:instant; several with commas, or repeated.",
+    ),
+]
+Ordered = Annotated[OrderBy, typer.Option("--order-by", help="What to sort by.")]
+Sorted = Annotated[
+    SortOrder | None,
+    typer.Option("--sort-order", help="Smallest or largest first. Default: asc; without --start, desc."),
+]
+Offset = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Leave out so many at first.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.")]
+AllAttempts = Annotated[bool, typer.Option("--all-attempts", help="All attempts, not only the newest.")]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is recorded.")]

@@ -1,0 +1,52 @@
+"""`feedctl ledger`: the database of runs, batches and events."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from toolkit.cli.ledger_sync import sync
+from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
+
+app = typer.Typer(no_args_is_help=True)
+app.command("sync")(sync)
+
+
+@app.callback()
+def ledger() -> None:
+    """Look after the ledger: the SQL database of runs, leases, batches and events."""
+
+
+@app.command("upgrade")
+def upgrade(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Output.TEXT) -> None:
+    """Make the tables of a new ledger, or bring those of an older feedctl up to date; rows are kept."""
+    from toolkit.bootstrap.ledger_upgrade import upgrade_ledger
+
+    place, done = upgrade_ledger(config_repo, env)
+    if output is Output.JSON:
+        print_json({"place": place, "from": done.before, "to": done.after, "changed": done.before != done.after})
+    elif done.before == done.after:
+        print(f"the ledger {place} has revision {done.after} already; nothing was changed")
+    else:
+        print(f"the ledger {place} went from {_named(done.before)} to revision {done.after}")
+
+
+@app.command("status")
+def status(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Output.TEXT) -> int:
+    """Show where the ledger is, its revision, size and rows; exit code 1: this feedctl cannot work with it as it is."""
+    from toolkit.bootstrap.ledgers import examine_ledger
+    from toolkit.ledger.examining import LedgerState
+    from toolkit.rendering.ledger_status import status_document, write_status
+    from toolkit.result import ExitCode
+
+    found = examine_ledger(config_repo, env)
+    if output is Output.JSON:
+        print_json(status_document(found))
+    else:
+        write_status(found, sys.stdout)
+    return ExitCode.DONE if found.state in {LedgerState.READY, LedgerState.ABSENT} else ExitCode.FAILED
+
+
+def _named(revision: str | None) -> str:
+    return "no tables" if revision is None else f"revision {revision}"

@@ -1,0 +1,133 @@
+"""The options of `feedctl run`, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolkit.cli.completion import entity_names
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.ledger.batches.instances import FeedInstance
+    from toolkit.ledger.batches.rows import NewFile
+    from toolkit.ledger.jobs.refs import JobRef
+
+Process = Annotated[
+    str, typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The process that runs.")
+]
+Cluster = Annotated[str, typer.Option("--cluster", metavar="NAME", help="The cluster that it runs on.")]
+Instance = Annotated[
+    str | None,
+    typer.Option("--instance", metavar="INSTANT", help="The instance that runs. Default: the job on the queue."),
+]
+Step = Annotated[str, typer.Option("--step", metavar="NAME", help="The step; `main` when the process has no steps.")]
+MaxBatch = Annotated[
+    int | None,
+    typer.Option("--max-batch", metavar="N", help="On the queue: at most so many batches from each upstream."),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="FEED=INSTANT",
+        help="For an instance: what it reads; repeatable. Default: what the config repo says.",
+    ),
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        metavar="FEED=INSTANT[=URI]",
+        help="What the job made; repeatable. Default, for an instance: what the config repo says.",
+    ),
+]
+NoResolve = Annotated[
+    bool, typer.Option("--no-resolve", help="Take inputs and outputs from the options alone, not from the config repo.")
+]
+Marking = Annotated[str | None, typer.Option("--marking", metavar="DATES", help="Batch dates, separated by commas.")]
+Batch = Annotated[int | None, typer.Option("--batch", metavar="ID", help="The batch. Default: a new one.")]
+Server = Annotated[str, typer.Option("--server", metavar="NAME", help="The cluster or datasource that the file is on.")]
+Path = Annotated[str, typer.Option("--path", metavar="PATH", help="The file's path on the server.")]
+Size = Annotated[int, typer.Option("--size", metavar="BYTES", help="The file's size.")]
+Hash = Annotated[str | None, typer.Option("--hash", metavar="TEXT", help="A hash of its content.")]
+ModifiedAt = Annotated[
+    str | None, typer.Option("--modified-at", metavar="TIME", help="When the file was changed. Default: now.")
+]
+RunId = Annotated[int | None, typer.Option("--run", metavar="ID", help="The run, by its number.")]
+
+
+def job_ref(process: str, cluster: str, instance: str | None) -> JobRef:
+    """The job that the options mean.
+
+    Raises:
+        BadOption: the instance is no instant.
+    """
+    from toolkit.ledger.jobs.refs import JobRef
+
+    key = None if instance is None else instance_key("--instance", instance)
+    return JobRef(process=process, cluster=cluster, instance_key=key)
+
+
+def instances(option: str, texts: Iterable[str], cluster: str) -> tuple[FeedInstance, ...]:
+    """Feed instances from their ``FEED=INSTANT`` or ``FEED=INSTANT=URI`` texts.
+
+    Raises:
+        BadOption: a text of another form.
+    """
+    return tuple(_instance(option, text, cluster) for text in texts)
+
+
+def new_file(server: str, path: str, size: int, digest: str | None, modified_at: str | None) -> NewFile:
+    """The file that the options describe.
+
+    Raises:
+        InvalidInput: facts that no file has.
+    """
+    from toolkit.ledger.batches.rows import NewFile
+
+    at = None if modified_at is None else _moment("--modified-at", modified_at)
+    return NewFile(server=server, path=path, size=size, hash=digest, modified_at=at)
+
+
+def instance_key(option: str, text: str) -> str:
+    """An instance key in its canonical form.
+
+    Raises:
+        BadOption: the text is no instant.
+    """
+    from toolkit.cli.filters import BadOption
+    from toolkit.el import ElError, format_instant, parse_instant
+
+    try:
+        return format_instant(parse_instant(text))
+    except ElError as error:
+        raise BadOption(option=option, found=text, expected="an instant such as 2026-03-01T06:40Z") from error
+
+
+def _instance(option: str, text: str, cluster: str) -> FeedInstance:
+    from toolkit.cli.filters import BadOption
+    from toolkit.ledger.batches.instances import FeedInstance
+
+    feed, *rest = text.split("=", 2)
+    if not feed or not rest:
+        raise BadOption(option=option, found=text, expected="FEED=INSTANT, for example clicks=2026-03-01T06:40Z")
+    uri = rest[1] if len(rest) > 1 else None
+    return FeedInstance(feed=feed, cluster=cluster, instance_key=instance_key(option, rest[0]), uri=uri)
+
+
+def _moment(option: str, text: str) -> datetime:
+    from datetime import datetime
+
+    from toolkit.cli.filters import BadOption
+
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise BadOption(option=option, found=text, expected="a time with its zone, such as 2026-03-01T06:40:05Z")
+    return found

@@ -1,0 +1,66 @@
+"""`feedctl status`: how everything is, on one screen."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
+
+if TYPE_CHECKING:
+    from toolkit.runs.management.overview import Overview
+
+
+def status(
+    stale: Annotated[
+        bool,
+        typer.Option("--stale", help="Only what has not succeeded within its cadence; exit code 1 when there is any."),
+    ] = False,
+    time: Annotated[
+        str | None, typer.Option("--time", metavar="INSTANT", help="What is due by then counts. Default: now.")
+    ] = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> int:
+    """Show, for each feed with retention and each process, the last success, what runs, failed, waits and is late."""
+    from toolkit.cli.opened import opened
+    from toolkit.el import parse_instant
+    from toolkit.rendering.overview import overview_document
+    from toolkit.result import ExitCode
+    from toolkit.runs.management.overview import overview
+
+    at = None if time is None else parse_instant(time)
+    with opened(config_repo, env, writing=False) as (ledger, repository):
+        found = overview(ledger, repository, at)
+    if output is Output.JSON:
+        print_json(overview_document(found))
+    elif stale:
+        _print_stale(found)
+    else:
+        _print(found)
+    return ExitCode.FAILED if stale and found.stale else ExitCode.DONE
+
+
+def _print(found: Overview) -> None:
+    from toolkit.rendering.entity_states import safe_mode_line
+    from toolkit.rendering.overview import OVERVIEW_COLUMNS, STATE_STYLES, overview_rows
+    from toolkit.rendering.tables import write_table
+
+    if found.safe_mode.is_on:
+        print(safe_mode_line(found.safe_mode))
+    write_table(OVERVIEW_COLUMNS, overview_rows(found), sys.stdout, STATE_STYLES)
+
+
+def _print_stale(found: Overview) -> None:
+    from toolkit.rendering.entity_states import safe_mode_line
+    from toolkit.rendering.overview import stale_lines
+
+    if found.safe_mode.is_on:
+        print(safe_mode_line(found.safe_mode))
+    for line in stale_lines(found):
+        print(line)
+    if not found.stale:
+        print(f"nothing is stale: {len(found.rows)} looked at")

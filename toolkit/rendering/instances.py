@@ -1,0 +1,150 @@
+"""Instances, what commands did to them, and where their logs are: as rows of a table and as JSON documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from toolkit.rendering.cells import cell, moment_cell, moment_value
+
+if TYPE_CHECKING:
+    from toolkit.ledger.runs.rows import Run
+    from toolkit.runs.management.commands import Answer, CommandResult
+    from toolkit.runs.management.questions import InstanceList, InstanceSummary
+    from toolkit.runs.management.rows import InstanceRow
+
+Rows = Iterator[Sequence[str]]
+
+
+def instance_table(found: InstanceList) -> tuple[Sequence[str], Rows]:
+    """The headings and rows of instances; of one life cycle, and without copies, with fewer columns."""
+    has_copies = any(row.counterpart for row in found.rows)
+    first = (
+        *(("life-cycle",) if found.life_cycle is None else ()),
+        "cluster",
+        *(("source",) if has_copies else ()),
+    )
+    rest = ("instance", "status", "attempt", "started", "ended", "log", "note")
+    return (*first, *rest), (_cells(row, first) for row in found.rows)
+
+
+def _cells(row: InstanceRow, first: Sequence[str]) -> list[str]:
+    known = {"life-cycle": str(row.life_cycle), "cluster": row.cluster, "source": row.counterpart}
+    run = row.run
+    return [
+        *(cell(known[each]) for each in first),
+        row.instance_key,
+        str(row.status),
+        str(row.attempt or "-"),
+        moment_cell(row.started_at),
+        moment_cell(row.ended_at),
+        cell(run and run.log_location),
+        cell(_note(row)),
+    ]
+
+
+def _note(row: InstanceRow) -> str | None:
+    if row.asked is not None:
+        return f"asked to {row.asked}"
+    if row.is_owned is False and row.run is not None and row.run.mode is None and row.started_at is not None:
+        return "nobody works on it"
+    return None if row.run is None else row.run.reason
+
+
+def instance_document(found: InstanceList) -> dict[str, object]:
+    """Instances as JSON."""
+    return {
+        "name": found.name,
+        "life_cycle": found.life_cycle,
+        "instances": [_row_document(row) for row in found.rows],
+    }
+
+
+def _row_document(row: InstanceRow) -> dict[str, object]:
+    document: dict[str, object] = {
+        "life_cycle": row.life_cycle,
+        "cluster": row.cluster,
+        "counterpart": row.counterpart or None,
+        "instance": row.instance_key,
+        "status": row.status,
+        "attempt": row.attempt,
+    }
+    if row.run is not None:
+        document |= run_document(row.run)
+    if row.is_owned is not None:
+        document |= {"has_live_owner": row.is_owned, "asked": row.asked}
+    return document
+
+
+def run_document(run: Run) -> dict[str, object]:
+    """What else there is to say about an attempt."""
+    return {
+        "run_id": run.run_id,
+        "started_at": moment_value(run.started_at),
+        "ended_at": moment_value(run.ended_at),
+        "suspended_from": run.suspended_from,
+        "forced": run.is_forced,
+        "who": run.who,
+        "host": run.host,
+        "pid": run.pid,
+        "application_id": run.application_id,
+        "log": run.log_location,
+        "exit_code": run.exit_code,
+        "reason": run.reason,
+        "snapshot": run.snapshot,
+    }
+
+
+SUMMARY_COLUMNS = ("cluster", "status", "instances")
+
+
+def summary_rows(found: InstanceSummary) -> Rows:
+    """One row for each cluster and status."""
+    for each in found.clusters:
+        yield from ((each.cluster, str(status), str(number)) for status, number in each.counts.items())
+
+
+def summary_document(found: InstanceSummary) -> dict[str, object]:
+    """Counts as JSON."""
+    clusters = [
+        {"cluster": each.cluster, "counts": {str(status): number for status, number in each.counts.items()}}
+        for each in found.clusters
+    ]
+    return {"name": found.name, "life_cycle": found.life_cycle, "range": str(found.asked), "clusters": clusters}
+
+
+def answer_table(result: CommandResult) -> tuple[Sequence[str], Rows]:
+    """What a command did to each instance."""
+    has_copies = any(each.key.counterpart for each in result.answers)
+    columns = ("cluster", *(("source",) if has_copies else ()), "instance", "was", "is", "changed", "why")
+    return columns, (_answer_cells(each, has_copies=has_copies) for each in result.answers)
+
+
+def _answer_cells(answer: Answer, *, has_copies: bool) -> list[str]:
+    source = [cell(answer.key.counterpart)] if has_copies else []
+    changed = "yes" if answer.is_changed else "no"
+    key = answer.key
+    return [key.cluster, *source, key.instance_key, str(answer.before), str(answer.after), changed, cell(answer.why)]
+
+
+def answer_document(result: CommandResult) -> dict[str, object]:
+    """What a command did, as JSON."""
+    answers = [
+        {
+            "cluster": each.key.cluster,
+            "counterpart": each.key.counterpart or None,
+            "instance": each.key.instance_key,
+            "was": each.before,
+            "is": each.after,
+            "changed": each.is_changed,
+            "why": each.why,
+        }
+        for each in result.answers
+    ]
+    return {
+        "command": result.command,
+        "name": result.name,
+        "life_cycle": result.life_cycle,
+        "changed": result.changed,
+        "instances": answers,
+    }

@@ -1,0 +1,77 @@
+"""What `feedctl ledger status` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TextIO
+
+from toolkit.ledger.examining import LedgerExamination, LedgerState, OpenRun
+from toolkit.ledger.revision import HEAD
+from toolkit.rendering.tables import write_table
+
+_TODO = {
+    LedgerState.READY: "ready",
+    LedgerState.ABSENT: "not there yet: the first action that changes something makes it",
+    LedgerState.OUTDATED: "must be upgraded: run `feedctl ledger upgrade`",
+    LedgerState.UNKNOWN: "made by a newer feedctl, or by another program: use the feedctl that upgraded it",
+    LedgerState.UNREACHABLE: "cannot be reached",
+}
+
+
+def status_document(found: LedgerExamination) -> dict[str, object]:
+    """The JSON form."""
+    return {
+        "place": found.place,
+        "state": found.state.value,
+        "reachable": _is_reachable(found),
+        "why": found.why,
+        "revision": found.revision,
+        "head": HEAD,
+        "size": found.size,
+        "rows": dict(found.rows),
+        "oldest_open_run": None if found.oldest_open is None else _run_document(found.oldest_open),
+    }
+
+
+def write_status(found: LedgerExamination, stream: TextIO) -> None:
+    """The form for people."""
+    write_table(("fact", "ledger"), [("place", found.place), *_facts(found)], stream)
+    if found.rows:
+        stream.write("\n")
+        write_table(("table", "rows"), [(name, str(count)) for name, count in found.rows.items()], stream)
+
+
+def _facts(found: LedgerExamination) -> Iterator[tuple[str, str]]:
+    yield "state", _TODO[found.state] + (f": {found.why}" if found.why else "")
+    if found.state in {LedgerState.ABSENT, LedgerState.UNREACHABLE}:
+        return
+    yield "revision", f"{found.revision or 'none'} (this feedctl works with {HEAD})"
+    if found.size is not None:
+        yield "size", f"{found.size} bytes"
+    yield "oldest open run", "none" if found.oldest_open is None else _run_text(found.oldest_open)
+
+
+def _is_reachable(found: LedgerExamination) -> bool:
+    return found.state is not LedgerState.UNREACHABLE
+
+
+def _run_text(run: OpenRun) -> str:
+    what = f"{run.life_cycle} of {run.entity} on {run.cluster} for {run.instance_key}"
+    return f"{run.run_id}: {what}, {run.status}, since {_instant(run.created_at)}"
+
+
+def _run_document(run: OpenRun) -> dict[str, object]:
+    return {
+        "run_id": run.run_id,
+        "life_cycle": run.life_cycle,
+        "entity": run.entity,
+        "cluster": run.cluster,
+        "instance_key": run.instance_key,
+        "status": run.status.value,
+        "created_at": _instant(run.created_at),
+    }
+
+
+def _instant(instant: datetime) -> str:
+    return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
