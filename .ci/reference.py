@@ -8,6 +8,8 @@ from pathlib import Path
 from reference_pages.commands import commands_page
 from reference_pages.entities import entities_page
 from reference_pages.expressions import expressions_page
+from reference_pages.ledger import ledger_page
+from reference_pages.ledger_picture import ledger_picture
 from reference_pages.rules import rules_page
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -15,6 +17,8 @@ PAGES = {
     "commands.md": commands_page,
     "entities.md": entities_page,
     "expressions.md": expressions_page,
+    "ledger.md": ledger_page,
+    "ledger.svg": ledger_picture,
     "rules.md": rules_page,
 }
 

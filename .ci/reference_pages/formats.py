@@ -33,6 +33,12 @@ FORMATS: Mapping[str, Format] = {
         "catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY}",
     ),
     "url": Format("a URL or host:port; a password only as `${env:NAME}`", "hdfs://nn:8020"),
+    "ledger-url": Format(
+        "`sqlite:///FILE` in the config repo's root folder, `sqlite:////FILE` anywhere, `postgresql://...` or "
+        "`postgresql+psycopg://...`; a password only as `${env:NAME}`",
+        "sqlite:///.feedctl/ledger.db",
+    ),
+    "local-path": Format("the path of a local file; `${env:NAME}` may stand in it", "${env:HOME}/feedctl/audit.jsonl"),
     "partition-expression": Format("names, `*` or variables with slashes between them", "*/${cluster.colo}"),
     "name": Format("a letter, then at most 119 letters, digits, `_` and `-`", "clicks_hourly"),
     "variable": Format("a letter or `_`, then letters, digits, `_` and `-`", "clicks"),

@@ -1,0 +1,130 @@
+"""docs/reference/ledger.md: the tables of the ledger with every column, the words in them, and the legal changes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from importlib import import_module
+
+import sqlalchemy as sa
+
+from reference_pages.markdown import code, codes, meanings, page, prose, table
+from reference_pages.unexplained import UnexplainedError
+from toolkit.ledger.revision import REVISIONS
+from toolkit.ledger.tables import metadata
+from toolkit.ledger.upgrading import module_of
+from toolkit.ledger.vocabulary import TRANSITIONS
+
+_INTRODUCTION = """
+The ledger is one SQL database, SQLite or PostgreSQL, with the same tables on both. The [guide](../guide.md#the-ledger)
+says how to set it up. Read it as you like, for dashboards and reports; write to it through `feedctl` alone.
+[The mapping of BDRE](../bdre-mapping.md) says where BDRE's tables went.
+
+Bold is the primary key, italic may be empty, a coloured word is the table that a column refers to.
+
+![The tables of the ledger, and which refer to which](ledger.svg)
+"""
+_TYPES = """
+Types are PostgreSQL's. SQLite has numbers as INTEGER, and times as text in UTC that sorts as they do:
+`2026-03-01T06:40:00.000000Z`.
+"""
+_POSTGRESQL = sa.make_url("postgresql+psycopg://").get_dialect()()
+_CHANGES = "[the table of changes](#changes-of-a-runs-status)"
+_FOR_DEVELOPERS = re.compile(r" \((?:DESIGN|BDRE|Falcon)[^)]*\)")
+
+
+def ledger_page() -> str:
+    """The page."""
+    return page(
+        "The ledger",
+        _INTRODUCTION,
+        "## Tables",
+        _TYPES,
+        *(block for _, each in sorted(metadata.tables.items()) for block in _table(each)),
+        "## Words",
+        *(block for each in _enumerations() for block in _words(each)),
+        "## Changes of a run's status",
+        _changes(),
+        "## Revisions of the schema",
+        table(("revision", "what it brings"), ([code(each), _revision(each)] for each in REVISIONS)),
+    )
+
+
+def _table(each: sa.Table) -> Iterator[str]:
+    yield f"### {each.name}"
+    yield _sentence(prose(_explained(each.comment, each.name)))
+    yield table(("column", "type", "null", "what it is"), (_column(column) for column in each.columns))
+    indexes = [*_uniques(each), *_indexes(each)]
+    if indexes:
+        yield "\n".join(f"- {line}" for line in indexes)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _explained(comment: str | None, what: str) -> str:
+    if not comment:
+        raise UnexplainedError(what=what, where="the comments of toolkit/ledger/tables")
+    return comment
+
+
+def _column(column: sa.Column[object]) -> list[str]:
+    name = f"**{column.name}**" if column.primary_key else column.name
+    targets = [f"; refers to [{key.column.table.name}](#{key.column.table.name})" for key in column.foreign_keys]
+    meaning = prose(_explained(column.comment, f"{column.table.name}.{column.name}")) + "".join(targets)
+    return [name, _type(column), "yes" if column.nullable else "", meaning]
+
+
+def _type(column: sa.Column[object]) -> str:
+    if isinstance(column.type, sa.Enum) and column.type.enum_class is not None:
+        name = column.type.enum_class.__name__
+        return f"[{name}](#{name.lower()})"
+    return column.type.compile(_POSTGRESQL).lower().replace("timestamp with time zone", "timestamptz")
+
+
+def _uniques(each: sa.Table) -> Iterator[str]:
+    for constraint in sorted(each.constraints, key=lambda found: str(found.name)):
+        if isinstance(constraint, sa.UniqueConstraint):
+            yield f"unique: {codes(column.name for column in constraint.columns)}"
+
+
+def _indexes(each: sa.Table) -> Iterator[str]:
+    for index in sorted(each.indexes, key=lambda found: str(found.name)):
+        where = index.dialect_options["postgresql"]["where"]
+        condition = "" if where is None else f" where {code(where)}"
+        yield f"{'unique' if index.unique else 'index'}: {codes(column.name for column in index.columns)}{condition}"
+
+
+def _enumerations() -> list[type[StrEnum]]:
+    """The closed sets that columns have, each once, by name."""
+    found = {
+        column.type.enum_class
+        for each in metadata.tables.values()
+        for column in each.columns
+        if isinstance(column.type, sa.Enum)
+    }
+    return sorted(
+        (each for each in found if isinstance(each, type) and issubclass(each, StrEnum)), key=lambda each: each.__name__
+    )
+
+
+def _words(members: type[StrEnum]) -> Iterator[str]:
+    words = meanings(members)
+    yield f"### {members.__name__}"
+    yield prose(_FOR_DEVELOPERS.sub("", inspect.getdoc(members) or "")).replace("`TRANSITIONS`", _CHANGES)
+    yield table(("value", "meaning"), ([code(each.value), words[each.name]] for each in members))
+
+
+def _changes() -> str:
+    rows = (
+        [code(old), codes(sorted(new)) or "nothing: it is over; a rerun is a new attempt"]
+        for old, new in TRANSITIONS.items()
+    )
+    return table(("a run that is", "may become"), rows)
+
+
+def _revision(revision: str) -> str:
+    return prose(inspect.getdoc(import_module(module_of(revision))) or "")
