@@ -1,0 +1,52 @@
+"""What is measured on a ledger: whole jobs, and leases."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+
+from benchmarks.ledger_filling import JOB, STEPS
+from tests.databases.graphs import CLUSTER
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs.halting import halt_job
+from toolkit.ledger.jobs.refs import JobRef
+from toolkit.ledger.jobs.starting import init_job
+from toolkit.ledger.jobs.steps import halt_step, init_step
+from toolkit.ledger.runs import starting, status
+from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.runs.rows import Origin, RunKey
+from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+
+_REF = JobRef(process=JOB, cluster=CLUSTER)
+_ORIGIN = Origin(who="bench", snapshot="c0ffee", digest="sha256:c0ffee", host="edge1", pid=4711)
+_numbers = count(1)
+
+
+def job(ledger: Ledger) -> None:
+    """init_job, three steps, halt_job: eight calls, each a transaction."""
+    ledger.write(lambda tx: init_job(tx, _REF, _ORIGIN, max_batches=1))
+    for step in STEPS:
+        ledger.write(partial(init_step, ref=_REF, step=step))
+        ledger.write(partial(halt_step, ref=_REF, step=step))
+    ledger.write(lambda tx: halt_job(tx, _REF))
+
+
+def lease(ledger: Ledger) -> None:
+    """A run that takes a lease, and gives it back as it ends: two transactions."""
+    feed = f"feed_{next(_numbers)}"
+    key = RunKey(life_cycle=LifeCycle.EVICTION, entity=feed, cluster=CLUSTER, instance_key="2026-03-01T00:00Z")
+    wanted = (Wanted(resource=f"evict/{feed}/{CLUSTER}"),)
+    request = StartRequest(key=key, origin=_ORIGIN, leases=wanted, lease_seconds=60)
+    run = ledger.write(lambda tx: starting.start(tx, request)).run
+    ledger.write(lambda tx: status.change(tx, run.run_id, RunStatus.SUCCEEDED))
+
+
+def seconds(call: Callable[[], object], times: int) -> float:
+    """How long one call takes, on average over so many."""
+    began = time.perf_counter()
+    for _ in range(times):
+        call()
+    return (time.perf_counter() - began) / times
