@@ -14,7 +14,7 @@ from tests.contract.ledger_management.commands import give
 from tests.databases.ledgers import open_ledger
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs.errors import InstanceSuspended, RunIsActive
+from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, RunIsActive
 from toolkit.ledger.runs.finding import RunFilter, find
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.runs.management.decisions import InstanceCommand
@@ -25,7 +25,7 @@ DAY = ("2026-03-05T00:00Z", "2026-03-06T00:00Z")
 def works(ledger: Ledger) -> None:
     """Begin and end every instance that can be begun."""
     for hour in range(24):
-        with suppress(RunIsActive, InstanceSuspended, IllegalTransition):
+        with suppress(RunIsActive, InstanceKilled, InstanceSuspended, IllegalTransition):
             of = key(f"2026-03-05T{hour:02}:00Z", entity="count_job", life_cycle=LifeCycle.EXECUTION)
             changed(ledger, begun(ledger, of), RunStatus.SUCCEEDED)
 
