@@ -86,7 +86,7 @@ def test_items_belong_to_a_run(ledger: Ledger) -> None:
 
 
 def test_two_that_settle_the_same_items_from_both_ends_do_not_deadlock(ledger: Ledger, ledger_url: sa.URL) -> None:
-    """A late owner, and who took over from it: one has settled them, the other is told, and neither had to try twice."""
+    """A late owner, and who took over from it: one settles them, the other is told, and neither has to try twice."""
     run, count = begun(ledger), 1000
     _intended(ledger, run, *range(count))
     done = [SettledItem(position=each, state=ItemState.DONE) for each in range(count)]
