@@ -142,6 +142,7 @@ def test_a_run_that_is_killed_by_a_command_says_by_whom(tmp_path: Path) -> None:
     with in_the_middle(repo, lease_seconds=6) as first, looking_into(sqlite_url(repo)) as ledger:
         stop(first, repo)
         ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.KILL, "bob"))
+        time.sleep(1.2)  # a sixth of the lease and more: the next heartbeat comes before much else
         first.send_signal(signal.SIGCONT)
         out, err = first.communicate(timeout=SECONDS)
     assert first.returncode == 143, err

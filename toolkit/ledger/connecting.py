@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 import sqlalchemy as sa
 
+from toolkit.ledger.line import remember_line
 from toolkit.ledger.same_file import remember_file, require_same_file
 
-BUSY_SECONDS = 15.0
+BUSY_SECONDS = 10.0
 """So long SQLite waits for another writer before it says that it is busy."""
+LOCK_SECONDS = 20
+"""So long PostgreSQL waits for a lock. With the tries after it (`database.RETRY_SECONDS`) less than a lease lasts."""
 CONNECT_SECONDS = 10
 """So long PostgreSQL may take to answer."""
-STATEMENT_SECONDS = 120
-"""A statement of ours that takes longer hangs, for example on a lock that nobody gives back."""
+STATEMENT_SECONDS = 40
+"""A statement of ours that takes longer hangs; it is given up before the lease of its run expires."""
+_UNLESS_GIVEN = {
+    "connect_timeout": CONNECT_SECONDS,
+    "application_name": "feedctl",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""What the ledger's URL may say otherwise: a server that the network has lost is given up after about 25 seconds."""
 
 
 def connect(url: sa.URL, *, read_only: bool = False) -> sa.Engine:
@@ -27,16 +40,15 @@ def connect(url: sa.URL, *, read_only: bool = False) -> sa.Engine:
 
 
 def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
+    path = url.database or ""
     engine = sa.create_engine(
-        url,
+        _opened_to_read(url, path) if read_only else url,
         pool_size=1,
         max_overflow=0,
         poolclass=sa.QueuePool,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None},
     )
-    pragmas = ["query_only = ON"] if read_only else ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]
-
-    path = url.database or ""
+    pragmas = [] if read_only else ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]
 
     def prepare(connection: sqlite3.Connection, record: sa.pool.ConnectionPoolEntry) -> None:
         for pragma in pragmas:
@@ -54,16 +66,25 @@ def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
     return engine
 
 
+def _opened_to_read(url: sa.URL, path: str) -> sa.URL:
+    """Even a reader, if it may write, moves what another left in the -wal file into the database, and removes it."""
+    return url.set(database=Path(path).absolute().as_uri(), query={"mode": "ro", "uri": "true"})
+
+
 def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - one private call
-    settings = {"statement_timeout": f"{STATEMENT_SECONDS}s", "lock_timeout": "60s", "timezone": "UTC"}
+    settings = {"statement_timeout": f"{STATEMENT_SECONDS}s", "lock_timeout": f"{LOCK_SECONDS}s", "timezone": "UTC"}
     if read_only:
         settings["default_transaction_read_only"] = "on"
-    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
-    return sa.create_engine(
+    given = url.normalized_query
+    options = [*given.get("options", ()), *(f"-c {name}={value}" for name, value in settings.items())]
+    others = {name: value for name, value in _UNLESS_GIVEN.items() if name not in given}
+    engine = sa.create_engine(
         url.set(drivername="postgresql+psycopg"),
         isolation_level="READ COMMITTED",  # what is read after a lock must be what its last holder wrote
         pool_size=1,
         max_overflow=0,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": CONNECT_SECONDS, "options": options, "application_name": "feedctl"},
+        connect_args={**others, "options": " ".join(options)},
     )
+    remember_line(engine)
+    return engine

@@ -9,16 +9,27 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import sqlalchemy as sa
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_random_exponential,
+)
 
-from toolkit.ledger.errors import LedgerConflict
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.failures import translated
+from toolkit.ledger.line import cut_line
 from toolkit.ledger.transaction import DatabaseClock, Transaction, database_now
 
 T = TypeVar("T")
 
 TRIES = 8
 """So often a transaction is tried that collides with others."""
+RETRY_SECONDS = 20.0
+"""After this no further try begins: with the last one, which waits for locks, a write ends before a lease expires."""
+TURN_SECONDS = 45.0
+"""So long a thread waits for another one's transaction: longer than a statement may take, shorter than a lease."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +40,15 @@ class Ledger:
         engine: of SQLAlchemy, made by `toolkit.ledger.opening`.
         place: the URL without its password, for messages.
         clock: of the database; only tests give another.
+        retry_seconds: see `RETRY_SECONDS`; only tests give another.
+        turn_seconds: see `TURN_SECONDS`; only tests give another.
     """
 
     engine: sa.Engine = field(repr=False)
     place: str
     clock: DatabaseClock = field(default=database_now, repr=False)
+    retry_seconds: float = field(default=RETRY_SECONDS, repr=False)
+    turn_seconds: float = field(default=TURN_SECONDS, repr=False)
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
@@ -44,7 +59,7 @@ class Ledger:
 
         Raises:
             LedgerUnavailable: the database cannot be used now.
-            LedgerConflict: it collided in every try.
+            LedgerConflict: it collided in every try, or for too long.
         """
         return self._retrying(work, is_reading=False)
 
@@ -59,7 +74,7 @@ class Ledger:
     def _retrying(self, work: Callable[[Transaction], T], *, is_reading: bool) -> T:
         for attempt in Retrying(
             retry=retry_if_exception_type(LedgerConflict),
-            stop=stop_after_attempt(TRIES),
+            stop=stop_after_attempt(TRIES) | stop_after_delay(self.retry_seconds),
             wait=wait_random_exponential(multiplier=0.02, max=1),
             reraise=True,
         ):
@@ -70,9 +85,20 @@ class Ledger:
     @contextmanager
     def _transaction(self, *, is_reading: bool) -> Iterator[Transaction]:
         with (
-            self._turn,
+            self._own_turn(),
             translated(self.place),
             self.engine.connect().execution_options(feedctl_reads=is_reading) as connection,
             connection.begin(),
         ):
             yield Transaction(connection=connection, clock=self.clock)
+
+    @contextmanager
+    def _own_turn(self) -> Iterator[None]:
+        """The connection for this thread alone; whoever has had it for too long hangs, and is freed."""
+        if not self._turn.acquire(timeout=self.turn_seconds):
+            cut_line(self.engine)
+            raise LedgerUnavailable(place=self.place, why=f"it has not answered for {self.turn_seconds:g} seconds")
+        try:
+            yield
+        finally:
+            self._turn.release()

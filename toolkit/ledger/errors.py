@@ -12,14 +12,18 @@ class LedgerUnavailable(Unavailable):
     Args:
         place: the ledger's URL, without its password.
         why: in the database's words.
+        todo: what brings it back; None: only time does.
     """
 
     code = "ledger_unavailable"
 
-    def __init__(self, *, place: str, why: str) -> None:
-        self.place, self.why = place, why
-        todo = "nothing is started without it; try again when it is back, or give --no-ledger to act without"
-        super().__init__(f"the ledger {place} cannot be used: {why}; {todo}")
+    def __init__(self, *, place: str, why: str, todo: str | None = None) -> None:
+        self.place, self.why, self.todo = place, why, todo
+        what = todo or "try again when it is back"
+        super().__init__(
+            f"the ledger {place} cannot be used: {why}; nothing is started without it; {what}, "
+            "or give --no-ledger to act without"
+        )
 
 
 class LedgerConflict(Unavailable):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, UnusableLedger
 
 _SQLITE_CONFLICTS = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SQLITE_UNUSABLE = frozenset(
@@ -23,6 +23,12 @@ _SQLITE_UNUSABLE = frozenset(
         "SQLITE_PROTOCOL",
     }
 )
+_SQLITE_FOLDER = frozenset(
+    {"SQLITE_CANTOPEN", "SQLITE_READONLY_CANTINIT", "SQLITE_READONLY_DIRECTORY", "SQLITE_READONLY_RECOVERY"}
+)
+"""Codes, in full, of what SQLite says when it needs the files beside the database and can neither use nor make them."""
+_FOLDER_WHY = "SQLite needs its files -wal and -shm in the same folder, or the right to make them there, also to read"
+_FOLDER_TODO = "run as a user who may write the folder, or while another run has the ledger open"
 _POSTGRESQL_CONFLICTS = frozenset({"40001", "40P01", "55P03"})
 """Serialization failure, deadlock, lock not available (PostgreSQL, error codes)."""
 _POSTGRESQL_UNUSABLE = ("08", "25006", "28", "3D000", "42501", "53", "54", "57", "58", "XX")
@@ -36,6 +42,7 @@ def translated(place: str) -> Iterator[None]:
     Raises:
         LedgerUnavailable: the database cannot be used now.
         LedgerConflict: the transaction collided with another one; all of it was rolled back.
+        UnusableLedger: the driver does not understand the options of the URL.
     """
     try:
         yield
@@ -45,7 +52,10 @@ def translated(place: str) -> Iterator[None]:
         if is_conflict(error):
             raise LedgerConflict(place=place, why=_first_line(error.orig)) from error
         if is_outage(error):
-            raise LedgerUnavailable(place=place, why=_first_line(error.orig)) from error
+            raise _outage(place, error) from error
+        if _is_bad_option(error):
+            found = f"cannot be used: {_first_line(error.orig)}"
+            raise UnusableLedger(place=place, found=found, todo="correct the options of its URL") from error
         raise
 
 
@@ -63,10 +73,26 @@ def is_outage(error: sa.exc.DBAPIError) -> bool:
     return error.connection_invalidated or never_connected or unusable
 
 
+def _outage(place: str, error: sa.exc.DBAPIError) -> LedgerUnavailable:
+    why = _first_line(error.orig)
+    if _sqlite_name(error) not in _SQLITE_FOLDER:
+        return LedgerUnavailable(place=place, why=why)
+    return LedgerUnavailable(place=place, why=f"{why} ({_FOLDER_WHY})", todo=_FOLDER_TODO)
+
+
 def _codes(error: sa.exc.DBAPIError) -> tuple[str, str]:
     """SQLite's primary result code and PostgreSQL's SQLSTATE; empty where the driver gave none."""
-    extended = getattr(error.orig, "sqlite_errorname", None) or ""
-    return "_".join(extended.split("_")[:2]), getattr(error.orig, "sqlstate", None) or ""
+    return "_".join(_sqlite_name(error).split("_")[:2]), getattr(error.orig, "sqlstate", None) or ""
+
+
+def _sqlite_name(error: sa.exc.DBAPIError) -> str:
+    """SQLite's extended result code."""
+    return getattr(error.orig, "sqlite_errorname", None) or ""
+
+
+def _is_bad_option(error: sa.exc.DBAPIError) -> bool:
+    """Whether the driver refused to connect at all; of a statement, it would be a bug of ours."""
+    return isinstance(error, sa.exc.ProgrammingError) and error.statement is None and not any(_codes(error))
 
 
 def _first_line(error: BaseException | None) -> str:

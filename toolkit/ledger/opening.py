@@ -61,13 +61,16 @@ def connected(location: LedgerLocation, *, read_only: bool) -> Ledger:
     """The ledger at a place, whatever is in it; no connection is made yet.
 
     Raises:
-        UnusableLedger: the driver of PostgreSQL is not installed.
+        UnusableLedger: the driver of PostgreSQL is not installed, or does not understand the URL.
     """
     try:
         return Ledger(engine=connect(location.url, read_only=read_only), place=location.place)
     except ImportError as error:
         found = f"is on PostgreSQL, whose driver cannot be loaded ({error})"
         raise UnusableLedger(place=location.place, found=found, todo="pip install feedctl[postgresql]") from error
+    except (sa.exc.ArgumentError, ValueError):  # they may say parts of the URL, and so of its password
+        found = "cannot be used: a host or port among the options of its URL is none"
+        raise UnusableLedger(place=location.place, found=found, todo="correct the options of its URL") from None
 
 
 def require_head(revision: str | None, place: str) -> None:

@@ -11,7 +11,7 @@ from tests.databases.postgresql import running_postgres
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import LedgerLocation
-from toolkit.ledger.opening import open_ledger
+from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.tables import consumer_cursor
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.upgrading import upgrade
@@ -38,6 +38,54 @@ def test_a_ledger_that_is_opened_for_reading_cannot_be_written(database: Ledger,
         assert ledger.read(lambda tx: tx.execute(sa.select(consumer_cursor)).all()) == []
     with closing(open_ledger(location, read_only=False, variables={})) as ledger:
         ledger.write(_write)
+
+
+def test_a_ledger_in_a_schema_that_its_url_names_is_another_one_than_in_the_first(
+    empty_postgresql: LedgerLocation,
+) -> None:
+    url = empty_postgresql.url.update_query_dict({"options": "-csearch_path=staging", "application_name": "etl"})
+    staging = LedgerLocation(url=url, place=empty_postgresql.place)
+    with closing(connected(empty_postgresql, read_only=False)) as ledger:
+        upgrade(ledger)
+        ledger.write(lambda tx: tx.connection.exec_driver_sql("CREATE SCHEMA staging").close())
+    with pytest.raises(UnusableLedger, match="has no tables"):
+        open_ledger(staging, read_only=True, variables={})
+    with closing(connected(staging, read_only=False)) as ledger:
+        assert _settings(ledger, "search_path", "application_name") == ["staging", "etl"]
+        assert _settings(ledger, "lock_timeout", "statement_timeout", "TimeZone") == ["20s", "40s", "UTC"]
+
+
+def test_what_the_url_leaves_open_is_ours_and_what_it_says_stays(empty_postgresql: LedgerLocation) -> None:
+    url = empty_postgresql.url.update_query_dict({"connect_timeout": "3", "keepalives_idle": "7"})
+    made = _parameters(LedgerLocation(url=url, place="here"))
+    assert (made["keepalives_idle"], made["keepalives_count"], made["tcp_user_timeout"]) == ("7", "3", "20000")
+    assert (made["connect_timeout"], made["application_name"]) == ("3", "feedctl")
+    assert _parameters(empty_postgresql)["connect_timeout"] == "10"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"nonsense": "1"}, {"port": "abc"}, {"connect_timeout": "soon"}, {"host": ["a", "b"], "port": ["1", "2", "3"]}],
+    ids=str,
+)
+def test_an_option_that_nobody_knows_is_a_mistake_in_the_url(
+    empty_postgresql: LedgerLocation, query: dict[str, str | list[str]]
+) -> None:
+    location = LedgerLocation(url=empty_postgresql.url.update_query_dict(query), place="postgresql://db/ledger")
+    with pytest.raises(
+        UnusableLedger, match=r"postgresql://db/ledger cannot be used: .*correct the options of its URL"
+    ):
+        open_ledger(location, read_only=False, variables={})
+
+
+def _settings(ledger: Ledger, *names: str) -> list[object]:
+    return ledger.read(lambda tx: [tx.connection.exec_driver_sql(f"SHOW {each}").scalar_one() for each in names])
+
+
+def _parameters(location: LedgerLocation) -> dict[str, str]:
+    """What the connection was made with."""
+    with closing(connected(location, read_only=False)) as ledger:
+        return ledger.read(lambda tx: dict(tx.connection.connection.driver_connection.info.get_parameters()))  # type: ignore[union-attr]
 
 
 def test_a_server_that_is_down_is_unavailable() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from tests.databases.account import Account
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import LedgerLocation, located
@@ -65,6 +69,38 @@ def test_reading_changes_nothing_of_a_ledger_that_is_there(tmp_path: Path) -> No
         assert batches(ledger) == 1
         with pytest.raises(LedgerUnavailable, match="readonly"):
             ledger.write(write_something)
+
+
+def test_reading_leaves_what_a_killed_writer_left_as_it_is(tmp_path: Path) -> None:
+    copy = _as_left_by_a_killed_writer(tmp_path)
+    before = {name: (copy / "state" / name).read_bytes() for name in ("ledger.db", "ledger.db-wal")}
+    with closing(opened(copy, read_only=True)) as ledger:
+        assert _commands(ledger) == 1
+    assert {name: (copy / "state" / name).read_bytes() for name in before} == before
+    assert (copy / "state" / "ledger.db-shm").exists()
+
+
+def test_a_reader_who_may_not_write_the_folder_reads_what_a_run_has_open(tmp_path: Path) -> None:
+    copy = _as_left_by_a_killed_writer(tmp_path)
+    with _may_only_read(copy / "state") as folder, closing(opened(folder.parent, read_only=True)) as ledger:
+        assert _commands(ledger) == 1
+
+
+def test_a_reader_who_may_not_write_the_folder_is_told_what_sqlite_needs_there(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    with (
+        _may_only_read(tmp_path / "state") as folder,
+        pytest.raises(LedgerUnavailable, match=r"-wal and -shm .*run as a user who may write the folder.*--no-ledger"),
+    ):
+        opened(folder.parent, read_only=True)
+
+
+def test_a_path_with_any_characters_is_opened_to_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "a b%20c?mode=rw#ü"
+    folder.mkdir()
+    opened(folder).close()
+    with closing(opened(folder, read_only=True)) as ledger:
+        assert batches(ledger) == 1
 
 
 def test_a_file_without_tables_is_a_ledger_that_was_not_made_yet(tmp_path: Path) -> None:
@@ -132,6 +168,36 @@ def test_a_first_write_that_ends_early_leaves_no_half_of_a_ledger(tmp_path: Path
     ledger.close()
     with closing(opened(tmp_path)) as again:
         assert batches(again) == 1
+
+
+def _as_left_by_a_killed_writer(directory: Path) -> Path:
+    """A copy of a ledger whose last write is in the -wal file only."""
+    with closing(opened(directory)) as ledger:
+        ledger.write(write_something)
+        shutil.copytree(directory / "state", directory / "copy" / "state")
+    return directory / "copy"
+
+
+def _commands(ledger: Ledger) -> int:
+    return len(ledger.read(lambda tx: tx.execute(sa.select(command)).all()))
+
+
+@contextmanager
+def _may_only_read(source: Path) -> Iterator[Path]:
+    """A copy of a folder that this process, root or not, may read and not write meanwhile."""
+    account = Account.of_a_server()
+    home, user = account.make_directory("feedctl-read-only-"), os.geteuid()
+    folder = home / source.name
+    shutil.copytree(source, folder)
+    for each in (*folder.iterdir(), folder):
+        each.chmod(0o555)
+    os.seteuid(account.user)
+    try:
+        yield folder
+    finally:
+        os.seteuid(user)
+        folder.chmod(0o755)
+        shutil.rmtree(home)
 
 
 def run_python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:

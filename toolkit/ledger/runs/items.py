@@ -14,6 +14,7 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.parts import in_parts
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost
 from toolkit.ledger.runs.finding import OVER, get
+from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.tables import item, lease, run
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
@@ -81,7 +82,7 @@ def intend(tx: Transaction, run_id: int, items: Sequence[NewItem]) -> None:
         UnknownRun: there is no such run.
         LeaseLost: the run is over, so somebody took it for dead; the effects must not begin.
     """
-    owner = get(tx, run_id)
+    owner = tx.row(Run, tx.locked(sa.select(run).where(run.c.run_id == run_id))) or get(tx, run_id)
     if owner.status.is_terminal:
         raise LeaseLost(run=owner)
     always = {"run_id": run_id, "state": ItemState.INTENDED, "intended_at": tx.now()}
