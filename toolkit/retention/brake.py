@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolkit.errors import Unavailable
 from toolkit.retention.findings import HOLD_FILE
+from toolkit.retention.presence import is_present
 from toolkit.runs.deadline import MonotonicClock, machine_clock
-from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -79,13 +79,7 @@ class Brake:
 
     def _has_file(self, base: CanonicalPath) -> bool:
         """A base that cannot be looked at counts as held, since nobody knows."""
-        try:
-            self.storage(base).status(base.child(HOLD_FILE))
-        except NotFound:
-            return False
-        except StorageError:
-            return True
-        return True
+        return is_present(self.storage(base), base.child(HOLD_FILE)) is not False
 
     def _has_new_hold(self) -> bool:
         """As with a base that cannot be looked at."""

@@ -9,9 +9,9 @@ from toolkit.el import CanonicalPath, format_instant
 from toolkit.entities import LocationType
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState
+from toolkit.retention.presence import is_present
 from toolkit.retention.recording import DATA_INSTANCE, evicted, kind_in_ledger
 from toolkit.runs.recorder import SettledLeftOver
-from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:
     from toolkit.ledger.runs.items import Item
@@ -82,15 +82,7 @@ def _as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool
 def _bases_of(plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]) -> list[CanonicalPath]:
     """The feed's bases that are there: below one that is not, on a disk that is not mounted, all looks gone."""
     bases = [] if plan.target is None else [location.base for location in plan.target.locations]
-    return [base for base in dict.fromkeys(bases) if _is_there(base, storage)]
-
-
-def _is_there(base: CanonicalPath, storage: Callable[[CanonicalPath], FileSystem]) -> bool:
-    try:
-        storage(base).status(base)
-    except StorageError:
-        return False
-    return True
+    return [base for base in dict.fromkeys(bases) if is_present(storage(base), base)]
 
 
 def _is_gone(item: Item, bases: Sequence[CanonicalPath], storage: Callable[[CanonicalPath], FileSystem]) -> bool | None:
@@ -98,13 +90,8 @@ def _is_gone(item: Item, bases: Sequence[CanonicalPath], storage: Callable[[Cano
     path = CanonicalPath.parse(item.path)
     if not any(path.is_within(base) for base in bases):
         return None
-    try:
-        storage(path).status(path)
-    except NotFound:
-        return True
-    except StorageError:
-        return None
-    return False
+    found = is_present(storage(path), path)
+    return None if found is None else not found
 
 
 def _keys_of(plan: FeedPlan) -> set[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.retention.plan import ItemKind, PlanItem
+from toolkit.retention.presence import is_present
 from toolkit.retention.result import ItemResult, SkipReason
 from toolkit.runs.errors import Stopped
 from toolkit.storage import NotFound, StorageError
@@ -86,13 +87,7 @@ class Removal:
 
     def is_gone(self, item: PlanItem) -> bool:
         """Whether nothing is at the item's path any more; what cannot be looked at counts as there."""
-        try:
-            self.storage(item.base).status(item.path)
-        except NotFound:
-            return True
-        except StorageError:
-            return False
-        return False
+        return is_present(self.storage(item.base), item.path) is False
 
     def _remove(self, item: PlanItem) -> ItemResult:
         system = self.storage(item.base)

@@ -30,7 +30,7 @@ def intended_line(run: RecordedRun, item: NewItem) -> AuditLine:
     return {**_item(run, item), "state": ItemState.INTENDED.value}
 
 
-def settled_line(run: RecordedRun, item: NewItem, settled: SettledItem) -> AuditLine:
+def settled_line(run: RecordedRun, item: NewItem | Item, settled: SettledItem) -> AuditLine:
     """What became of an effect."""
     outcome = {"state": settled.state.value, "code": settled.code, "message": settled.message}
     return {**_item(run, item), **outcome}
@@ -38,9 +38,7 @@ def settled_line(run: RecordedRun, item: NewItem, settled: SettledItem) -> Audit
 
 def left_over_line(run: RecordedRun, left: Item, settled: SettledItem) -> AuditLine:
     """What a run found about an item of an earlier run, which had died before it could tell."""
-    about = {"kind": left.kind, "instance_key": left.instance_key or None, "path": left.path}
-    outcome = {"state": settled.state.value, "code": settled.code, "message": settled.message}
-    return {"what": "item", "position": left.position, **_of_run(run), "of_run": left.run_id, **about, **outcome}
+    return {**settled_line(run, left, settled), "of_run": left.run_id}
 
 
 def _of_run(run: RecordedRun) -> AuditLine:
@@ -49,6 +47,6 @@ def _of_run(run: RecordedRun) -> AuditLine:
     return {"run": run.run_id, "attempt": run.attempt, **of_key, "counterpart": key.counterpart or None}
 
 
-def _item(run: RecordedRun, item: NewItem) -> AuditLine:
+def _item(run: RecordedRun, item: NewItem | Item) -> AuditLine:
     about = {"kind": item.kind, "instance_key": item.instance_key or None, "path": item.path}
     return {"what": "item", "position": item.position, **_of_run(run), **about}

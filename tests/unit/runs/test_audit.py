@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.runs.fakes import done, item, start_request
+from tests.unit.runs.fakes import done, item, left_item, start_request
 from toolkit.ledger.runs.rows import Origin
 from toolkit.runs.audit import AuditFile, opened_audit
-from toolkit.runs.audit_lines import intended_line, process_line, run_line, settled_line
+from toolkit.runs.audit_lines import intended_line, left_over_line, process_line, run_line, settled_line
 from toolkit.runs.errors import AuditLost, AuditUnusable
 from toolkit.runs.recorder import RecordedRun
 
@@ -53,6 +53,15 @@ def test_the_first_line_of_a_process_says_what_begins_and_where_it_is_recorded(t
                 "ledger": "sqlite:////l.db",
             }
         ]
+
+
+def test_a_line_about_a_left_over_names_the_run_that_found_it_and_the_run_that_left_it(tmp_path: Path) -> None:
+    place = tmp_path / "audit.jsonl"
+    with _opened(place) as audit:
+        audit.write([left_over_line(RUN, left_item(item(3), run_id=4), done(3))])
+    _, line = _lines(place)
+    assert (line["run"], line["of_run"]) == (5, 4)
+    assert (line["what"], line["position"], line["path"], line["state"]) == ("item", 3, item(3).path, "done")
 
 
 def test_a_line_that_a_full_disk_tore_does_not_swallow_the_next_one(tmp_path: Path) -> None:
