@@ -48,11 +48,9 @@ class LedgerHolds:
         if self.ledger is None:
             return False
         known = {each.hold_id for each in self.found}
-        feeds = {target.feed, *target.neighbours}
-        return any(
-            each.hold_id not in known and each.feed in feeds and each.cluster in {None, target.cluster}
-            for each in self.ledger.read(holds.active)
-        )
+        added = [each for each in self.ledger.read(holds.active) if each.hold_id not in known]
+        feeds = (target.feed, *target.neighbours)
+        return any(holds.as_entity_hold(each).concerns(feed, target.cluster) for each in added for feed in feeds)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,44 @@
+"""Holds that were added since a run read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.retention.feeds import FeedText, days, run
+from tests.unit.retention.memory import MemoryFileSystem
+from toolkit.bootstrap.ledger_use import LedgerUse
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.state import holds
+from toolkit.ledger.state.holds import NewHold
+from toolkit.retention.targets import FeedTarget
+
+
+def _target() -> FeedTarget:
+    system = MemoryFileSystem()
+    system.put(*days(1))
+    target = run(system, FeedText(), dry_run=True).feeds[0].plan.target
+    assert target is not None
+    return target
+
+
+def _add(ledger: Ledger, feed: str, cluster: str | None) -> None:
+    ledger.write(lambda tx: holds.add(tx, NewHold(feed=feed, cluster=cluster, reason="audit"), "bob"))
+
+
+@pytest.mark.parametrize(
+    ("feed", "cluster", "is_on"),
+    [("clicks", None, True), ("clicks", "primary", True), ("clicks", "backup", False), ("impressions", None, False)],
+)
+def test_a_hold_counts_when_it_is_on_the_feed_and_its_cluster(
+    sqlite_ledger: Ledger, feed: str, cluster: str | None, *, is_on: bool
+) -> None:
+    read = LedgerUse(ledger=sqlite_ledger).holds()
+    _add(sqlite_ledger, feed, cluster)
+    assert read.are_on(_target()) is is_on
+
+
+def test_a_hold_that_was_read_already_is_not_new(sqlite_ledger: Ledger) -> None:
+    _add(sqlite_ledger, "clicks", None)
+    read = LedgerUse(ledger=sqlite_ledger).holds()
+    assert not read.are_on(_target())
+    assert [each.feed for each in read.as_entities] == ["clicks"]
