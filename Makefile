@@ -1,6 +1,6 @@
 # feedctl: `make help` lists what there is. Every target sets up what it needs; a second run of the set-up costs nothing.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint soak bench docs dist lock spark35 clean java
+.PHONY: help install demo test lint soak bench testbed docs dist lock spark35 clean java
 SHELL := /bin/sh
 export PYTHON
 
@@ -38,13 +38,17 @@ bench: install ## every benchmarks/bench_*.py in order
 	    echo "== $$bench"; $(BIN)/python "$$bench" || failed="$$failed $$bench"; \
 	done; [ -z "$$failed" ] || { echo "bench: goals missed in:$$failed"; exit 1; }
 
+testbed: java install ## two HDFS clusters, S3 and Spark standalone, running until Ctrl-C; says what is where
+	@$(WITH_JAVA) $(BIN)/python -m tests.testbed
+
 docs: install ## docs/reference: write it anew from the code
 	@$(BIN)/python .ci/reference.py
 
-dist: install ## build/dist: the wheel, and the zip for spark-submit --py-files
+dist: install ## build/dist: the wheel, the zip for spark-submit --py-files, the packed environment for --archives
 	@rm -rf build/dist
 	@.ci/quiet $(BIN)/python -m build --wheel --no-isolation --outdir build/dist .
 	@$(BIN)/python .ci/pyfiles.py build/dist
+	@$(BIN)/python .ci/packed_env.py build/dist
 	@ls build/dist/*
 
 lock: ## write the locks in requirements/ anew (needs uv)

@@ -13,7 +13,7 @@ from hypothesis import settings
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.databases.postgresql_programs import NoServerPrograms, PostgresPrograms
 
-pytest_plugins = ["tests.databases.ledgers"]  # loaded here, for all tests
+pytest_plugins = ["tests.databases.ledgers", "tests.testbed.fixtures"]  # loaded here, for all tests
 
 # A slow machine is no fault of the code: how long an example takes is nowhere a test.
 settings.register_profile("feedctl", deadline=None, print_blob=True)

@@ -1,0 +1,139 @@
+"""Fixtures of the test bed; `tests/conftest.py` loads them for all tests.
+
+Servers are shared by all workers of one run of pytest, start when the first test asks, and end with the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+import hdfs_native
+import pytest
+
+from tests.testbed.client import Testbed
+from tests.testbed.controller import Controller
+from tests.testbed.fault_proxy import FaultProxy, fault_proxy
+from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.missing import Missing
+from tests.testbed.s3 import S3Store
+from tests.testbed.spark import SparkStandalone
+
+
+def controlling(config: pytest.Config) -> Controller:
+    """The process of this run of pytest that outlives its workers."""
+    return Controller.of(os.getppid() if hasattr(config, "workerinput") else os.getpid())
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End the servers with the run; its supervisor does so anyhow when the run is killed."""
+    if not hasattr(session.config, "workerinput"):
+        Testbed(controller=controlling(session.config)).end()
+
+
+@contextlib.contextmanager
+def _needing_programs() -> Iterator[None]:
+    """Without Java or Maven tests are skipped, except in CI, where they must run."""
+    try:
+        yield
+    except Missing as missing:
+        if os.environ.get("CI"):
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def testbed(pytestconfig: pytest.Config) -> Testbed:
+    """The servers of this run; none is started yet."""
+    return Testbed(controller=controlling(pytestconfig))
+
+
+@pytest.fixture(scope="session")
+def hdfs(testbed: Testbed) -> HdfsCluster:
+    """An HDFS that all tests share; nobody stops it."""
+    with _needing_programs():
+        return HdfsCluster.of(testbed)
+
+
+@pytest.fixture
+def hdfs_dir(hdfs: HdfsCluster) -> Iterator[str]:
+    """The URI of a new directory on `hdfs`, this test's own and open to all users."""
+    client, path = hdfs_native.Client(hdfs.uri), f"/tests/{uuid4().hex}"
+    client.mkdirs(path, permission=0o777, create_parent=True)
+    client.set_permission(path, 0o777)
+    yield f"{hdfs.uri}{path}"
+    client.delete(path, recursive=True)
+
+
+@pytest.fixture
+def restartable_hdfs(testbed: Testbed) -> Iterator[HdfsCluster]:
+    """Another HDFS, for one test at a time: it may stop, freeze and start its processes."""
+    with _needing_programs():
+        cluster = HdfsCluster.of(testbed, "restartable_hdfs")
+    with testbed.alone("restartable_hdfs"):
+        try:
+            yield cluster
+        finally:
+            cluster.repair()
+
+
+@pytest.fixture(scope="session")
+def shared_s3(testbed: Testbed) -> S3Store:
+    """The S3 of this run, without credentials in the environment; most tests want `s3`."""
+    return S3Store.of(testbed)
+
+
+@pytest.fixture
+def s3(shared_s3: S3Store, monkeypatch: pytest.MonkeyPatch) -> S3Store:
+    """The S3 that all tests share; the test's environment has its credentials and no others."""
+    _set_credentials(shared_s3, monkeypatch)
+    return shared_s3
+
+
+@pytest.fixture
+def s3_bucket(s3: S3Store) -> str:
+    """The name of a new, empty bucket, this test's own; it is left to the end of the run."""
+    name = f"test-{uuid4().hex}"
+    with s3.client() as client:
+        client.create_bucket(Bucket=name)
+    return name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FaultyS3:
+    """The shared S3 behind a proxy of this test's own.
+
+    Args:
+        store: the way through the proxy; give its endpoint to what is tested.
+        proxy: where faults are planned and requests were noted.
+    """
+
+    store: S3Store
+    proxy: FaultProxy
+
+
+@pytest.fixture
+def s3_faults(s3: S3Store) -> Iterator[FaultyS3]:
+    """The shared S3 behind a proxy that does what the test tells it; without faults it only notes requests."""
+    with fault_proxy(s3.port) as proxy:
+        yield FaultyS3(store=S3Store(port=proxy.port), proxy=proxy)
+
+
+@pytest.fixture
+def spark_cluster(testbed: Testbed) -> Iterator[SparkStandalone]:
+    """Spark standalone, for one test at a time, with all its cores free."""
+    with _needing_programs():
+        cluster = SparkStandalone.of(testbed)
+    with testbed.alone("spark"):
+        cluster.wait_idle()
+        yield cluster
+
+
+def _set_credentials(store: S3Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in store.environment.items():
+        monkeypatch.setenv(name, value)

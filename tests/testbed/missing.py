@@ -1,0 +1,20 @@
+"""What a test bed needs and this machine has not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class Missing(Exception):  # noqa: N818 - named for what was found
+    """This machine lacks a program that the test bed needs; the message says which and how to get it."""
+
+
+class NoMaven(Missing):
+    """No Maven to get the jars that are not there yet; `directory` is where they would be."""
+
+    def __init__(self, *, directory: Path) -> None:
+        self.directory = directory
+        super().__init__(
+            f"feedctl: no Hadoop jars in {directory} and no Maven (mvn) on PATH to get them; install it (Debian: "
+            "apt-get install maven)."
+        )
