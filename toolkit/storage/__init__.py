@@ -1,49 +1,60 @@
 """File systems and object stores: the port, its errors and its adapters (DESIGN section 5)."""
 
+from toolkit.storage.after_look import AfterLook, LookAgain
 from toolkit.storage.aside import ASIDE_PREFIX, aside_name, name_behind
 from toolkit.storage.errors import (
     AlreadyExists,
+    BadName,
     MountRefused,
     NotEmpty,
     NotFound,
     OutsideBase,
     PermissionDenied,
+    QuotaExceeded,
     ReadOnlyStorage,
     StorageError,
     StorageFailure,
     SymlinkRefused,
     Unreachable,
+    Unsupported,
     WrongKind,
 )
 from toolkit.storage.local import LocalFileSystem
-from toolkit.storage.opening import StorageSpec, open_file_system
+from toolkit.storage.opening import open_file_system
 from toolkit.storage.port import (
     OWN_PREFIX,
     Capabilities,
     ContentSummary,
+    Deleted,
     Entry,
     FileKind,
     FileStatus,
     FileSystem,
 )
 from toolkit.storage.readonly import ReadOnlyFileSystem
+from toolkit.storage.spec import StorageSpec
 
 __all__ = [
     "ASIDE_PREFIX",
     "OWN_PREFIX",
+    "AfterLook",
     "AlreadyExists",
+    "BadName",
     "Capabilities",
     "ContentSummary",
+    "Deleted",
     "Entry",
     "FileKind",
     "FileStatus",
     "FileSystem",
     "LocalFileSystem",
+    "LookAgain",
     "MountRefused",
     "NotEmpty",
     "NotFound",
     "OutsideBase",
     "PermissionDenied",
+    "QuotaExceeded",
     "ReadOnlyFileSystem",
     "ReadOnlyStorage",
     "StorageError",
@@ -51,6 +62,7 @@ __all__ = [
     "StorageSpec",
     "SymlinkRefused",
     "Unreachable",
+    "Unsupported",
     "WrongKind",
     "aside_name",
     "name_behind",

@@ -10,6 +10,9 @@ StorageError            has a stable `code`, the `path` and often a `detail`
 ├── MountRefused        another file system is mounted in an instance       mount_refused
 ├── OutsideBase         the path is not strictly below the given base       outside_base
 ├── ReadOnlyStorage     a mutating call on storage opened for reading       read_only
+├── QuotaExceeded       a quota of names or bytes, or a full disk            quota_exceeded
+├── BadName             a name that the store cannot have                   bad_name
+├── Unsupported         the store cannot do that at all                     unsupported
 ├── StorageFailure      any other answer of the store                       storage_failure
 └── Unreachable         no answer, or too late (retriable)                  unreachable
 """
@@ -110,6 +113,27 @@ class ReadOnlyStorage(StorageError, Failed):  # noqa: N818
 
     code = "read_only"
     text = "the storage is open for reading only; nothing was touched"
+
+
+class QuotaExceeded(StorageError, Failed):  # noqa: N818
+    """No room: a quota of names or bytes is used up, or the disk is full."""
+
+    code = "quota_exceeded"
+    text = "there is no room; free some or have the quota raised, then run again"
+
+
+class BadName(StorageError, Failed):  # noqa: N818
+    """The store cannot have such a name, for example one with a colon on HDFS."""
+
+    code = "bad_name"
+    text = "the store does not allow this name"
+
+
+class Unsupported(StorageError, Failed):  # noqa: N818
+    """The store cannot do this at all; ask its `Capabilities` first."""
+
+    code = "unsupported"
+    text = "the store cannot do this"
 
 
 class StorageFailure(StorageError, Failed):  # noqa: N818

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.storage.aside import ASIDE_PREFIX, aside_name
-from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound
+from toolkit.storage.each import delete_each
+from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, StorageFailure
 from toolkit.storage.local_errors import translated
-from toolkit.storage.local_owners import group_name, owner_name
+from toolkit.storage.local_owners import group_name, group_number, owner_name, user_number
 from toolkit.storage.local_tree import opened_parent, refuse_symlink, remove_entry
-from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Entry, FileKind, FileStatus
+from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,10 +39,19 @@ class LocalFileSystem:
             what it raises stops the call there (DESIGN section 1, no new effect after SIGTERM).
     """
 
-    capabilities = Capabilities(atomic_rename=True, directories=True, permissions=True, conditional_put=True)
+    capabilities = Capabilities(
+        atomic_rename=True,
+        atomic_delete=False,
+        directories=True,
+        permissions=True,
+        times=True,
+        conditional_put=True,
+        parallel=4,
+    )
 
     def __init__(self, before_effect: Callable[[], None] = no_check) -> None:
         self._before_effect = before_effect
+        self._turns = Turns()
 
     def status(self, path: CanonicalPath) -> FileStatus:
         """See `FileSystem.status`."""
@@ -72,7 +83,7 @@ class LocalFileSystem:
         with translated(path):
             return Path(path.path).open("rb")
 
-    def write(self, path: CanonicalPath, chunks: Iterable[bytes]) -> None:
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """See `FileSystem.write`."""
         target = Path(path.path)
         # The name must not depend on the target's, which may be as long as the disk allows.
@@ -84,7 +95,10 @@ class LocalFileSystem:
                     stream.writelines(chunks)
                     stream.flush()
                     os.fsync(stream.fileno())
-                temporary.replace(target)
+                if overwrite:
+                    temporary.replace(target)
+                else:
+                    os.link(temporary, target)
             finally:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     temporary.unlink()
@@ -103,25 +117,52 @@ class LocalFileSystem:
         with translated(source):
             Path(source.path).rename(target.path)
 
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        """See `FileSystem.set_permission`."""
+        self._before_effect()
+        with translated(path):
+            Path(path.path).chmod(permission)
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        """See `FileSystem.set_owner`."""
+        self._before_effect()
+        with translated(path):
+            try:
+                os.chown(path.path, user_number(owner), group_number(group), follow_symlinks=False)
+            except KeyError as error:
+                raise StorageFailure(path=path, detail=f"this machine knows no {error.args[0]}") from error
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
+        """See `FileSystem.set_modified`."""
+        self._before_effect()
+        with translated(path):
+            os.utime(path.path, (modified.timestamp(), modified.timestamp()), follow_symlinks=False)
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """See `FileSystem.delete_all`; a directory goes to its readers at once, so `first` means nothing here."""
+        del first
+        return delete_each(self, paths, below)
+
     def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
-        """See `FileSystem.delete`."""
-        with opened_parent(path, below) as parent:
+        """See `FileSystem.delete`; an instance and the aside of its name, which is one place, go after each other."""
+        is_aside = path.name.startswith(ASIDE_PREFIX)
+        aside = path if is_aside or not path.is_within(below) else path.parent.child(aside_name(path.name))
+        with self._turns.at(aside), opened_parent(path, below) as parent:
             with translated(path):
                 found = refuse_symlink(parent, path.name, path)
-            name = path.name
-            if stat.S_ISDIR(found.st_mode) and not name.startswith(ASIDE_PREFIX):
-                name = self._rename_aside(parent, path)
-            remove_entry(parent, name, path.parent.child(name), self._before_effect)
+            if is_aside or not stat.S_ISDIR(found.st_mode):
+                remove_entry(parent, path.name, path, self._before_effect)
+                return
+            self._rename_aside(parent, path, aside)
+            remove_entry(parent, aside.name, aside, self._before_effect)
 
-    def _rename_aside(self, parent: int, path: CanonicalPath) -> str:
-        aside = aside_name(path.name)
+    def _rename_aside(self, parent: int, path: CanonicalPath, aside: CanonicalPath) -> None:
         # What an earlier, killed removal of this name left would stand in the way of the rename.
         with suppress(NotFound):
-            remove_entry(parent, aside, path.parent.child(aside), self._before_effect)
+            remove_entry(parent, aside.name, aside, self._before_effect)
         with translated(path):
             self._before_effect()
-            os.rename(path.name, aside, src_dir_fd=parent, dst_dir_fd=parent)
-        return aside
+            os.rename(path.name, aside.name, src_dir_fd=parent, dst_dir_fd=parent)
 
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         """See `FileSystem.remove_if_empty`."""

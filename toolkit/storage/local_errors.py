@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from toolkit.storage.errors import (
     AlreadyExists,
+    BadName,
     NotEmpty,
     NotFound,
     PermissionDenied,
+    QuotaExceeded,
     StorageError,
     StorageFailure,
     SymlinkRefused,
@@ -32,6 +34,9 @@ _BY_NUMBER: dict[int, type[StorageError]] = {
     errno.ENOTEMPTY: NotEmpty,
     errno.ENOTDIR: WrongKind,
     errno.EISDIR: WrongKind,
+    errno.ENOSPC: QuotaExceeded,
+    errno.EDQUOT: QuotaExceeded,
+    errno.ENAMETOOLONG: BadName,
     errno.ELOOP: SymlinkRefused,
     # A network file system that went away answers with these.
     errno.EIO: Unreachable,

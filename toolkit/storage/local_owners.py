@@ -23,3 +23,25 @@ def group_name(group_id: int) -> str:
         return grp.getgrgid(group_id).gr_name
     except KeyError:
         return str(group_id)
+
+
+def user_number(name: str | None) -> int:
+    """The id of a user name, or of a number; -1, which changes nothing, for None.
+
+    Raises:
+        KeyError: the machine knows no such user.
+    """
+    if name is None:
+        return -1
+    return int(name) if name.isdecimal() else pwd.getpwnam(name).pw_uid
+
+
+def group_number(name: str | None) -> int:
+    """The id of a group name, or of a number; -1, which changes nothing, for None.
+
+    Raises:
+        KeyError: the machine knows no such group.
+    """
+    if name is None:
+        return -1
+    return int(name) if name.isdecimal() else grp.getgrnam(name).gr_gid

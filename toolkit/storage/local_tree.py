@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from toolkit.storage.errors import MountRefused, OutsideBase, SymlinkRefused
@@ -96,7 +96,10 @@ def remove_entry(parent: int, name: str, place: CanonicalPath, before_effect: Ca
 
 
 class _TreeRemoval:
-    """Removes one directory tree; state: its device, and how many deep directories were moved up to its root."""
+    """Removes one directory tree; state: its device, and how many deep directories were moved up to its root.
+
+    What somebody else takes away meanwhile, as a writer does with its temporary files, is no error: the rest goes.
+    """
 
     def __init__(self, parent: int, name: str, place: CanonicalPath, before_effect: Callable[[], None]) -> None:
         self._parent, self._name, self._place = parent, name, place
@@ -112,7 +115,7 @@ class _TreeRemoval:
             self._empty_until_nothing_moves(root)
         finally:
             os.close(root)
-        with translated(self._place):
+        with translated(self._place), _gone_is_fine():
             self._before_effect()
             os.rmdir(self._name, dir_fd=self._parent)
 
@@ -123,12 +126,10 @@ class _TreeRemoval:
             self._empty(root, root, self._place, 0)
 
     def _empty(self, directory: int, root: int, place: CanonicalPath, depth: int) -> None:
-        with translated(place), os.scandir(directory) as found:
-            entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
-        for name, is_directory in entries:
+        for name, is_directory in _entries(directory, place):
             inner = place.child(name)
             if not is_directory:
-                with translated(inner):
+                with translated(inner), _gone_is_fine():
                     self._before_effect()
                     os.unlink(name, dir_fd=directory)
             elif depth < _DEEPEST:
@@ -138,20 +139,23 @@ class _TreeRemoval:
 
     def _remove_directory(self, directory: int, root: int, place: CanonicalPath, depth: int) -> None:
         with translated(place):
-            inner = os.open(place.name, os.O_RDONLY | _NO_FOLLOW, dir_fd=directory)
+            try:
+                inner = os.open(place.name, os.O_RDONLY | _NO_FOLLOW, dir_fd=directory)
+            except FileNotFoundError:
+                return
         try:
             if os.fstat(inner).st_dev != self._device:
                 raise MountRefused(path=place)
             self._empty(inner, root, place, depth + 1)
         finally:
             os.close(inner)
-        with translated(place):
+        with translated(place), _gone_is_fine():
             self._before_effect()
             os.rmdir(place.name, dir_fd=directory)
 
     def _move_up(self, directory: int, root: int, place: CanonicalPath) -> None:
         """A tree of any depth is removed with a bounded number of descriptors by bringing its deep end up."""
-        with translated(place):
+        with translated(place), _gone_is_fine():
             self._before_effect()
             while True:
                 self._moved_up += 1
@@ -163,3 +167,16 @@ class _TreeRemoval:
                         raise
                 else:
                     return
+
+
+def _gone_is_fine() -> suppress:
+    """What was to be removed is not there any more."""
+    return suppress(FileNotFoundError)
+
+
+def _entries(directory: int, place: CanonicalPath) -> list[tuple[str, bool]]:
+    """What is in an open directory, and whether it is a directory; nothing, when the directory itself is gone."""
+    found: list[tuple[str, bool]] = []
+    with translated(place), _gone_is_fine(), os.scandir(directory) as entries:
+        found.extend((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
+    return found

@@ -2,59 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.errors import NotImplementedYet
+from toolkit.storage.after_look import seen_lately
+from toolkit.storage.deadlines import PATIENCE_SECONDS
 from toolkit.storage.local import LocalFileSystem, no_check
+from toolkit.storage.patient import PatientFileSystem
 from toolkit.storage.readonly import ReadOnlyFileSystem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from toolkit.storage.port import FileSystem
+    from toolkit.storage.spec import StorageSpec
 
+Opener: TypeAlias = Callable[["StorageSpec", Callable[[], None]], "FileSystem"]
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StorageSpec:
-    """Which store to open.
-
-    Attributes:
-        scheme: as in a `CanonicalPath`: ``file``, ``hdfs``, ``s3``.
-        authority: name service, host and port, or bucket; empty for ``file``.
-        root: the directory of the store that absolute paths of entities begin in; empty for its own root.
-        options: settings of the adapter, such as the Hadoop ones of the cluster entity.
-    """
-
-    scheme: str
-    authority: str = ""
-    root: str = ""
-    options: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-
-def _open_local(spec: StorageSpec, before_effect: Callable[[], None]) -> FileSystem:  # noqa: ARG001 - one signature for all adapters
-    return LocalFileSystem(before_effect)
-
-
-_OPENERS: dict[str, Callable[[StorageSpec, Callable[[], None]], FileSystem]] = {"file": _open_local}
+_REMOTE = {
+    "hdfs": "toolkit.storage.hdfs",
+    "webhdfs": "toolkit.storage.webhdfs",
+    "swebhdfs": "toolkit.storage.webhdfs",
+    "s3": "toolkit.storage.s3",
+    "gs": "toolkit.storage.objects",
+    "abfs": "toolkit.storage.objects",
+}
+"""The module of each scheme; its `opened(spec, before_effect)` is an `Opener`. Loaded when wanted: they are large."""
 
 
 def open_file_system(
-    spec: StorageSpec, *, read_only: bool = False, before_effect: Callable[[], None] = no_check
+    spec: StorageSpec,
+    *,
+    read_only: bool = False,
+    before_effect: Callable[[], None] = no_check,
+    while_waiting: Callable[[], None] | None = None,
+    patience: float = PATIENCE_SECONDS,
 ) -> FileSystem:
-    """The file system that the spec describes.
+    """The file system that the spec describes; nothing is asked of a remote one yet.
 
     Args:
         spec: which store.
         read_only: every mutating call fails with `ReadOnlyStorage`.
-        before_effect: called before every single change; what it raises stops the change.
+        before_effect: called before every single change, from any thread; what it raises stops the change.
+        while_waiting: called while a silent store is waited for, which is no change; what it raises ends the waiting;
+            None: as `before_effect`.
+        patience: seconds for which a store may be silent before it is given up.
 
     Raises:
         NotImplementedYet: no adapter for the scheme exists yet.
+        InvalidInput: the settings cannot be used.
     """
-    opener = _OPENERS.get(spec.scheme)
-    if opener is None:
-        authority = f"{spec.scheme}://{spec.authority}"
-        raise NotImplementedYet(what=f"storage {authority}", instead=f"use one of: {', '.join(_OPENERS)}")
-    opened = opener(spec, before_effect)
+    opened = _opened(spec, before_effect, while_waiting or before_effect, patience)
     return ReadOnlyFileSystem(opened) if read_only else opened
+
+
+def _opened(
+    spec: StorageSpec, before_effect: Callable[[], None], while_waiting: Callable[[], None], patience: float
+) -> FileSystem:
+    if spec.scheme == "file":
+        return LocalFileSystem(before_effect)
+    if spec.scheme not in _REMOTE:
+        known = ", ".join(("file", *_REMOTE))
+        raise NotImplementedYet(what=f"storage {spec.scheme}://{spec.authority}", instead=f"use one of: {known}")
+    opener: Opener = import_module(_REMOTE[spec.scheme]).opened
+    return PatientFileSystem(inner=opener(spec, seen_lately(before_effect)), check=while_waiting, patience=patience)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
+    from toolkit.storage.errors import StorageError
 
 OWN_PREFIX = ".feedctl"
 """Names that start so belong to feedctl and are never data."""
@@ -73,19 +74,36 @@ class Capabilities:
 
     Attributes:
         atomic_rename: a rename happens at once or not at all.
-        directories: directories exist by themselves, also empty ones.
+        atomic_delete: to readers a directory goes at once, with all that is in it; where it does not, the name that
+            is given to `delete_all` as `first` goes before the rest.
+        directories: directories exist by themselves, also empty ones; else they are common beginnings of keys.
         permissions: entries have owner, group and permission bits.
+        times: the time of the last change can be set.
         conditional_put: a write can be made to fail when something is there already.
+        parallel: so many calls at once are good for the store.
     """
 
     atomic_rename: bool
+    atomic_delete: bool
     directories: bool
     permissions: bool
+    times: bool
     conditional_put: bool
+    parallel: int
+
+
+class Deleted(NamedTuple):
+    """What became of one path of a bulk removal; `error` is None when nothing is there any more because of it."""
+
+    path: CanonicalPath
+    error: StorageError | None
 
 
 class FileSystem(Protocol):
-    """One store. Every method raises subclasses of `toolkit.storage.errors.StorageError` and nothing else."""
+    """One store. Calls may come from several threads at once, and an adapter can be made anew from a `StorageSpec`.
+
+    Every method raises subclasses of `toolkit.storage.errors.StorageError` and nothing else.
+    """
 
     @property
     def capabilities(self) -> Capabilities:
@@ -103,8 +121,10 @@ class FileSystem(Protocol):
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
         """The entries of a directory, sorted by name (code points), from the name `start_from` on, itself included.
 
-        The first entry can be had before the last was read where the store allows it. Errors come when the iteration
-        begins.
+        On a store without directories the order is that of the keys: a directory stands where its name with ``/``
+        behind it does, and a name may be both an object and a directory. The first entry can be had before the last
+        was read where the store allows it. Errors come when the iteration begins, or in its middle. A name that no
+        `CanonicalPath` can have (an empty one, ``.`` or ``..``, which keys allow) is given as it is.
 
         Raises:
             NotFound: the directory does not exist.
@@ -121,12 +141,13 @@ class FileSystem(Protocol):
         """
         ...
 
-    def write(self, path: CanonicalPath, chunks: Iterable[bytes]) -> None:
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """Write a file, replacing one that is there: a reader sees the old bytes or all of the new ones.
 
         When `chunks` raises, nothing changes and no partial file stays.
 
         Raises:
+            AlreadyExists: something is there and may not be overwritten; nothing has changed.
             NotFound: the directory above does not exist (on a store that has directories).
             WrongKind: a directory is at the path.
         """
@@ -149,16 +170,45 @@ class FileSystem(Protocol):
         Raises:
             NotFound: the source, or the directory above the target, does not exist.
             AlreadyExists: something is at the target; nothing was moved.
+            Unsupported: the store has no atomic rename.
+        """
+        ...
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        """Set the permission bits.
+
+        Raises:
+            NotFound: nothing is there.
+            Unsupported: the store has none.
+        """
+        ...
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        """Set the owner, the group or both; None leaves it.
+
+        Raises:
+            NotFound: nothing is there.
+            PermissionDenied: usually only the administrator of the store may.
+            Unsupported: the store has none.
+        """
+        ...
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
+        """Set the time of the last change.
+
+        Raises:
+            NotFound: nothing is there.
+            Unsupported: the store keeps its own.
         """
         ...
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
         """Remove a file, or a directory with all that is in it, strictly below `below`.
 
-        No symbolic link below `below` is followed; one inside the tree is itself removed. On a store with atomic
-        rename a directory first gets `ASIDE_PREFIX` in front of its name: to readers it goes at once, and a killed
-        removal can be seen and finished by deleting that name. An aside that an earlier removal of the same name left
-        is removed first.
+        No symbolic link below `below` is followed; one inside the tree is itself removed. On a store that removes
+        file by file but has an atomic rename, a directory first gets `ASIDE_PREFIX` in front of its name: to readers
+        it goes at once, and a killed removal can be seen and finished by deleting that name. An aside that an earlier
+        removal of the same name left is removed first.
 
         Raises:
             OutsideBase: `path` is not strictly below `below`; nothing was touched.
@@ -168,8 +218,27 @@ class FileSystem(Protocol):
         """
         ...
 
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """Remove many paths, each as `delete` does; one that fails does not stop the others.
+
+        The store's own bulk call is used where it has one (S3: up to 1,000 keys a request, over several paths).
+
+        Args:
+            paths: what goes; none may be inside another.
+            below: as for `delete`.
+            first: on a store without atomic delete, the file of this name directly inside a path goes before
+                anything else of that path (the availability flag); when that fails, nothing else of it goes.
+
+        Yields:
+            One for each path, in any order, as soon as it is known.
+        """
+        ...
+
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         """Remove a directory if nothing is in it, in one step of the store (never look, then delete).
+
+        On a store without directories there is nothing to remove but the empty object that some programs write as a
+        directory's marker; it goes when nothing else is there, and nothing else can ever go with it.
 
         Returns:
             True when this call removed it; False when it is not empty or not there.

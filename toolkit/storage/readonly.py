@@ -9,10 +9,11 @@ from toolkit.storage.errors import ReadOnlyStorage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
-    from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileStatus, FileSystem
+    from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileStatus, FileSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,43 @@ class ReadOnlyFileSystem:
         """See `FileSystem.content_summary`."""
         return self.inner.content_summary(path)
 
-    def write(self, path: CanonicalPath, chunks: Iterable[bytes]) -> None:  # noqa: ARG002 - the port's signature
+    def write(
+        self,
+        path: CanonicalPath,
+        chunks: Iterable[bytes],  # noqa: ARG002 - the port's signature
+        *,
+        overwrite: bool = True,  # noqa: ARG002 - the port's signature
+    ) -> None:
         """Refused."""
         raise ReadOnlyStorage(path=path)
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:  # noqa: ARG002 - the port's signature
+        """Refused."""
+        raise ReadOnlyStorage(path=path)
+
+    def set_owner(
+        self,
+        path: CanonicalPath,
+        *,
+        owner: str | None = None,  # noqa: ARG002 - the port's signature
+        group: str | None = None,  # noqa: ARG002 - the port's signature
+    ) -> None:
+        """Refused."""
+        raise ReadOnlyStorage(path=path)
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:  # noqa: ARG002 - the port's signature
+        """Refused."""
+        raise ReadOnlyStorage(path=path)
+
+    def delete_all(
+        self,
+        paths: Iterable[CanonicalPath],  # noqa: ARG002 - the port's signature
+        *,
+        below: CanonicalPath,
+        first: str = "",  # noqa: ARG002 - the port's signature
+    ) -> Iterator[Deleted]:
+        """Refused, before the first path is looked at."""
+        raise ReadOnlyStorage(path=below)
 
     def mkdirs(self, path: CanonicalPath) -> None:
         """Refused."""

@@ -12,6 +12,7 @@ from toolkit.errors import Failed, Unavailable
 from toolkit.storage import (
     NotFound,
     PermissionDenied,
+    QuotaExceeded,
     StorageError,
     StorageFailure,
     Unreachable,
@@ -39,7 +40,8 @@ def test_only_an_unreachable_store_is_worth_another_try() -> None:
         (errno.ENOENT, NotFound),
         (errno.EROFS, PermissionDenied),
         (errno.ESTALE, Unreachable),
-        (errno.ENOSPC, StorageFailure),
+        (errno.ENOSPC, QuotaExceeded),
+        (errno.EINVAL, StorageFailure),
     ],
 )
 def test_a_number_of_the_system_becomes_an_error_about_the_path(number: int, kind: type[StorageError]) -> None:

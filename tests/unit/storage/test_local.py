@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -188,6 +192,53 @@ def test_a_removal_stops_between_two_files_and_a_second_one_finishes(tmp_path: P
     assert list((tmp_path / "base").iterdir()) == []
 
 
+@pytest.mark.parametrize("gone", ["*/f3", "x*", "."])
+@pytest.mark.parametrize("name", ["2026", f"{ASIDE_PREFIX}2026"])
+def test_what_somebody_else_takes_away_meanwhile_does_not_stop_a_removal(tmp_path: Path, gone: str, name: str) -> None:
+    base = tmp_path / "base"
+    for directory in range(4):
+        (base / name / f"x{directory}").mkdir(parents=True)
+        for number in range(4):
+            (base / name / f"x{directory}" / f"f{number}").touch()
+    aside = base / f"{ASIDE_PREFIX}2026"
+
+    def take_away() -> None:
+        for place in [aside] if gone == "." else list(aside.glob(gone)):
+            if place.is_dir():
+                shutil.rmtree(place)
+            else:
+                place.unlink(missing_ok=True)
+
+    LocalFileSystem(take_away).delete(_path(base / name), below=_path(base))
+    assert list(base.iterdir()) == []
+
+
+def test_an_instance_and_the_aside_of_its_name_are_not_removed_at_once(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    for name in ("2026", f"{ASIDE_PREFIX}2026"):
+        (base / name / "x").mkdir(parents=True)
+    is_inside, may_go_on = threading.Event(), threading.Event()
+    begun: list[str] = []
+
+    def wait_in_the_first() -> None:
+        begun.append(threading.current_thread().name)
+        is_inside.set()
+        may_go_on.wait(10)
+
+    system = LocalFileSystem(wait_in_the_first)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(system.delete, _path(base / f"{ASIDE_PREFIX}2026"), below=_path(base))
+        assert is_inside.wait(10)
+        second = pool.submit(system.delete, _path(base / "2026"), below=_path(base))
+        time.sleep(0.1)
+        threads = set(begun)
+        may_go_on.set()
+        first.result(10)
+        second.result(10)
+    assert len(threads) == 1
+    assert list(base.iterdir()) == []
+
+
 def test_a_write_below_a_file_is_an_error_of_the_storage(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         LocalFileSystem().write(_path(tmp_path / "none" / "file"), [b"x"])
@@ -213,10 +264,10 @@ def test_storage_opened_for_reading_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_storage_without_adapter_is_refused_by_name() -> None:
-    with pytest.raises(NotImplementedYet, match="storage hdfs://nn"):
-        open_file_system(StorageSpec(scheme="hdfs", authority="nn"))
+    with pytest.raises(NotImplementedYet, match="storage ofs://om"):
+        open_file_system(StorageSpec(scheme="ofs", authority="om"))
 
 
 def test_a_spec_travels_to_executors() -> None:
-    spec = StorageSpec(scheme="file", options={"a": "b"})
+    spec = StorageSpec(scheme="file", hadoop_conf={"a": "b"})
     assert pickle.loads(pickle.dumps(spec)) == spec  # noqa: S301 - our own bytes

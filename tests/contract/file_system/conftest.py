@@ -1,0 +1,75 @@
+"""The stores that keep the contract, each on its real server; a new adapter is one more `pytest.param`.
+
+DESIGN section 5.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.contract.file_system.stores import Store
+from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.s3 import S3Store
+from toolkit.el import CanonicalPath
+from toolkit.storage import FileSystem, LocalFileSystem, NotFound, StorageSpec, hdfs, s3, webhdfs
+from toolkit.storage.local import no_check
+
+Opened = Callable[[StorageSpec, Callable[[], None]], FileSystem]
+
+
+def _local(_request: pytest.FixtureRequest, directory: Path) -> Store:
+    return Store(
+        system=LocalFileSystem(),
+        base=CanonicalPath.parse(str(directory / "base"), "file:///"),
+        spec=StorageSpec(scheme="file"),
+        opened=lambda _spec, before_effect: LocalFileSystem(before_effect),
+        streams=False,
+    )
+
+
+def _hdfs(request: pytest.FixtureRequest, _directory: Path) -> Store:
+    cluster: HdfsCluster = request.getfixturevalue("hdfs")
+    spec = StorageSpec(scheme="hdfs", authority=f"127.0.0.1:{cluster.rpc}")
+    return _remote(spec, hdfs.opened, streams=True, lacks=":")
+
+
+def _webhdfs(request: pytest.FixtureRequest, _directory: Path) -> Store:
+    cluster: HdfsCluster = request.getfixturevalue("hdfs")
+    spec = StorageSpec(scheme="webhdfs", authority=f"127.0.0.1:{cluster.http}", user=cluster.superuser)
+    return _remote(spec, webhdfs.opened, streams=False, lacks=":")
+
+
+def _s3(request: pytest.FixtureRequest, _directory: Path) -> Store:
+    store: S3Store = request.getfixturevalue("s3")
+    bucket: str = request.getfixturevalue("s3_bucket")
+    spec = StorageSpec(scheme="s3", authority=bucket, hadoop_conf=store.settings)
+    # Moto's server finds no route for a path with a line break.
+    return replace(_remote(spec, s3.opened, streams=True, lacks=""), server_lacks="\n")
+
+
+def _remote(spec: StorageSpec, opened: Opened, *, streams: bool, lacks: str) -> Store:
+    base = CanonicalPath(spec.scheme, spec.authority, f"/contract/{secrets.token_hex(8)}")
+    return Store(system=opened(spec, no_check), base=base, spec=spec, opened=opened, streams=streams, lacks=lacks)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(_local, id="local"),
+        pytest.param(_hdfs, id="hdfs"),
+        pytest.param(_webhdfs, id="webhdfs"),
+        pytest.param(_s3, id="s3"),
+    ]
+)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened: Store = request.param(request, tmp_path)
+    opened.system.mkdirs(opened.base)
+    yield opened
+    try:
+        opened.system.delete(opened.base, below=opened.base.parent)
+    except NotFound:
+        return

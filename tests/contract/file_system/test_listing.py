@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.file_system.stores import Store
+from toolkit.storage import Entry, FileKind, NotFound, WrongKind
+
+_MANY = 2500
+
+
+def test_a_listing_is_sorted_by_code_point_and_begins_at_a_name(store: Store) -> None:
+    for name in ["b", "a", "Z", "ä", "a.b", "a-b", "10", "2"]:
+        store.put(name)
+    everything = ["10", "2", "Z", "a", "a-b", "a.b", "b", "ä"]
+    assert store.names() == everything
+    assert [entry.name for entry in store.system.list(store.base, start_from="a-b")] == everything[4:]
+    assert [entry.name for entry in store.system.list(store.base, start_from="aa")] == ["b", "ä"]
+    assert list(store.system.list(store.base, start_from="ä ")) == []
+
+
+def test_names_of_all_scripts_are_in_the_order_of_their_code_points(store: Store) -> None:
+    """HDFS has them in the order of signed bytes, Java's strings in that of UTF-16."""
+    names = [
+        "a",
+        "a\u00e9",
+        "ab",
+        "a\uffe5b",
+        "a\U0001f98a",
+        "b",
+        "\u00e9",
+        "\u00e9a",
+        "\u65e5",
+        "\uffe5",
+        "\U0001f98a",
+    ]
+    for name in reversed(names):
+        store.put(name)
+    assert store.names() == sorted(names)
+    assert [entry.name for entry in store.system.list(store.base, start_from="\u65e5")] == sorted(names)[-3:]
+
+
+def test_a_listing_tells_files_from_directories(store: Store) -> None:
+    store.put("dir/file")
+    store.put("file")
+    assert list(store.system.list(store.base)) == [Entry("dir", FileKind.DIRECTORY), Entry("file", FileKind.FILE)]
+    assert list(store.system.list(store.at("dir"))) == [Entry("file", FileKind.FILE)]
+
+
+def test_an_empty_directory_lists_nothing(store: Store) -> None:
+    if not store.system.capabilities.directories:
+        pytest.skip("directories do not exist by themselves")
+    store.system.mkdirs(store.at("empty"))
+    assert store.names("empty") == []
+
+
+def test_a_listing_of_a_file_is_refused(store: Store) -> None:
+    with pytest.raises(WrongKind if store.system.capabilities.directories else (WrongKind, NotFound)):
+        next(iter(store.system.list(store.put("file"))))
+
+
+def test_a_listing_does_not_reach_into_a_neighbour(store: Store) -> None:
+    for name in ("2026/a", "2026-b/x", "20260/y"):
+        store.put(name)
+    assert store.names("2026") == ["a"]
+
+
+def test_a_long_listing_is_complete_sorted_and_starts_anywhere(store: Store) -> None:
+    names = [f"{number:04}" for number in range(_MANY)]
+    store.put_all(names)
+    assert store.names() == names
+    assert [entry.name for entry in store.system.list(store.base, start_from="1203")] == names[1203:]
+    assert [entry.name for entry in store.system.list(store.base, start_from="12030")] == names[1204:]
+
+
+def test_the_first_entry_comes_before_the_last_is_read(store: Store) -> None:
+    if not store.streams:
+        pytest.skip("the store gives its names unsorted, so all are held")
+    store.put_all(f"{number:04}" for number in range(_MANY))
+    listing = store.system.list(store.base)
+    assert next(listing).name == "0000"
+    store.put("9999")
+    assert [entry.name for entry in listing][-1] == "9999"
+
+
+def test_a_listing_that_is_given_up_harms_nothing(store: Store) -> None:
+    store.put_all(f"{number:04}" for number in range(1200))
+    for _ in range(3):
+        assert next(iter(store.system.list(store.base))).name == "0000"
+    assert len(store.names()) == 1200

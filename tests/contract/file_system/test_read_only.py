@@ -1,0 +1,73 @@
+"""The proof that a dry run cannot write: it gets its storage wrapped so, whatever the store (issue 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.contract.file_system.stores import Store
+from toolkit.storage import FileSystem, ReadOnlyFileSystem, ReadOnlyStorage
+
+_READING = {"capabilities", "status", "list", "read", "content_summary"}
+_CHANGES: dict[str, Callable[[FileSystem, Store], object]] = {
+    "write": lambda system, store: system.write(store.at("new"), [b"x"]),
+    "mkdirs": lambda system, store: system.mkdirs(store.at("new")),
+    "rename": lambda system, store: system.rename(store.at("kept"), store.at("new")),
+    "set_permission": lambda system, store: system.set_permission(store.at("kept"), 0o777),
+    "set_owner": lambda system, store: system.set_owner(store.at("kept"), group="users"),
+    "set_modified": lambda system, store: system.set_modified(store.at("kept"), datetime(2020, 1, 1, tzinfo=UTC)),
+    "delete": lambda system, store: system.delete(store.at("kept"), below=store.base),
+    "delete_all": lambda system, store: list(system.delete_all([store.at("kept")], below=store.base)),
+    "remove_if_empty": lambda system, store: system.remove_if_empty(store.at("empty"), below=store.base),
+}
+
+
+def test_no_method_of_the_port_is_forgotten() -> None:
+    port = {name for name in vars(FileSystem) if not name.startswith("_")}
+    assert port == _READING | set(_CHANGES)
+    own = {name for name in vars(ReadOnlyFileSystem) if not name.startswith("_")}
+    assert own - {"inner"} == port
+
+
+def test_whatever_would_change_is_refused_and_nothing_changes(store: Store) -> None:
+    store.put("kept/file")
+    store.system.mkdirs(store.at("empty"))
+    before, system = store.tree(), ReadOnlyFileSystem(store.system)
+    for change in _CHANGES.values():
+        with pytest.raises(ReadOnlyStorage):
+            change(system, store)
+    assert store.tree() == before
+
+
+def test_each_of_these_changes_is_one_without_the_wrapper(store: Store) -> None:
+    """Else the test above could pass because its calls do nothing at all."""
+    can = store.system.capabilities
+    works = {"write", "delete", "delete_all"}
+    works |= {"mkdirs", "remove_if_empty"} if can.directories else set()
+    works |= {"rename"} if can.atomic_rename else set()
+    works |= {"set_permission", "set_owner"} if can.permissions else set()
+    works |= {"set_modified"} if can.times else set()
+    for name in works:
+        store.put("kept/file")
+        store.system.mkdirs(store.at("empty"))
+        before = store.tree()
+        _CHANGES[name](store.system, store)
+        assert name == "set_owner" or store.tree() != before
+        _remove_all(store)
+
+
+def test_reading_goes_through_the_wrapper(store: Store) -> None:
+    path, system = store.put("kept/file", b"12"), ReadOnlyFileSystem(store.system)
+    assert system.status(path) == store.system.status(path)
+    assert list(system.list(store.base, start_from="kept")) == list(store.system.list(store.base))
+    assert system.content_summary(store.base) == store.system.content_summary(store.base)
+    assert system.capabilities == store.system.capabilities
+    with system.read(path) as stream:
+        assert stream.read() == b"12"
+
+
+def _remove_all(store: Store) -> None:
+    for name in store.names():
+        store.system.delete(store.at(name), below=store.base)

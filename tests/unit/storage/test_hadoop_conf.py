@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolkit.storage import StorageSpec
+from toolkit.storage.hadoop_conf import UnreadableHadoopConf, hadoop_settings
+
+
+def _file(directory: Path, name: str, **settings: str) -> None:
+    properties = "".join(
+        f"<property><name>{key.replace('_', '.')}</name><value> {value} </value></property>"
+        for key, value in settings.items()
+    )
+    (directory / name).write_text(f"<?xml version='1.0'?><configuration>{properties}</configuration>")
+
+
+def test_the_clusters_own_settings_stand_above_those_of_the_files(tmp_path: Path) -> None:
+    _file(tmp_path, "core-site.xml", a="core", b="core", c="core")
+    _file(tmp_path, "hdfs-site.xml", b="hdfs", c="hdfs")
+    spec = StorageSpec(scheme="webhdfs", authority="ns1", hadoop_conf={"c": "own"})
+    found = hadoop_settings(spec, {"HADOOP_CONF_DIR": str(tmp_path)})
+    assert found == {"a": "core", "b": "hdfs", "c": "own"}
+
+
+def test_no_directory_and_missing_files_are_fine(tmp_path: Path) -> None:
+    spec = StorageSpec(scheme="webhdfs", hadoop_conf={"a": "own"})
+    assert hadoop_settings(spec, {}) == {"a": "own"}
+    assert hadoop_settings(spec, {"HADOOP_CONF_DIR": str(tmp_path)}) == {"a": "own"}
+
+
+def test_a_file_that_is_no_xml_is_named(tmp_path: Path) -> None:
+    (tmp_path / "core-site.xml").write_text("<configuration>")
+    with pytest.raises(UnreadableHadoopConf, match=r"core-site\.xml"):
+        hadoop_settings(StorageSpec(scheme="webhdfs"), {"HADOOP_CONF_DIR": str(tmp_path)})

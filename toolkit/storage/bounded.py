@@ -1,0 +1,183 @@
+"""Calls that must not take for ever: each runs in a thread of ours and is waited for so long (DESIGN section 5)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import TypeVar
+
+from toolkit.storage.deadlines import CALL_SECONDS
+
+_Answer = TypeVar("_Answer")
+
+STUCK_CALLS = 64
+"""So many calls may hang at once; further ones are refused, or a dead store would cost a thread for each."""
+
+
+IDLE_SECONDS = 10.0
+"""A thread that got no call for so long ends, so that an adapter that nobody uses any more leaves nothing behind."""
+
+
+class NoAnswer(Exception):  # noqa: N818 - named for what happened; adapters make a storage error of it
+    """The call was not answered in time, and may still take effect; or it was not begun, as too many hang already."""
+
+
+class BrokenCall(Exception):  # noqa: N818 - as above
+    """The library under the call gave up in a way that is no ordinary exception, such as a panic of its own."""
+
+
+class BoundedCalls:
+    """Runs calls that release Python's lock but know no time limit.
+
+    A call that is late is left alone in its thread: it can't be cancelled, so what it was about to do **may still
+    happen**. When it ends at last, its thread ends with it. The threads are daemons: none of them keeps the process
+    from ending. Calls may come from many threads; each then has a thread of its own here, and gets it again.
+    After a fork the child starts with no threads.
+
+    Args:
+        seconds: how long one call may take.
+        stuck: how many late calls may hang at once before further ones are refused.
+        idle_seconds: how long a thread without a call stays.
+    """
+
+    def __init__(
+        self, seconds: float = CALL_SECONDS, *, stuck: int = STUCK_CALLS, idle_seconds: float = IDLE_SECONDS
+    ) -> None:
+        self.seconds = seconds
+        self._most_stuck, self._idle_seconds = stuck, idle_seconds
+        self._counting = threading.Lock()
+        self._stuck = 0
+        self._idle: deque[_Worker] = deque()
+        self._process = os.getpid()
+
+    @property
+    def stuck(self) -> int:
+        """How many late calls hang now."""
+        return self._stuck
+
+    def run(self, call: Callable[[], _Answer]) -> _Answer:
+        """The call's answer; what it raises is raised here.
+
+        Raises:
+            NoAnswer: it took too long, or too many others hang.
+            BrokenCall: it ended with something that is no `Exception`.
+        """
+        worker = self._worker()
+        ended = False
+        try:
+            ended = worker.has_run(call, self.seconds)
+        finally:
+            # Also when a signal's handler raised while we waited.
+            if not ended:
+                self._abandon(worker)
+        if not ended:
+            message = f"no answer within {self.seconds:g} s; what was asked for may still happen"
+            raise NoAnswer(message)
+        error, answer = worker.error, worker.answer
+        worker.forget()
+        self._idle.append(worker)
+        if error is None:
+            return answer  # type: ignore[return-value]  # the worker ran this very call
+        if isinstance(error, Exception):
+            raise error
+        message = f"{type(error).__name__}: {error}"
+        raise BrokenCall(message) from error
+
+    def _worker(self) -> _Worker:
+        if self._process != os.getpid():
+            self._forget_parent()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        if self._stuck >= self._most_stuck:
+            message = f"{self._stuck} calls before this one were not answered and still hang, so it was not begun"
+            raise NoAnswer(message)
+        return _Worker(self._came_back, self._idle, self._idle_seconds)
+
+    def _forget_parent(self) -> None:
+        """The parent's threads do not exist in a forked child."""
+        self._counting = threading.Lock()
+        self._stuck = 0
+        self._idle = deque()
+        self._process = os.getpid()
+
+    def _abandon(self, worker: _Worker) -> None:
+        with self._counting:
+            self._stuck += 1
+        worker.abandon()
+
+    def _came_back(self) -> None:
+        with self._counting:
+            self._stuck -= 1
+
+
+class _Worker:
+    """One daemon thread that runs one call after the other; two locks hand the calls over, which costs little."""
+
+    def __init__(self, came_back: Callable[[], None], idle: deque[_Worker], idle_seconds: float) -> None:
+        self.answer: object = None
+        self.error: BaseException | None = None
+        self._call: Callable[[], object] = self.forget
+        self._came_back, self._idle, self._idle_seconds = came_back, idle, idle_seconds
+        self._begin, self._end = threading.Lock(), threading.Lock()
+        self._begin.acquire()
+        self._end.acquire()
+        self._leaving = threading.Lock()
+        self._has_ended = self._is_abandoned = False
+        threading.Thread(target=self._work, name="feedctl-bounded", daemon=True).start()
+
+    def has_run(self, call: Callable[[], object], seconds: float) -> bool:
+        """Run the call; whether it ended in time."""
+        self._call = call
+        self._has_ended = False
+        self._begin.release()
+        return self._end.acquire(timeout=seconds)
+
+    def forget(self) -> None:
+        """Keep nothing of the last call alive."""
+        self._call, self.answer, self.error = self.forget, None, None
+
+    def abandon(self) -> None:
+        """Nobody waits for the running call any more."""
+        with self._leaving:
+            self._is_abandoned = True
+            is_over = self._has_ended
+        if is_over:
+            self._begin.release()
+            self._came_back()
+
+    def __enter__(self) -> None:
+        """The call begins."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        """Keep what the call raised, whatever it is, to be raised again where it was asked for."""
+        self.error = error
+        return True
+
+    def _work(self) -> None:
+        while self._has_been_called():
+            with self:
+                self.answer = self._call()
+            with self._leaving:
+                self._has_ended = True
+                is_abandoned = self._is_abandoned
+            if is_abandoned:
+                self._came_back()
+                return
+            self._end.release()
+
+    def _has_been_called(self) -> bool:
+        """Wait for the next call; False when the thread is to end."""
+        while not self._begin.acquire(timeout=self._idle_seconds):
+            try:
+                self._idle.remove(self)
+            except (ValueError, IndexError):
+                continue  # someone has just taken it to call it
+            return False
+        return not self._is_abandoned

@@ -1,0 +1,90 @@
+"""Numbers and byte strings as Hadoop's Writable format and protobuf have them; just what a token file needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_ONE_BYTE_FROM = -112
+_NEGATIVE_BELOW = -120
+_VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
+
+
+class TooShort(Exception):  # noqa: N818 - named for what was found; callers make their own error of it
+    """The bytes end in the middle of a value, or hold what the format does not have."""
+
+
+class Cursor:
+    """Reads one value after the other from bytes; every method raises `TooShort`."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self._at = content, 0
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether everything was read."""
+        return self._at >= len(self._content)
+
+    def take(self, size: int) -> bytes:
+        """So many bytes."""
+        if size < 0 or self._at + size > len(self._content):
+            message = f"it ends at byte {len(self._content)}, where {size} more are announced at {self._at}"
+            raise TooShort(message)
+        self._at += size
+        return self._content[self._at - size : self._at]
+
+    def vlong(self) -> int:
+        """A number of `WritableUtils.writeVLong`."""
+        first = int.from_bytes(self.take(1), signed=True)
+        if first >= _ONE_BYTE_FROM:
+            return first
+        is_negative = first < _NEGATIVE_BELOW
+        size = (_NEGATIVE_BELOW if is_negative else _ONE_BYTE_FROM) - first
+        value = int.from_bytes(self.take(size))
+        return ~value if is_negative else value
+
+    def sized(self) -> bytes:
+        """Bytes with their number in front, as a `Text` and a token's parts have."""
+        return self.take(self.vlong())
+
+    def text(self) -> str:
+        """A `Text`."""
+        return self.sized().decode()
+
+    def varint(self) -> int:
+        """A number of protobuf."""
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:  # noqa: PLR2004 - the highest bit says that more follows
+                return value
+            shift += 7
+
+
+def protobuf_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a message that are bytes, text or messages, by number; numbers are skipped.
+
+    Raises:
+        TooShort: it ends in the middle, or has a kind of field that is not known.
+    """
+    cursor = Cursor(message)
+    while not cursor.is_at_end:
+        tag = cursor.varint()
+        number, kind = tag >> 3, tag & 7
+        if kind == _BYTES:
+            yield number, cursor.take(cursor.varint())
+        elif kind == _VARINT:
+            cursor.varint()
+        elif kind in {_FIXED_32, _FIXED_64}:
+            cursor.take(8 if kind == _FIXED_64 else 4)
+        else:
+            unknown = f"a field of kind {kind}"
+            raise TooShort(unknown)
+
+
+def vint(value: int) -> bytes:
+    """A number that is not negative as `WritableUtils.writeVInt` writes it."""
+    if value <= 127:  # noqa: PLR2004 - the largest number of one byte
+        return bytes([value])
+    raw = value.to_bytes((value.bit_length() + 7) // 8)
+    return bytes([(_ONE_BYTE_FROM - len(raw)) % 256]) + raw

@@ -1,0 +1,131 @@
+"""The client of one HDFS: its address, its settings, its user, and the time limit of its calls."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from hdfs_native import Client
+
+from toolkit.errors import InvalidInput
+from toolkit.storage.bounded import BoundedCalls, BrokenCall, NoAnswer
+from toolkit.storage.hadoop_conf import hadoop_settings
+from toolkit.storage.hdfs_errors import hdfs_error
+from toolkit.storage.hdfs_tokens import token_address
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.storage.spec import StorageSpec
+
+_Answer = TypeVar("_Answer")
+
+_QUICK = {
+    "dfs.client.failover.max.attempts": "4",
+    "dfs.client.failover.sleep.base.millis": "100",
+    "dfs.client.failover.sleep.max.millis": "1000",
+}
+"""A NameNode that is down or on standby is found out within seconds; the waiting beyond that is `PatientFileSystem`'s.
+
+Hadoop's own defaults try 15 times, up to 15 s apart: without an error for minutes."""
+
+_DEFAULT_PORT = 8020
+_NAMENODES = "dfs.ha.namenodes."
+
+
+class UnusableHdfs(InvalidInput):
+    """The settings of an HDFS cannot be used.
+
+    Args:
+        authority: name service, or host and port.
+        found: what is wrong.
+        instead: what to do.
+    """
+
+    def __init__(self, *, authority: str, found: str, instead: str) -> None:
+        self.authority, self.found, self.instead = authority, found, instead
+        super().__init__(f"hdfs://{authority}: {found}; {instead}")
+
+
+class HdfsClient:
+    """Runs calls on the library's client, made when first needed, and once again in a forked process.
+
+    Args:
+        spec: which HDFS. Its settings stand above those of the files in HADOOP_CONF_DIR.
+        bounded: runs the calls.
+
+    Raises:
+        UnusableHdfs: the name service has no addresses, or another user is asked for than this process has.
+        UnreadableHadoopConf: a file of HADOOP_CONF_DIR can't be read.
+    """
+
+    def __init__(self, spec: StorageSpec, bounded: BoundedCalls) -> None:
+        self._settings = hadoop_settings(spec)
+        _refuse_other_user(spec, self._settings)
+        self._spec, self._bounded = spec, bounded
+        self._opening = threading.Lock()
+        self._client: Client | None = None
+        self._process = 0
+        self._opened()
+
+    def asked(self, path: CanonicalPath, call: Callable[[Client], _Answer]) -> _Answer:
+        """The answer to one call.
+
+        Raises:
+            StorageError: what HDFS said. `Unreachable` also when the time limit is over; the call **may still take
+                effect**, since nothing can call it back.
+        """
+        client = self._client
+        if client is None or self._process != os.getpid():
+            client = self._opened()
+        try:
+            return self._bounded.run(lambda: call(client))
+        except (OSError, RuntimeError, ValueError, OverflowError, NoAnswer, BrokenCall) as error:
+            raise hdfs_error(error, path) from error
+
+    def _opened(self) -> Client:
+        if self._process != os.getpid():
+            # The lock of a parent may be held by a thread that does not exist here.
+            self._opening, self._client, self._process = threading.Lock(), None, os.getpid()
+        with self._opening:
+            if self._client is None:
+                self._client = _client(self._spec, self._settings)
+            return self._client
+
+
+def _client(spec: StorageSpec, settings: Mapping[str, str]) -> Client:
+    """A client; nothing is asked of the NameNode yet. What is given here stands above the files that it reads."""
+    try:
+        return Client(f"hdfs://{_address(spec.authority, settings)}", {**settings, **_QUICK, **spec.hadoop_conf})
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UnusableHdfs(
+            authority=spec.authority,
+            found=f"the settings cannot be used ({error})",
+            instead="check hadoop_conf of the cluster entity, or HADOOP_CONF_DIR: dfs.nameservices, "
+            "dfs.ha.namenodes.NAME and dfs.namenode.rpc-address.NAME.EACH belong together",
+        ) from error
+
+
+def _address(authority: str, settings: Mapping[str, str]) -> str:
+    """The authority as the library wants it: it takes whatever has no port for a name service.
+
+    A `CanonicalPath` is in lower case and leaves the default port out.
+    """
+    services = (key.removeprefix(_NAMENODES) for key in settings if key.startswith(_NAMENODES))
+    known = {service.lower(): service for service in services}
+    return known.get(authority) or token_address(authority if ":" in authority else f"{authority}:{_DEFAULT_PORT}")
+
+
+def _refuse_other_user(spec: StorageSpec, settings: Mapping[str, str]) -> None:
+    """The library reads the user from the environment at every new connection, so a process has one user only."""
+    if not spec.user or settings.get("hadoop.security.authentication", "simple") != "simple":
+        return
+    has = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+    if has != spec.user:
+        raise UnusableHdfs(
+            authority=spec.authority,
+            found=f"this process acts as {has}, and {spec.user} was asked for",
+            instead=f"start it with HADOOP_USER_NAME={spec.user}",
+        )

@@ -1,0 +1,241 @@
+"""The `FileSystem` port on an obstore store; untested against Google's and Azure's services.
+
+Obstore's paths drop a slash at the end: a directory's marker ``a/b/`` is listed as ``a/b``, and cannot be removed.
+So nothing here ever asks for a path with a slash at its end, and a removal that leaves something behind says so.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
+
+import obstore
+from obstore.store import AzureStore, GCSStore
+
+from toolkit.el import CanonicalPath
+from toolkit.errors import InvalidInput
+from toolkit.storage.each import delete_each
+from toolkit.storage.errors import AlreadyExists, NotFound, OutsideBase, StorageFailure, Unsupported, WrongKind
+from toolkit.storage.obstore_errors import translated
+from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.spec import StorageSpec
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+    from obstore.store import ObjectStore
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+_KEYS_AT_ONCE = 100
+_PAGE = 1000
+
+
+class UnknownContainer(InvalidInput):
+    """The container and its account cannot be told from the authority of a path.
+
+    Args:
+        authority: what was found.
+    """
+
+    def __init__(self, *, authority: str) -> None:
+        self.authority = authority
+        super().__init__(
+            f"abfs://{authority} names no container; expected abfs://CONTAINER@ACCOUNT.dfs.core.windows.net"
+        )
+
+
+def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> ObstoreFileSystem:
+    """The file system of a bucket or container; credentials are those that obstore finds in the environment.
+
+    Raises:
+        InvalidInput: the container and its account cannot be told.
+    """
+    if spec.scheme == "gs":
+        return ObstoreFileSystem(GCSStore(spec.authority), spec, before_effect)
+    container, at, host = spec.authority.partition("@")
+    if not (container and at and host):
+        raise UnknownContainer(authority=spec.authority)
+    return ObstoreFileSystem(AzureStore(container, account_name=host.partition(".")[0]), spec, before_effect)
+
+
+class ObstoreFileSystem:
+    """See `FileSystem`.
+
+    Args:
+        store: obstore's.
+        spec: scheme and authority of all paths.
+        before_effect: called before every request that changes something.
+        first: name of the file that goes before anything else of a path that is removed.
+    """
+
+    capabilities = Capabilities(
+        atomic_rename=False,
+        atomic_delete=False,
+        directories=False,
+        permissions=False,
+        times=False,
+        conditional_put=True,
+        parallel=16,
+    )
+
+    def __init__(
+        self, store: ObjectStore, spec: StorageSpec, before_effect: Callable[[], None], *, first: str = ""
+    ) -> None:
+        self._store, self._spec, self._before_effect, self._first = store, spec, before_effect, first
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        """See `FileSystem.status`; where an object and a directory have one name, the directory is told."""
+        found = self._status(path)
+        if found is None:
+            raise NotFound(path=path)
+        return found
+
+    def _status(self, path: CanonicalPath) -> FileStatus | None:
+        key = self._key(path)
+        below = next(self._below(path, key, 1), None)
+        if below is not None or not key:
+            modified = _NEVER if below is None else below["last_modified"]
+            return FileStatus(path=path, kind=FileKind.DIRECTORY, size=0, modified=modified)
+        try:
+            with translated(path):
+                found = obstore.head(self._store, key)
+        except NotFound:
+            return None
+        return FileStatus(path=path, kind=FileKind.FILE, size=found["size"], modified=found["last_modified"])
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        """See `FileSystem.list`; all names of the directory are held."""
+        key = self._key(path)
+        with translated(path):
+            found = obstore.list_with_delimiter(self._store, prefix=key or None)
+        names = [(f"{prefix.rpartition('/')[2]}/", FileKind.DIRECTORY) for prefix in found["common_prefixes"]]
+        names += [(each["path"].rpartition("/")[2], FileKind.FILE) for each in found["objects"] if each["path"] != key]
+        if not names and self.status(path).kind is not FileKind.DIRECTORY:
+            raise WrongKind(path=path)
+        yield from (Entry(name.removesuffix("/"), kind) for name, kind in sorted(names) if name >= start_from)
+
+    def read(self, path: CanonicalPath) -> BinaryIO:
+        """See `FileSystem.read`; the whole file is held."""
+        key = self._key(path)
+        try:
+            with translated(path):
+                return io.BytesIO(bytes(obstore.get(self._store, key).bytes()) if key else b"")
+        except NotFound:
+            self.status(path)
+            raise WrongKind(path=path) from None
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        """See `FileSystem.write`; the whole file is held."""
+        key = self._key(path)
+        if not key or next(self._below(path, key, 1), None) is not None:
+            raise WrongKind(path=path) if overwrite else AlreadyExists(path=path)
+        content = b"".join(chunks)
+        self._before_effect()
+        with translated(path):
+            obstore.put(self._store, key, content, mode="overwrite" if overwrite else "create", use_multipart=False)
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        """See `FileSystem.mkdirs`; there is nothing to make."""
+        found = self._status(path)
+        if found is not None and found.kind is FileKind.FILE:
+            raise AlreadyExists(path=path)
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> NoReturn:  # noqa: ARG002 - the port's signature
+        """The store cannot."""
+        raise Unsupported(path=source, detail="objects cannot be renamed")
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> NoReturn:  # noqa: ARG002 - the port's signature
+        """The store cannot."""
+        raise Unsupported(path=path, detail="objects have no permission bits")
+
+    def set_owner(
+        self,
+        path: CanonicalPath,
+        *,
+        owner: str | None = None,  # noqa: ARG002 - the port's signature
+        group: str | None = None,  # noqa: ARG002 - the port's signature
+    ) -> NoReturn:
+        """The store cannot."""
+        raise Unsupported(path=path, detail="objects have no owner that can be set")
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> NoReturn:  # noqa: ARG002 - the port's signature
+        """The store cannot."""
+        raise Unsupported(path=path, detail="the time of an object cannot be set")
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+        """See `FileSystem.delete`.
+
+        Raises:
+            StorageFailure: something stayed, such as a directory's marker, which obstore cannot name.
+        """
+        if not path.is_within(below):
+            raise OutsideBase(path=path, below=below)
+        key = self._key(path)
+        found = self._status(path)
+        if found is None:
+            raise NotFound(path=path)
+        if self._first:
+            self._remove(path, [f"{key}/{self._first}"])
+        keys = (each["path"] for each in self._below(path, key, _PAGE))
+        while batch := list(islice(keys, _KEYS_AT_ONCE)):
+            self._remove(path, batch)
+        self._remove(path, [key])
+        self._refuse_rest(path)
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """See `FileSystem.delete_all`; one path after the other."""
+        system = ObstoreFileSystem(self._store, self._spec, self._before_effect, first=first)
+        return delete_each(system, paths, below)
+
+    def _remove(self, path: CanonicalPath, keys: Sequence[str]) -> None:
+        """Remove keys; some stores fail for one that is not there, and then each is asked for by itself."""
+        self._before_effect()
+        try:
+            with translated(path):
+                obstore.delete(self._store, keys)
+        except NotFound:
+            for key in keys if len(keys) > 1 else ():
+                with suppress(NotFound):
+                    self._remove(path, [key])
+
+    def _refuse_rest(self, path: CanonicalPath) -> None:
+        if self._status(path) is not None:
+            raise StorageFailure(
+                path=path, detail="something stayed, perhaps a directory's marker; remove it with the store's own tools"
+            )
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """See `FileSystem.remove_if_empty`; never removes anything, since a marker cannot be named."""
+        if not path.is_within(below):
+            raise OutsideBase(path=path, below=below)
+        found = self._status(path)
+        if found is not None and found.kind is FileKind.FILE:
+            raise WrongKind(path=path)
+        return False
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        """See `FileSystem.content_summary`."""
+        key, found = self._key(path), self.status(path)
+        if found.kind is FileKind.FILE:
+            return ContentSummary(files=1, directories=0, size=found.size)
+        files, size, directories = 0, 0, {key}
+        for each in self._below(path, key, _PAGE):
+            files, size = files + 1, size + each["size"]
+            parents = each["path"].split("/")[:-1]
+            directories.update("/".join(parents[:depth]) for depth in range(key.count("/") + 2, len(parents) + 1))
+        return ContentSummary(files=files, directories=len(directories), size=size)
+
+    def _below(self, path: CanonicalPath, key: str, chunk: int) -> Iterator[ObjectMeta]:
+        with translated(path):
+            for objects in obstore.list(self._store, prefix=key or None, chunk_size=chunk):
+                yield from objects
+
+    def _key(self, path: CanonicalPath) -> str:
+        spec = self._spec
+        if (path.scheme, path.authority) != (spec.scheme, spec.authority):
+            detail = f"asked of {spec.scheme}://{spec.authority}, which is another store"
+            raise StorageFailure(path=path, detail=detail)
+        return path.path.removeprefix("/")

@@ -1,0 +1,265 @@
+"""Waiting for a store that is silent for a while: a NameNode restarts, S3 asks to slow down (DESIGN section 5)."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import dropwhile
+from typing import TYPE_CHECKING, TypeVar
+
+from toolkit.storage.after_look import LookAgain, current_look
+from toolkit.storage.deadlines import PATIENCE_SECONDS
+from toolkit.storage.errors import NotFound, Unreachable
+from toolkit.storage.port import Deleted, FileKind
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import BinaryIO
+
+    from toolkit.el import CanonicalPath
+    from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileStatus, FileSystem
+
+_Answer = TypeVar("_Answer")
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+_BETWEEN_CHECKS = 0.5
+
+
+@dataclass(kw_only=True)
+class PatientFileSystem:
+    """Repeats what can be repeated until the store answers, or has been silent for too long.
+
+    The silence counts from the first unanswered call after an answer, over all threads. Once patience is over, every
+    further call fails at once: a run with ten thousand items must not wait for each of them. A single call that is
+    never answered, while others are, is given up after as long; the store is not.
+
+    Attributes:
+        inner: the store.
+        check: called while waiting; what it raises ends the wait.
+        patience: seconds of silence after which the store is given up.
+        now: seconds of a clock that only goes forward.
+        sleep: waits so many seconds.
+    """
+
+    inner: FileSystem
+    check: Callable[[], None]
+    patience: float = PATIENCE_SECONDS
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _silent_since: float | None = field(default=None, init=False)
+    _given_up: str | None = field(default=None, init=False)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the inner store can do."""
+        return self.inner.capabilities
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        """See `FileSystem.status`."""
+        return self._asked(path, lambda: self.inner.status(path))
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        """See `FileSystem.list`; a listing that breaks off goes on behind the last entry that it gave."""
+        last: Entry | None = None
+        stalled, wait = last, _Wait(self)
+        while True:
+            try:
+                for entry in self._rest(path, start_from, last):
+                    self._silent_since = None
+                    last = entry
+                    yield entry
+            except Unreachable as error:
+                self._let_look_again(error)
+                if last is not stalled:
+                    stalled, wait = last, _Wait(self)
+                wait.after(error)
+            else:
+                return
+
+    def read(self, path: CanonicalPath) -> BinaryIO:
+        """See `FileSystem.read`; only the opening is repeated."""
+        return self._asked(path, lambda: self.inner.read(path))
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        """See `FileSystem.write`; repeated when the chunks are a list, which can be had again, and may replace."""
+        if overwrite and isinstance(chunks, Sequence):
+            self._asked(path, lambda: self.inner.write(path, chunks, overwrite=overwrite))
+        else:
+            self._refuse_given_up(path)
+            self.inner.write(path, chunks, overwrite=overwrite)
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        """See `FileSystem.mkdirs`."""
+        self._asked(path, lambda: self.inner.mkdirs(path))
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        """See `FileSystem.rename`; not repeated: nobody could tell a second writer from an answer that was lost."""
+        self._refuse_given_up(source)
+        self.inner.rename(source, target)
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        """See `FileSystem.set_permission`."""
+        self._asked(path, lambda: self.inner.set_permission(path, permission))
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        """See `FileSystem.set_owner`."""
+        self._asked(path, lambda: self.inner.set_owner(path, owner=owner, group=group))
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
+        """See `FileSystem.set_modified`."""
+        self._asked(path, lambda: self.inner.set_modified(path, modified))
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+        """See `FileSystem.delete`; what is not there after an answer that was lost counts as removed by this call.
+
+        Raises:
+            LookAgain: only within an `AfterLook`: it was not answered, and was waited for; it **may still happen**.
+        """
+        self._refuse_given_up(path)
+        try:
+            self.inner.delete(path, below=below)
+        except Unreachable as error:
+            self._let_look_again(error, is_effect=True)
+            with suppress(NotFound):
+                self._repeated(path, lambda: self.inner.delete(path, below=below), error)
+        self._silent_since = None
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """See `FileSystem.delete_all`; those that were not answered are tried again together."""
+        waiting, wait, is_repeated = list(paths), _Wait(self), False
+        while waiting:
+            unanswered: list[Deleted] = []
+            for deleted in self._deleted_once(waiting, below, first):
+                if isinstance(deleted.error, Unreachable):
+                    unanswered.append(deleted)
+                    continue
+                self._silent_since = None
+                wait = _Wait(self)
+                is_gone = is_repeated and isinstance(deleted.error, NotFound)
+                yield Deleted(deleted.path, None) if is_gone else deleted
+            try:
+                self._wait_for(unanswered, wait)
+            except Unreachable:
+                yield from unanswered
+                return
+            waiting, is_repeated = [each.path for each in unanswered], True
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """See `FileSystem.remove_if_empty`."""
+        return self._asked(path, lambda: self.inner.remove_if_empty(path, below=below))
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        """See `FileSystem.content_summary`."""
+        return self._asked(path, lambda: self.inner.content_summary(path))
+
+    def _deleted_once(self, paths: Sequence[CanonicalPath], below: CanonicalPath, first: str) -> Iterator[Deleted]:
+        """One try; also a store that breaks off in its middle says something about each path."""
+        left = dict.fromkeys(paths)
+        try:
+            self._refuse_given_up(below)
+            for deleted in self.inner.delete_all(paths, below=below, first=first):
+                left.pop(deleted.path, None)
+                yield deleted
+        except Unreachable as error:
+            for path in left:
+                yield Deleted(path, Unreachable(path=path, detail=error.detail))
+
+    @staticmethod
+    def _wait_for(unanswered: Sequence[Deleted], wait: _Wait) -> None:
+        for deleted in unanswered[:1]:
+            if isinstance(deleted.error, Unreachable):
+                wait.after(deleted.error)
+
+    def _rest(self, path: CanonicalPath, start_from: str, last: Entry | None) -> Iterator[Entry]:
+        """The entries behind the last one that was given; nothing is left out of a listing that did not break off."""
+        self._refuse_given_up(path)
+        if last is None:
+            yield from self.inner.list(path, start_from=start_from)
+            return
+        listing, given = self.inner.list(path, start_from=last.name), self._place(last)
+        yield from dropwhile(lambda entry: self._place(entry) <= given, listing)
+
+    def _place(self, entry: Entry) -> str:
+        """Where the entry stands in a listing; see `FileSystem.list`."""
+        is_prefix = entry.kind is FileKind.DIRECTORY and not self.capabilities.directories
+        return f"{entry.name}/" if is_prefix else entry.name
+
+    def _asked(self, path: CanonicalPath, call: Callable[[], _Answer]) -> _Answer:
+        """The answer; the way without trouble costs next to nothing."""
+        self._refuse_given_up(path)
+        try:
+            answer = call()
+        except Unreachable as error:
+            answer = self._repeated(path, call, error)
+        self._silent_since = None
+        return answer
+
+    def _repeated(self, path: CanonicalPath, call: Callable[[], _Answer], error: Unreachable) -> _Answer:
+        wait = _Wait(self)
+        while True:
+            wait.after(error)
+            try:
+                self._refuse_given_up(path)
+                return call()
+            except Unreachable as again:
+                error = again
+
+    def _let_look_again(self, error: Unreachable, *, is_effect: bool = False) -> None:
+        """Wait, and repeat nothing that relies on a look; nothing happens outside of an `AfterLook`."""
+        look = current_look()
+        if look is None:
+            return
+        look.has_had_turn = False
+        look.is_unanswered = look.is_unanswered or is_effect
+        look.wait = look.wait or _Wait(self).after
+        look.wait(error)
+        raise LookAgain from error
+
+    def _refuse_given_up(self, path: CanonicalPath) -> None:
+        if self._given_up is not None:
+            raise Unreachable(path=path, detail=self._given_up)
+
+    def is_over(self, began: float, why: str) -> bool:
+        """Whether waiting ends: for a call whose silence began then, or for the store.
+
+        Other threads may find an answer meanwhile, so what is decided on is read once.
+        """
+        now = self.now()
+        since = self._silent_since
+        if since is None:
+            self._silent_since = since = now
+        if self._given_up is None and now - since >= self.patience:
+            self._given_up = f"no answer for {self.patience:.0f} s, so it is not asked again in this run: {why}"
+        return self._given_up is not None or now - began >= self.patience
+
+    def pause(self, seconds: float) -> None:
+        """In short pieces, so that a run that is told to stop does."""
+        while seconds > 0:
+            self.check()
+            self.sleep(min(seconds, _BETWEEN_CHECKS))
+            seconds -= _BETWEEN_CHECKS
+
+
+class _Wait:
+    """The waiting of one call, or of one stretch of a listing: longer each time."""
+
+    def __init__(self, system: PatientFileSystem) -> None:
+        self._system = system
+        self._began: float | None = None
+        self._pause = _FIRST_PAUSE
+
+    def after(self, error: Unreachable) -> None:
+        """Wait before another try.
+
+        Raises:
+            Unreachable: the one that is given, when patience is over.
+        """
+        if self._began is None:
+            self._began = self._system.now()
+        if self._system.is_over(self._began, error.detail):
+            raise error
+        # Not all threads at the same moment.
+        self._system.pause(self._pause * random.uniform(0.7, 1.0))  # noqa: S311 - no secret
+        self._pause = min(self._pause * 2, _LONGEST_PAUSE)

@@ -1,0 +1,186 @@
+"""S3 and stores that speak its language, through botocore (DESIGN section 5; ADR 0022).
+
+A bucket has no directories, only keys. A *directory* here is what several keys begin with, or an empty object whose
+key ends with ``/`` (a marker, as s3a and many consoles write them). Nothing here writes markers. Where an object and
+a directory have the same name, the directory is what `status` tells, since an instance is more likely to be one;
+`read` still reads the object and a removal takes both.
+
+In a bucket with versions a removal writes delete markers; old versions stay until a rule of the bucket removes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from typing import BinaryIO, NoReturn
+
+from toolkit.el import CanonicalPath
+from toolkit.storage.daemon_pool import DaemonPool
+from toolkit.storage.errors import AlreadyExists, NotFound, OutsideBase, Unsupported, WrongKind
+from toolkit.storage.once import OncePerProcess
+from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.s3_bucket import Bucket, StoredObject
+from toolkit.storage.s3_bulk import BulkRemoval
+from toolkit.storage.s3_client import ClientMaker
+from toolkit.storage.s3_keys import key_of, prefix_of
+from toolkit.storage.s3_listing import entries, first_below, summary_below
+from toolkit.storage.s3_reading import stream_of
+from toolkit.storage.s3_settings import S3Settings
+from toolkit.storage.s3_writing import ObjectWriter
+from toolkit.storage.spec import StorageSpec
+
+_PARALLEL = 16
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> S3FileSystem:
+    """The file system of a bucket; nothing is asked of it yet.
+
+    Args:
+        spec: scheme ``s3``, the bucket, and ``fs.s3a`` settings.
+        before_effect: called before every single request that changes something, from any thread.
+
+    Raises:
+        InvalidInput: a setting carries a secret, or has a value that cannot be used.
+    """
+    settings = S3Settings.of(spec)
+    return S3FileSystem(Bucket(settings.bucket, ClientMaker(settings, before_effect)))
+
+
+class S3FileSystem:
+    """See `FileSystem`."""
+
+    capabilities = Capabilities(
+        atomic_rename=False,
+        atomic_delete=False,
+        directories=False,
+        permissions=False,
+        times=False,
+        conditional_put=True,
+        parallel=_PARALLEL,
+    )
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+        self._threads = OncePerProcess(lambda: DaemonPool(_PARALLEL, f"s3-{bucket.name}"))
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        """See `FileSystem.status`; of a directory, `modified` is that of the first object in it."""
+        found = self._status(path)
+        if found is None:
+            raise NotFound(path=path)
+        return found
+
+    def _status(self, path: CanonicalPath) -> FileStatus | None:
+        """What is at the path: at most one listing of one key, and one look at the object."""
+        key = key_of(path, self._bucket.name)
+        below = first_below(self._bucket, prefix_of(key))
+        if below is not None or not key:
+            modified = _NEVER if below is None else below.modified.astimezone(UTC)
+            return FileStatus(path=path, kind=FileKind.DIRECTORY, size=0, modified=modified)
+        found = self._bucket.head(key)
+        return None if found is None else _file(path, found)
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        """See `FileSystem.list`; one page of 1,000 is held."""
+        key = key_of(path, self._bucket.name)
+        is_empty = True
+        for entry in entries(self._bucket, prefix_of(key), start_from):
+            is_empty = False
+            yield entry
+        if is_empty:
+            self._refuse_missing(path)
+
+    def _refuse_missing(self, path: CanonicalPath) -> None:
+        """A listing without entries: of a marker alone, of names before the first asked for, or of nothing."""
+        found = self.status(path)
+        if found.kind is not FileKind.DIRECTORY:
+            raise WrongKind(path=path)
+
+    def read(self, path: CanonicalPath) -> BinaryIO:
+        """See `FileSystem.read`."""
+        key = key_of(path, self._bucket.name)
+        body = self._bucket.opened(key) if key else None
+        if body is not None:
+            return stream_of(body, path)
+        self.status(path)
+        raise WrongKind(path=path)
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        """See `FileSystem.write`; large files go up in parts of 8 MiB, one of which is held."""
+        key = key_of(path, self._bucket.name)
+        if first_below(self._bucket, prefix_of(key)) is not None or not key:
+            raise WrongKind(path=path) if overwrite else AlreadyExists(path=path)
+        ObjectWriter(self._bucket, key, path, overwrite=overwrite).write(chunks)
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        """See `FileSystem.mkdirs`; there is nothing to make, and no marker is written."""
+        found = self._status(path)
+        if found is not None and found.kind is FileKind.FILE:
+            raise AlreadyExists(path=path)
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> NoReturn:  # noqa: ARG002 - the port's signature
+        """S3 cannot."""
+        raise Unsupported(path=source, detail="objects cannot be renamed")
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> NoReturn:  # noqa: ARG002 - the port's signature
+        """S3 cannot."""
+        raise Unsupported(path=path, detail="objects have no permission bits")
+
+    def set_owner(
+        self,
+        path: CanonicalPath,
+        *,
+        owner: str | None = None,  # noqa: ARG002 - the port's signature
+        group: str | None = None,  # noqa: ARG002 - the port's signature
+    ) -> NoReturn:
+        """S3 cannot."""
+        raise Unsupported(path=path, detail="objects have no owner that can be set")
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> NoReturn:  # noqa: ARG002 - the port's signature
+        """S3 cannot."""
+        raise Unsupported(path=path, detail="the time of an object cannot be set")
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+        """See `FileSystem.delete`: the object at the path, and every key that begins with the path and ``/``."""
+        for deleted in self.delete_all([path], below=below):
+            if deleted.error is not None:
+                raise deleted.error
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """See `FileSystem.delete_all`: up to 1,000 keys a request, over several paths, several requests at once."""
+        removal = BulkRemoval(self._bucket, below=below, first=first, pool=self._threads(), parallel=_PARALLEL)
+        return removal.run(paths)
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """See `FileSystem.remove_if_empty`: removes at most the marker, by its own key."""
+        if not path.is_within(below):
+            raise OutsideBase(path=path, below=below)
+        key = key_of(path, self._bucket.name)
+        marker = prefix_of(key)
+        found = self._bucket.page(marker, most=2).objects
+        if not found and self._bucket.head(key) is not None:
+            raise WrongKind(path=path)
+        if [(each.key, each.size) for each in found] != [(marker, 0)]:
+            return False
+        problem = self._bucket.remove([marker]).get(marker)
+        if problem is not None:
+            raise problem.about(path, marker)
+        return True
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        """See `FileSystem.content_summary`; an object and a directory of one name count both."""
+        key = key_of(path, self._bucket.name)
+        below, found = summary_below(self._bucket, prefix_of(key)), self._bucket.head(key)
+        if below is None and found is None:
+            raise NotFound(path=path)
+        files, directories, size = (0, 0, 0) if below is None else (below.files, below.directories, below.size)
+        return ContentSummary(
+            files=files + (found is not None),
+            directories=directories,
+            size=size + (0 if found is None else found.size),
+        )
+
+
+def _file(path: CanonicalPath, found: StoredObject) -> FileStatus:
+    return FileStatus(path=path, kind=FileKind.FILE, size=found.size, modified=found.modified.astimezone(UTC))

@@ -1,0 +1,221 @@
+"""The adapter for `webhdfs:` and `swebhdfs:` storage: HDFS over HTTP, also through HttpFS (DESIGN section 5)."""
+
+from __future__ import annotations
+
+import io
+import secrets
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+from toolkit.storage.each import delete_each
+from toolkit.storage.errors import (
+    AlreadyExists,
+    NotEmpty,
+    NotFound,
+    OutsideBase,
+    StorageError,
+    SymlinkRefused,
+    WrongKind,
+)
+from toolkit.storage.hadoop_conf import hadoop_settings
+from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.webhdfs_endpoints import name_node_urls
+from toolkit.storage.webhdfs_identity import session_of
+from toolkit.storage.webhdfs_requests import NameNodes
+from toolkit.storage.webhdfs_status import entries_of, status_of, summary_of, was_done
+from toolkit.storage.webhdfs_stream import BUFFER, WebHdfsStream
+from toolkit.storage.webhdfs_upload import Upload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
+    from typing import BinaryIO
+
+    from toolkit.el import CanonicalPath
+    from toolkit.storage.port import FileSystem
+    from toolkit.storage.spec import StorageSpec
+
+
+def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> FileSystem:
+    """The WebHDFS of the spec; nothing is asked of it yet.
+
+    Raises:
+        InvalidInput: the settings cannot be used, or Kerberos is asked for and not installed.
+    """
+    settings = hadoop_settings(spec)
+    urls = name_node_urls(spec.scheme, spec.authority, settings)
+    return WebHdfsFileSystem(NameNodes(urls, session_of(spec, urls, settings)), before_effect)
+
+
+class WebHdfsFileSystem:
+    """A `FileSystem` on HDFS over HTTP.
+
+    Symbolic links are off on HDFS (HADOOP-10019). A removal takes the whole tree at once, and past the trash. A call
+    that is not answered in time raises `Unreachable`, and **may still take effect**.
+
+    Args:
+        name_nodes: sends the requests.
+        before_effect: called before every single change; what it raises stops the change.
+    """
+
+    capabilities = Capabilities(
+        atomic_rename=True,
+        atomic_delete=True,
+        directories=True,
+        permissions=True,
+        times=True,
+        conditional_put=True,
+        parallel=8,
+    )
+
+    def __init__(self, name_nodes: NameNodes, before_effect: Callable[[], None]) -> None:
+        self._name_nodes, self._before_effect = name_nodes, before_effect
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        """See `FileSystem.status`."""
+        try:
+            return status_of(path, self._name_nodes.answer("GET", path, "GETFILESTATUS"))
+        except WrongKind as error:
+            raise NotFound(path=path, detail=error.detail) from error
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        """See `FileSystem.list`; WebHDFS gives a whole directory in one answer, all of which is held."""
+        entries = entries_of(path, self._name_nodes.answer("GET", path, "LISTSTATUS"))
+        if any(not entry.name for entry in entries):
+            raise WrongKind(path=path, detail="a file")
+        yield from sorted(entry for entry in entries if entry.name >= start_from)
+
+    def read(self, path: CanonicalPath) -> BinaryIO:
+        """See `FileSystem.read`; it can't be gone back in."""
+        return io.BufferedReader(WebHdfsStream(path, self._name_nodes.opened(path)), BUFFER)
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own."""
+        with suppress(NotFound):
+            if self.status(path).kind is FileKind.DIRECTORY:
+                raise WrongKind(path=path, detail="a directory")
+        # The name must not depend on the target's, which may be as long as HDFS allows.
+        temporary = path.parent.child(f"{OWN_PREFIX}-writing-{secrets.token_hex(8)}")
+        is_moved = False
+        try:
+            self._write_new(path, temporary, chunks)
+            self._move(temporary, path, "OVERWRITE" if overwrite else "NONE")
+            is_moved = True
+        finally:
+            if not is_moved:
+                # Not a change of anything that was there, so nothing is asked first.
+                with suppress(StorageError):
+                    self._name_nodes.answer("DELETE", temporary, "DELETE", recursive="false")
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        """See `FileSystem.mkdirs`."""
+        self._change("PUT", path, "MKDIRS")
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        """See `FileSystem.rename`; the NameNode itself refuses to move over anything.
+
+        HttpFS does not know how to refuse, and would move into a directory, so the target is looked at first.
+        """
+        if self._is_there(target):
+            raise AlreadyExists(path=target)
+        if not self._is_there(source):
+            raise NotFound(path=source)
+        self._move(source, target, "NONE")
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        """See `FileSystem.set_permission`; HDFS has the nine bits and the sticky one."""
+        self._effect("PUT", path, "SETPERMISSION", permission=f"{permission:o}")
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        """See `FileSystem.set_owner`."""
+        given = {key: name for key, name in (("owner", owner), ("group", group)) if name is not None}
+        if given:
+            self._effect("PUT", path, "SETOWNER", **given)
+        else:
+            self.status(path)
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
+        """See `FileSystem.set_modified`; to the millisecond, and not before 1970."""
+        milliseconds = round(modified.timestamp() * 1000)
+        self._effect("PUT", path, "SETTIMES", modificationtime=str(milliseconds), accesstime="-1")
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+        """See `FileSystem.delete`; one call, and all of it goes at once."""
+        _refuse_outside(path, below)
+        try:
+            if not self._change("DELETE", path, "DELETE", recursive="true"):
+                raise NotFound(path=path)
+        except WrongKind as error:
+            raise NotFound(path=path, detail=error.detail) from error
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """See `FileSystem.delete_all`; there is no bulk call, and `first` means nothing where all goes at once."""
+        del first
+        return delete_each(self, paths, below)
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """See `FileSystem.remove_if_empty`.
+
+        The NameNode removes a directory only when it is empty, in one step. It has no removal that leaves a file
+        alone, so what is there is looked at first, as on `hdfs:` storage and by ``hdfs dfs -rmdir``.
+        """
+        _refuse_outside(path, below)
+        try:
+            found = self.status(path)
+            if found.kind is FileKind.SYMLINK:
+                raise SymlinkRefused(path=path)
+            if found.kind is not FileKind.DIRECTORY:
+                raise WrongKind(path=path, detail="a file")
+            return self._change("DELETE", path, "DELETE", recursive="false")
+        except (NotEmpty, NotFound):
+            return False
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        """See `FileSystem.content_summary`; one call, which the NameNode answers from its memory."""
+        return summary_of(path, self._name_nodes.answer("GET", path, "GETCONTENTSUMMARY"))
+
+    def _is_there(self, path: CanonicalPath) -> bool:
+        try:
+            self.status(path)
+        except NotFound:
+            return False
+        return True
+
+    def _change(self, method: str, path: CanonicalPath, op: str, **params: str) -> bool:
+        return was_done(path, self._effect(method, path, op, **params))
+
+    def _effect(self, method: str, path: CanonicalPath, op: str, **params: str) -> object:
+        self._before_effect()
+        return self._name_nodes.answer(method, path, op, **params)
+
+    def _write_new(self, path: CanonicalPath, temporary: CanonicalPath, chunks: Iterable[bytes]) -> None:
+        self._before_effect()
+        # A name of our own that nobody else has: what is there can only be the rest of a first try.
+        asked = self._name_nodes.asked("PUT", temporary, "CREATE", overwrite="false", createparent="false")
+        upload = Upload(chunks)
+        with closing(asked):
+            try:
+                self._name_nodes.sent(temporary, asked, upload)
+            except StorageError as error:
+                raise type(error)(path=path, detail=error.detail) from error
+        upload.raise_own_error()
+
+    def _move(self, source: CanonicalPath, target: CanonicalPath, options: str) -> None:
+        try:
+            answer = self._effect("PUT", source, "RENAME", destination=target.path, renameoptions=options)
+        except WrongKind as error:
+            # A directory came to where the file goes, or something to where the directory goes.
+            kind = WrongKind if options == "OVERWRITE" else AlreadyExists
+            raise kind(path=target, detail=error.detail) from error
+        except (AlreadyExists, NotFound) as error:
+            raise type(error)(path=target, detail=error.detail) from error
+        # With these options a NameNode refuses or is done, and says nothing then; HttpFS does not know them.
+        if answer is not None and not was_done(target, answer):
+            raise NotFound(path=target.parent, detail="the rename was refused without a reason")
+
+
+def _refuse_outside(path: CanonicalPath, below: CanonicalPath) -> None:
+    if not path.is_within(below):
+        raise OutsideBase(path=path, below=below)
+    if any(part in {"", ".", ".."} for part in path.relative_to(below).split("/")):
+        raise OutsideBase(path=path, below=below)

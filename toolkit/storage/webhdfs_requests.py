@@ -1,0 +1,186 @@
+"""Asking the NameNodes of a WebHDFS: one request, within a time limit, at the one that is active."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from requests import RequestException, Response, Session
+
+from toolkit.storage.bounded import BoundedCalls, NoAnswer
+from toolkit.storage.deadlines import CALL_SECONDS
+from toolkit.storage.errors import BadName, StorageFailure, Unreachable
+from toolkit.storage.java_errors import is_not_active
+from toolkit.storage.webhdfs_errors import refusal, remote_exception, silence, was_not_sent
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.storage.errors import StorageError
+
+CONNECT_SECONDS = 5.0
+"""So long a connection may take; behind it every pause between two bytes may take `CALL_SECONDS`."""
+
+_PREFIX = "/webhdfs/v1"
+_OK, _CREATED, _REDIRECT = 200, 201, 307
+_LISTING, _LISTING_TIMES = "LISTSTATUS", 10  # a whole directory is in one answer
+_HEADERS = {"content-type": "application/octet-stream"}  # HttpFS refuses a write without
+
+
+class NameNodes:
+    """Sends requests; safe to use from several threads.
+
+    Args:
+        urls: base addresses, at least one.
+        session: proves the identity.
+        seconds: how long the server may be silent.
+        whole: how long an answer may take, a listing ten times as long; None: as long as the silences of all NameNodes.
+    """
+
+    def __init__(
+        self, urls: Sequence[str], session: Session, seconds: float = CALL_SECONDS, *, whole: float | None = None
+    ) -> None:
+        self._urls, self._session = urls, session
+        self._timeout = (CONNECT_SECONDS, seconds)
+        self._active = 0
+        whole = len(urls) * (CONNECT_SECONDS + seconds) if whole is None else whole
+        self._calls, self._listings = BoundedCalls(whole), BoundedCalls(whole * _LISTING_TIMES)
+
+    def asked(self, method: str, path: CanonicalPath, op: str, **params: str) -> Response:
+        """The answer to one operation, a redirection included; the caller closes it.
+
+        A NameNode that is on standby, or that the request did not get to, did nothing: the next one is asked. One
+        that took the request and then was silent is not asked again here: what it was told **may still happen**.
+
+        Raises:
+            BadName: the path can't be sent.
+            StorageError: what the NameNode said.
+        """
+        place = _quoted(path)
+        failure: StorageError | None = None
+        for _ in self._urls:
+            turn = self._active
+            url = f"{self._urls[turn % len(self._urls)]}{_PREFIX}{place}"
+            try:
+                response = self._sent(method, url, {"op": op, **params})
+            except RequestException as error:
+                self._turned(turn)
+                failure = silence(path, error)
+                if was_not_sent(error):
+                    continue
+                raise failure from error
+            if response.ok:
+                return response
+            with closing(response):
+                failure = refusal(path, response)
+                if not is_not_active(remote_exception(response).java_class):
+                    raise failure
+                self._turned(turn)
+        raise failure or StorageFailure(path=path, detail="no NameNode is known")
+
+    def answer(self, method: str, path: CanonicalPath, op: str, **params: str) -> object:
+        """The JSON of the answer, None for an empty one.
+
+        Raises:
+            StorageFailure: it is none of success, such as a redirection of a proxy to where one signs in.
+            Unreachable: it took too long as a whole, though bytes went on.
+        """
+        calls = self._listings if op == _LISTING else self._calls
+        turn = self._active
+        try:
+            return calls.run(lambda: self._answered(method, path, op, params))
+        except NoAnswer as error:
+            self._turned(turn)
+            raise Unreachable(path=path, detail=str(error)) from error
+
+    def _answered(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> object:
+        with closing(self.asked(method, path, op, **params)) as response:
+            _refuse_other(path, response, _OK)
+            try:
+                return response.json() if response.content else None
+            except RequestException as error:
+                raise silence(path, error) from error
+
+    def opened(self, path: CanonicalPath) -> Response:
+        """The body of a file, from the DataNode that the NameNode names; not read yet, and the caller closes it."""
+        response = self.asked("GET", path, "OPEN", offset="0")
+        if response.status_code == _OK:
+            return response
+        with closing(response):
+            _refuse_other(path, response, _REDIRECT)
+            return self._at_data_node("GET", path, response, None)
+
+    def sent(self, path: CanonicalPath, response: Response, chunks: Iterable[bytes]) -> None:
+        """Send the bytes of a file to the DataNode that the answer to CREATE names.
+
+        Raises:
+            StorageError: what the DataNode said.
+        """
+        _refuse_other(path, response, _REDIRECT)
+        self._at_data_node("PUT", path, response, chunks).close()
+
+    def _at_data_node(
+        self, method: str, path: CanonicalPath, named: Response, chunks: Iterable[bytes] | None
+    ) -> Response:
+        url = _with_own_path(named.headers.get("location", ""), path)
+        try:
+            # The address carries an identity made for it already.
+            response = self._sent(method, url, dict.fromkeys(_keys(self._session.params)), chunks)
+        except RequestException as error:
+            raise silence(path, error) from error
+        if response.status_code in {_OK, _CREATED}:
+            return response
+        with closing(response):
+            if not response.ok:
+                raise refusal(path, response)
+            raise _other(path, response, _OK)
+
+    def _sent(
+        self, method: str, url: str, params: Mapping[str, str | None], chunks: Iterable[bytes] | None = None
+    ) -> Response:
+        return self._session.request(
+            method,
+            url,
+            params=params,
+            data=chunks,
+            headers=_HEADERS,
+            timeout=self._timeout,
+            allow_redirects=False,
+            stream=True,
+        )
+
+    def _turned(self, turn: int) -> None:
+        """Another thread may have gone on to the next one already."""
+        if self._active == turn:
+            self._active = turn + 1
+
+
+def _refuse_other(path: CanonicalPath, response: Response, expected: int) -> None:
+    if response.status_code != expected:
+        raise _other(path, response, expected)
+
+
+def _other(path: CanonicalPath, response: Response, expected: int) -> StorageFailure:
+    """Without the address of a redirection, which may carry a token."""
+    found = f"HTTP {response.status_code} where WebHDFS says {expected}"
+    return StorageFailure(path=path, detail=f"{found}; is a proxy in between that wants a sign-in?")
+
+
+def _quoted(path: CanonicalPath) -> str:
+    try:
+        return quote(path.path, safe="/")
+    except UnicodeEncodeError as error:
+        raise BadName(path=path, detail="it is no Unicode text") from error
+
+
+def _with_own_path(location: str, path: CanonicalPath) -> str:
+    """The NameNode composes letters and their accents (NFC) in the address that it names, which is another file."""
+    parts = urlsplit(location)
+    if not parts.netloc:
+        raise StorageFailure(path=path, detail="the NameNode named no DataNode")
+    return parts._replace(path=_PREFIX + _quoted(path)).geturl()
+
+
+def _keys(params: object) -> list[str]:
+    return [str(key) for key in params] if isinstance(params, Mapping) else []
