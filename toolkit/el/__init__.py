@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolkit.el.availability import Availability, is_available
-from toolkit.el.canonical_path import CanonicalPath
+from toolkit.el.canonical_path import CanonicalPath, is_name
 from toolkit.el.errors import ElError, NoSuchInstance, NotAnInstance, OutOfRange
 from toolkit.el.evaluation import evaluate
 from toolkit.el.expression import Expression, parse_expression
@@ -11,6 +11,7 @@ from toolkit.el.frequency import Frequency, Unit, shift
 from toolkit.el.functions import Function, Weekday
 from toolkit.el.input_range import Waiting, resolve_range
 from toolkit.el.instants import format_instant, parse_instant, to_utc
+from toolkit.el.name_services import name_service_aliases
 from toolkit.el.path_template import PathTemplate
 from toolkit.el.periods import PathPeriod
 from toolkit.el.resolution import resolve
@@ -40,9 +41,11 @@ __all__ = [
     "evaluate",
     "format_instant",
     "is_available",
+    "is_name",
     "late_checks",
     "load_zone",
     "localize",
+    "name_service_aliases",
     "parse_expression",
     "parse_instant",
     "resolve",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from toolkit.el.errors import ElError
 
@@ -29,6 +31,7 @@ _SCHEMES = {
 
 _OBJECT_STORES = frozenset({"s3", "gs", "abfs", "wasb"})
 _HDFS_DEFAULT_PORT = ":8020"
+_NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -46,13 +49,14 @@ class CanonicalPath:
     path: str
 
     @classmethod
-    def parse(cls, text: str, default_fs: str | None = None) -> CanonicalPath:
+    def parse(cls, text: str, default_fs: str | None = None, aliases: Mapping[str, str] = _NO_ALIASES) -> CanonicalPath:
         """Resolve a path as a user or a listing gives it.
 
         Args:
             text: ``/a/b``, ``hdfs:/a``, ``hdfs://host:8020/a/``, ``s3a://bucket/a``, ``file:///a`` ...
             default_fs: the store that a path without scheme, or with a scheme but no authority, belongs to (a
                 cluster's write endpoint). A directory in it is the root of the paths without a scheme.
+            aliases: authorities of HDFS that are one store with a name service, see `name_service_aliases`.
 
         Raises:
             ElError: what cannot be resolved: a relative path, an unknown scheme, a missing authority, ``..``.
@@ -61,16 +65,19 @@ class CanonicalPath:
         if match is None or not match["path"].startswith("/"):
             raise ElError(text=text, position=0, expected="an absolute path ('/...') or a URI ('hdfs://host/...')")
         if match["scheme"] is None:
-            return _rooted(cls._default(text, default_fs), match["path"], text)
+            return _rooted(cls._default(text, default_fs, aliases), match["path"], text)
         scheme = _scheme(match["scheme"], text)
-        authority = match["authority"] or cls._authority_of(default_fs, scheme, text)
-        return cls(scheme, _authority(scheme, authority, text), _normalised(scheme, match["path"], text))
+        written = match["authority"] or cls._authority_of(default_fs, scheme, text)
+        authority = _authority(scheme, written, text)
+        if scheme == "hdfs":
+            authority = aliases.get(authority, authority)
+        return cls(scheme, authority, _normalised(scheme, match["path"], text))
 
     @classmethod
-    def _default(cls, text: str, default_fs: str | None) -> CanonicalPath:
+    def _default(cls, text: str, default_fs: str | None, aliases: Mapping[str, str] = _NO_ALIASES) -> CanonicalPath:
         if default_fs is None:
             raise ElError(text=text, position=0, expected="a scheme such as hdfs:// or file:// (no default is known)")
-        return cls.parse(default_fs if _has_path(default_fs) else default_fs + "/")
+        return cls.parse(default_fs if _has_path(default_fs) else default_fs + "/", aliases=aliases)
 
     @classmethod
     def _authority_of(cls, default_fs: str | None, scheme: str, text: str) -> str:
@@ -90,6 +97,11 @@ class CanonicalPath:
         return self.scheme in _OBJECT_STORES
 
     @property
+    def is_local(self) -> bool:
+        """Whether the machine itself has the store mounted."""
+        return self.scheme == "file"
+
+    @property
     def name(self) -> str:
         """The last name of the path; empty for the root."""
         return self.path.rpartition("/")[2]
@@ -105,7 +117,7 @@ class CanonicalPath:
         Raises:
             ElError: the name is empty, has a slash, or is ``.`` or ``..``.
         """
-        if not name or "/" in name or name in {".", ".."} or "\0" in name:
+        if not is_name(name):
             raise ElError(text=name, position=0, expected="one name, without a slash")
         return CanonicalPath(self.scheme, self.authority, f"{self.path.removesuffix('/')}/{name}")
 
@@ -123,6 +135,11 @@ class CanonicalPath:
         if not self.is_within(other):
             raise ElError(text=str(self), position=0, expected=f"a path below {other}")
         return self.path[len(other.path.removesuffix("/")) + 1 :]
+
+
+def is_name(text: str) -> bool:
+    """Whether a path can have the text as one of its names; object keys allow more (``a//b``, ``a/../b``)."""
+    return bool(text) and "/" not in text and text not in {".", ".."} and "\0" not in text
 
 
 def _rooted(root: CanonicalPath, path: str, text: str) -> CanonicalPath:

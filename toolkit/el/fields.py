@@ -49,11 +49,12 @@ GRANULARITY = {
     Field.MINUTE: Frequency(unit=Unit.MINUTES, count=1),
 }
 
-_LENGTH = {
+LENGTH = {
     Field.DAY: timedelta(days=1),
     Field.HOUR: timedelta(hours=1),
     Field.MINUTE: timedelta(minutes=1),
 }
+"""Of the fields whose values are all equally long, by the local clock."""
 
 
 def render_field(field: Field, local: datetime) -> str:
@@ -70,8 +71,8 @@ def next_start(field: Field, local: datetime) -> datetime:
         local: the naive local time at which the present value begins.
     """
     try:
-        if field in _LENGTH:
-            return local + _LENGTH[field]
+        if field in LENGTH:
+            return local + LENGTH[field]
         if field is Field.MONTH and local.month < 12:  # noqa: PLR2004 - the months of a year
             return local.replace(month=local.month + 1)
         return local.replace(year=local.year + 1, month=1)

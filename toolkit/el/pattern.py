@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
+from toolkit.el.directory_names import PlainDates, plain_dates
 from toolkit.el.errors import ElError
-from toolkit.el.fields import COARSE_TO_FINE, GRANULARITY, Field, next_start
+from toolkit.el.fields import COARSE_TO_FINE, GRANULARITY, Field
 from toolkit.el.frequency import Frequency
 from toolkit.el.instants import to_utc
-from toolkit.el.periods import PathPeriod, Span, spans_of
+from toolkit.el.periods import PathPeriod, Span, date_spans
 from toolkit.el.segment import Found, Segment
 from toolkit.el.zones import to_local
 
@@ -72,6 +73,11 @@ class DatedPattern:
             above.extend(segment.fields)
         return tuple(answers)
 
+    @cached_property
+    def plain_dates(self) -> tuple[PlainDates | None, ...]:
+        """For each segment, what `name_reader` needs to read its names quickly."""
+        return tuple(plain_dates(self))
+
     def bind(self, variables: Mapping[str, str]) -> DatedPattern:
         """The pattern with the known variables replaced by their values."""
         return DatedPattern(tuple(segment.bind(variables) for segment in self.segments), self.zone, self.whole)
@@ -112,7 +118,7 @@ class DatedPattern:
             if field not in known.fields:
                 break
             prefix.append(int(known.fields[field]))
-        return _spans(tuple(prefix), self.zone) if prefix else None
+        return date_spans(tuple(prefix), self.zone) if prefix else None
 
     def period(self, known: Found) -> PathPeriod | None:
         """The period of a complete name; None without date fields, or when the date does not exist in the zone."""
@@ -126,14 +132,3 @@ class DatedPattern:
 
 def _contradict(known: Mapping[Key, str], found: Mapping[Key, str]) -> bool:
     return any(known.get(key, value) != value for key, value in found.items())
-
-
-@lru_cache(maxsize=4096)
-def _spans(values: tuple[int, ...], zone: ZoneInfo) -> tuple[Span, ...]:
-    """The instants of a local date given from the year down; empty when there is no such local time."""
-    try:
-        year, month, day, hour, minute = (*values, *(1, 1, 0, 0)[len(values) - 1 :])
-        start = datetime(year, month, day, hour, minute)  # noqa: DTZ001 - a name states a local time
-    except ValueError:
-        return ()
-    return spans_of(start, next_start(COARSE_TO_FINE[len(values) - 1], start), zone)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
+
+from toolkit.el.fields import COARSE_TO_FINE, next_start
 
 Span = tuple[datetime, datetime]
 """Instants from the first (included) to the second (excluded), UTC."""
@@ -39,6 +42,17 @@ class PathPeriod:
 
     def __contains__(self, instant: object) -> bool:
         return isinstance(instant, datetime) and any(first <= instant < end for first, end in self.spans)
+
+
+@lru_cache(maxsize=4096)
+def date_spans(values: tuple[int, ...], zone: ZoneInfo) -> tuple[Span, ...]:
+    """The instants of a local date given from the year down; empty when there is no such local time."""
+    try:
+        year, month, day, hour, minute = (*values, *(1, 1, 0, 0)[len(values) - 1 :])
+        start = datetime(year, month, day, hour, minute)  # noqa: DTZ001 - a name states a local time
+    except ValueError:
+        return ()
+    return spans_of(start, next_start(COARSE_TO_FINE[len(values) - 1], start), zone)
 
 
 def spans_of(start: datetime, end: datetime, zone: ZoneInfo) -> tuple[Span, ...]:

@@ -47,7 +47,7 @@ class Segment:
 
     def __post_init__(self) -> None:
         if self.literal is None:
-            _ = self._regex  # a malformed glob is refused at once, not at first use
+            _ = self.regex  # a malformed glob is refused at once, not at first use
 
     @cached_property
     def literal(self) -> str | None:
@@ -79,7 +79,7 @@ class Segment:
         """What the name says, or None when it does not conform."""
         if self.literal is not None:
             return _NOTHING if name == self.literal else None
-        match = self._regex.fullmatch(name)
+        match = self.regex.fullmatch(name)
         if match is None:
             return None
         fields = {field: match[f"f{at}"] for at, field in enumerate(self.fields)}
@@ -113,7 +113,8 @@ class Segment:
         return f"'{self.text}'" + (f" ({', '.join(ranges)})" if ranges else "")
 
     @cached_property
-    def _regex(self) -> re.Pattern[str]:
+    def regex(self) -> re.Pattern[str]:
+        """Of a name with a variable part; its groups are the date fields and user variables in their order."""
         try:
             return _compiled(self.tokens)
         except re.error as error:

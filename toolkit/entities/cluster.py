@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from toolkit.el import CanonicalPath, name_service_aliases
 from toolkit.entities.values import Acl, Properties
 from toolkit.entities.vocabulary import Kind
 
@@ -82,3 +83,16 @@ class Cluster:
     def default_fs(self) -> str:
         """The file system, with an optional root directory, that the cluster's paths are on."""
         return self.interfaces.write.endpoint
+
+    @property
+    def name_services(self) -> Mapping[str, str]:
+        """Authorities under which its name services are known besides their names, see `name_service_aliases`."""
+        return name_service_aliases(self.hadoop_conf)
+
+    def place(self, text: str) -> CanonicalPath:
+        """The place of a path or URI as written for this cluster: two spellings of one place are equal.
+
+        Raises:
+            ElError: what cannot be resolved, see `CanonicalPath.parse`.
+        """
+        return CanonicalPath.parse(text, self.default_fs, self.name_services)

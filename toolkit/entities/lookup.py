@@ -41,7 +41,7 @@ def owners(path: str, feeds: Collection[Feed], clusters: Iterable[Cluster]) -> t
 
 
 def _owners_on(cluster: Cluster, path: str, feeds: Iterable[Feed]) -> Iterator[PathOwner]:
-    place = CanonicalPath.parse(path, cluster.default_fs)
+    place = cluster.place(path)
     for feed in feeds:
         if any(each.name == cluster.name for each in feed.clusters) and not feed.is_table:
             yield from _owners_by(feed, cluster, place)
@@ -59,7 +59,7 @@ def _owners_by(feed: Feed, cluster: Cluster, place: CanonicalPath) -> Iterator[P
 
 def _names_below_root(template: PathTemplate, cluster: Cluster, place: CanonicalPath) -> list[str] | None:
     try:
-        root = CanonicalPath.parse(f"{template.root}/", cluster.default_fs)
+        root = cluster.place(f"{template.root}/")
     except ElError:
         return None
     return place.relative_to(root).split("/") if place.is_within(root) else None

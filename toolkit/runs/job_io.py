@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolkit.el import CanonicalPath, format_instant, parse_instant
+from toolkit.el import format_instant, parse_instant
 from toolkit.entities import Cluster, LocationType
 from toolkit.entities.repository import Repository
 from toolkit.ledger.batches.instances import FeedInstance
@@ -91,4 +91,4 @@ def _uri(cluster: Cluster, storage: FeedStorage, instance: InstanceStorage) -> s
     if storage.table is not None and instance.partition is not None:
         registry = cluster.interfaces.registry
         return partition_uri("" if registry is None else registry.endpoint, storage.table, instance.partition)
-    return str(CanonicalPath.parse(instance.paths[LocationType.DATA], cluster.default_fs))
+    return str(cluster.place(instance.paths[LocationType.DATA]))

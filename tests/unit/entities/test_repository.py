@@ -64,6 +64,14 @@ def test_a_path_is_looked_for_below_the_root_of_the_cluster() -> None:
     assert repo.lookup_path("file:///data/clicks/2026/03/01/05") == ()
 
 
+def test_a_path_is_looked_for_under_all_names_of_its_store() -> None:
+    conf = "hadoop_conf: {dfs.nameservices: ns1, dfs.namenode.rpc-address.ns1: 'nn1:8020'}\n"
+    repo = repository({"clusters/primary.yaml": CLUSTER.replace("file:///", "hdfs://ns1") + conf})
+    for root in ("", "hdfs:", "hdfs://ns1", "hdfs://nn1", "hdfs://nn1:8020"):
+        assert len(repo.lookup_path(f"{root}/data/clicks/2026/03/01/05", "primary")) == 1, root
+    assert repo.lookup_path("webhdfs://nn1:8020/data/clicks/2026/03/01/05", "primary") == ()
+
+
 def test_a_lookup_needs_an_absolute_path_and_a_known_cluster() -> None:
     with pytest.raises(ElError):
         repository().lookup_path("data/clicks")

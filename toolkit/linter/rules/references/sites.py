@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from toolkit.el import CanonicalPath, ElError, PathTemplate, TableUri
+from toolkit.el import ElError, PathTemplate, TableUri
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import Glob, Literal, Token
 from toolkit.entities import Cluster, Feed, FeedCluster, LocationType, Pointer, Repository
@@ -119,7 +119,7 @@ def _path_sites(feed: Feed, position: int, cluster: Cluster) -> Iterator[Site]:
     for location, text in feed.locations_on(each.name).by_type():
         bound = _bound(feed, cluster, text)
         template = _path(text, feed.path_timezone, bound)
-        root = CanonicalPath.parse(f"{template.root}/", cluster.default_fs)
+        root = cluster.place(f"{template.root}/")
         is_own = each.locations is not None and each.locations.get(location) is not None
         yield Site(
             feed=feed,

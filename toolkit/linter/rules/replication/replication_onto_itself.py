@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from toolkit.el import CanonicalPath, ElError
-from toolkit.entities import LocationType, Repository
+from toolkit.entities import Cluster, LocationType, Repository
 from toolkit.linter.context import LintContext
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Rule
@@ -43,13 +43,15 @@ def _store(side: Side, repository: Repository) -> str | None:
     if side.feed.is_table:
         return None if cluster.interfaces.registry is None else cluster.interfaces.registry.endpoint
     text = side.feed.locations_on(side.name).data
-    return _file_system(cluster.default_fs) if text is not None and text.startswith("/") else None
+    if text is None or not text.startswith("/"):
+        return None
+    return _file_system(cluster.default_fs, tuple(cluster.name_services.items()))
 
 
 @lru_cache(maxsize=256)
-def _file_system(default_fs: str) -> str | None:
+def _file_system(default_fs: str, name_services: tuple[tuple[str, str], ...]) -> str | None:
     try:
-        root = CanonicalPath.parse("/", default_fs)
+        root = CanonicalPath.parse("/", default_fs, dict(name_services))
     except ElError:
         return None
     return f"{root.scheme}://{root.authority}"
@@ -68,12 +70,12 @@ def _place(repository: Repository, side: Side, other: Side) -> str | None:
         table = (side.feed.table_on(side.name) or "").partition("#")[0]
         name = f"{table}/{partition_name(storage.partition)}"
         return None if registry is None else f"{name} in {registry.endpoint}"
-    return _path(storage.paths, cluster.default_fs)
+    return _path(storage.paths, cluster)
 
 
-def _path(paths: Mapping[LocationType, str], default_fs: str) -> str | None:
+def _path(paths: Mapping[LocationType, str], cluster: Cluster) -> str | None:
     try:
-        return str(CanonicalPath.parse(paths[LocationType.DATA], default_fs))
+        return str(cluster.place(paths[LocationType.DATA]))
     except ElError:
         return None
 
