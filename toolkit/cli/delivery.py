@@ -1,15 +1,16 @@
-"""Where a result goes: standard output, and a file for places where exit code and output are lost."""
+"""A file that gets the result, for places where exit code and output are lost."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolkit.bootstrap.result_store import result_place
 from toolkit.cli.printing import encoded
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, InvalidInput
-from toolkit.storage import FileKind, NotFound, StorageError, StorageSpec, open_file_system
+from toolkit.storage import FileKind, FileSystem, NotFound, PermissionDenied, StorageError, WrongKind
 
 
 class BadResultFile(InvalidInput):
@@ -22,7 +23,8 @@ class BadResultFile(InvalidInput):
 
     def __init__(self, *, place: str, why: str) -> None:
         self.place, self.why = place, why
-        super().__init__(f"--result-file {place}: {why}; give a path, or a file: URI, in a directory that exists")
+        todo = "give a path, or a URI (file:, hdfs:, s3a: ...), in a directory that exists"
+        super().__init__(f"--result-file {place}: {why}; {todo}")
 
 
 class ResultFileNotWritten(Failed):
@@ -43,31 +45,52 @@ class ResultFile:
     """A file that gets the JSON form of a result, all of it or nothing.
 
     Attributes:
-        place: on a file system of this machine.
+        place: on any store that feedctl has an adapter for.
+        system: that store.
     """
 
     place: CanonicalPath
+    system: FileSystem
 
     @classmethod
-    def parse(cls, text: str) -> ResultFile:
-        """The file that `--result-file` names.
+    def parse(cls, text: str, config_repo: str | None = None, environment: str | None = None) -> ResultFile:
+        """The file that `--result-file` names; its store is looked at now, before anything is touched.
+
+        Args:
+            text: a path on this machine, or a URI.
+            config_repo: as `--config-repo` names it; its clusters know how their stores are reached.
+            environment: as `--env` names it.
 
         Raises:
-            BadResultFile: another scheme than `file`, or no directory to write into.
+            InvalidInput: no store that can be written to, or no directory to write into.
+            Unavailable: the store does not answer.
         """
-        place = _place(text)
-        system = open_file_system(StorageSpec(scheme="file"), read_only=True)
-        if not Path(place.parent.path).is_dir():
-            raise BadResultFile(place=text, why=f"{place.parent} is no directory")
-        if not os.access(place.parent.path, os.W_OK | os.X_OK):
-            raise BadResultFile(place=text, why=f"the user of this run may not write into {place.parent}")
+        place = result_place(_place(text), config_repo, environment)
+        file = cls(place=place.path, system=place.opened())
         try:
-            kind = system.status(place).kind
-        except NotFound:
-            return cls(place=place)
-        if kind is FileKind.DIRECTORY:
+            file.refuse_unusable(text)
+        except (PermissionDenied, WrongKind) as error:
+            raise BadResultFile(place=text, why=str(error)) from error
+        return file
+
+    def refuse_unusable(self, text: str) -> None:
+        """Find out what can be known without writing; a store without directories has at least a root, its bucket.
+
+        Args:
+            text: as the user named the file.
+
+        Raises:
+            BadResultFile: it cannot be written there.
+            StorageError: the store refuses, or does not answer.
+        """
+        has_directories = self.system.capabilities.directories
+        parent = self.place.parent if has_directories else replace(self.place, path="/")
+        if not _is_directory(self.system, parent):
+            raise BadResultFile(place=text, why=f"{parent} is no {'directory' if has_directories else 'bucket'}")
+        if self.place.scheme == "file" and not os.access(parent.path, os.W_OK | os.X_OK):
+            raise BadResultFile(place=text, why=f"the user of this run may not write into {parent}")
+        if _is_directory(self.system, self.place):
             raise BadResultFile(place=text, why="it is a directory")
-        return cls(place=place)
 
     def write(self, text: str) -> None:
         """Write the result.
@@ -76,17 +99,25 @@ class ResultFile:
             ResultFileNotWritten: it could not be written; one that was there before is unchanged.
         """
         try:
-            open_file_system(StorageSpec(scheme="file")).write(self.place, [encoded(text)])
+            self.system.write(self.place, [encoded(text)])
         except StorageError as error:
             raise ResultFileNotWritten(place=self.place, reason=str(error)) from error
 
 
-def _place(text: str) -> CanonicalPath:
-    scheme = text.partition(":")[0] if "://" in text or text.startswith("file:") else ""
-    if scheme not in {"", "file"}:
-        raise BadResultFile(place=text, why=f"scheme {scheme} is not supported yet")
+def _is_directory(system: FileSystem, path: CanonicalPath) -> bool:
+    """A link to a directory is one as well: what is below the link can be written."""
+    if path.scheme == "file" and Path(path.path).is_symlink():
+        return Path(path.path).is_dir()
     try:
-        place = CanonicalPath.parse(text if scheme else str(Path(text).absolute()), "file:///")
+        return system.status(path).kind is FileKind.DIRECTORY
+    except NotFound:
+        return False
+
+
+def _place(text: str) -> CanonicalPath:
+    is_uri = "://" in text or text.startswith("file:")
+    try:
+        place = CanonicalPath.parse(text if is_uri else str(Path(text).absolute()), "file:///")
     except InvalidInput as error:
         raise BadResultFile(place=text, why=str(error)) from error
     if place.path == "/":

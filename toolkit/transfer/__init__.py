@@ -1,4 +1,4 @@
-"""Copying files: to a temporary place, verified, then published (DESIGN section 7, Replication). Empty as yet.
+"""Work that other machines do (here: Spark's executors), and copying files, which is to come (DESIGN section 7).
 
-Its adapters will live in `toolkit.transfer.adapters`, one of the three places that may import pyspark.
+Its adapters live in `toolkit.transfer.adapters`, one of the three places that may import pyspark.
 """

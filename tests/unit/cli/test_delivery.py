@@ -11,6 +11,7 @@ import pytest
 
 from toolkit.cli.delivery import BadResultFile, ResultFile, ResultFileNotWritten
 from toolkit.cli.printing import encoded, print_result
+from toolkit.errors import NotImplementedYet
 
 
 def test_a_result_file_is_a_path_or_a_file_uri(tmp_path: Path) -> None:
@@ -25,10 +26,24 @@ def test_a_relative_path_begins_in_the_working_directory(tmp_path: Path, monkeyp
     assert (tmp_path / "result.json").read_text() == "{}"
 
 
-@pytest.mark.parametrize("text", ["hdfs://nn/result.json", "s3a://bucket/result.json", "none/result.json", ".", "/"])
+@pytest.mark.parametrize("text", ["hdfs:/result.json", "s3a://bucket/", "ftp://x/y", "none/result.json", ".", "/"])
 def test_what_cannot_be_written_is_found_out_before(text: str) -> None:
     with pytest.raises(BadResultFile, match="--result-file"):
         ResultFile.parse(text)
+
+
+def test_a_store_that_has_no_adapter_is_found_out_before() -> None:
+    with pytest.raises(NotImplementedYet, match="ofs"):
+        ResultFile.parse("ofs://om/vol/result.json")
+
+
+def test_a_link_to_a_directory_is_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    ResultFile.parse(str(tmp_path / "link" / "result.json")).write("{}")
+    assert (tmp_path / "real" / "result.json").read_text() == "{}"
+    with pytest.raises(BadResultFile, match="it is a directory"):
+        ResultFile.parse(str(tmp_path / "link"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")

@@ -1,0 +1,35 @@
+"""A run that needs no executors makes no Spark context, and does not even load pyspark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import BIN, ROOT, run
+from tests.e2e.tiny_repo import make_tiny_repo, retention_arguments
+
+pytestmark = pytest.mark.slow
+
+PROBE = """\
+import runpy, sys
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+finally:
+    loaded = sorted({name.partition(".")[0] for name in sys.modules} & {"pyspark", "py4j", "botocore", "hdfs_native"})
+    open("loaded", "w").write(" ".join(loaded))
+"""
+
+
+def test_a_local_eviction_under_spark_submit_loads_no_pyspark(tmp_path: Path, java_home: Path) -> None:
+    repo, probe = make_tiny_repo(tmp_path), tmp_path / "probe.py"
+    probe.write_text(PROBE)
+    settings = repo.path / "repo.yaml"
+    settings.write_text(settings.read_text() + "executors_above: 0\n")
+    submit: list[str | Path] = [BIN / "spark-submit", probe, ROOT / "entrypoints" / "retention.py"]
+    env = {"JAVA_HOME": str(java_home), "PYTHONPATH": str(ROOT)}
+    result = json.loads(run(*submit, *retention_arguments(repo), cwd=tmp_path, env=env))
+    assert (result["status"], repo.old.exists()) == ("succeeded", False)
+    assert (tmp_path / "loaded").read_text() == ""

@@ -1,0 +1,1 @@
+"""What needs pyspark; loaded by `toolkit.transfer.executors` when machines are wanted, and never before."""
