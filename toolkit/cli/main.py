@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from toolkit import __version__
-from toolkit.cli import admin, el, entity, hold, instance, ledger, lint, new_repo, schema, status
+from toolkit.cli import admin, doctor, el, entity, hold, instance, ledger, lint, new_repo, schema, status
 from toolkit.cli.boundary import run_app
 from toolkit.cli.run import app as run_calls
 
@@ -22,6 +22,7 @@ app.add_typer(el.app, name="el")
 app.add_typer(hold.app, name="hold")
 app.add_typer(admin.app, name="admin")
 app.command("status")(status.status)
+app.command("doctor")(doctor.doctor)
 app.command("lint")(lint.lint)
 app.command("init")(new_repo.create)
 app.command("schema")(schema.print_schema)

@@ -1,0 +1,14 @@
+"""Looks at what is reachable, also from the executors: `spark-submit doctor.py --spark [--cluster NAME]`."""
+
+from __future__ import annotations
+
+import typer
+
+from toolkit.cli.boundary import run_app
+from toolkit.cli.doctor import doctor
+
+app = typer.Typer(add_completion=False)
+app.command()(doctor)
+
+if __name__ == "__main__":
+    raise SystemExit(run_app(app))

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import io
+import json
+
+from toolkit.doctor.findings import Checked, CheckStatus, Finding, failed, ok, skipped, warning, worst
+from toolkit.rendering.doctor import findings_document, write_findings
+
+_FOUND = (
+    ("driver", "package", ok("1.0", what="hdfs")),
+    ("cluster a", "write", failed("no answer\nwithin 15 s", todo="see why")),
+    ("cluster a", "temp", skipped("not looked at")),
+)
+
+
+def _checked(*found: tuple[str, str, Finding]) -> tuple[Checked, ...]:
+    return tuple(Checked(about=about, name=name, finding=finding, seconds=0.1234) for about, name, finding in found)
+
+
+def test_a_line_for_each_finding_and_the_counts_at_the_end() -> None:
+    stream = io.StringIO()
+    write_findings(_checked(*_FOUND), stream)
+    lines = stream.getvalue().splitlines()
+    assert lines[0].split() == ["ABOUT", "CHECK", "STATUS", "FOUND", "TO", "DO"]
+    assert lines[1].split() == ["driver", "package", "hdfs", "ok", "1.0", "-"]
+    assert "see why" in lines[2]
+    assert lines[-1] == "1 ok, 1 failed, 1 skipped"
+    assert len(lines) == 6
+
+
+def test_the_document_has_the_worst_status_and_every_field() -> None:
+    document = findings_document(_checked(*_FOUND))
+    assert json.loads(json.dumps(document)) == {
+        "status": "failed",
+        "counts": {"ok": 1, "warning": 0, "failed": 1, "skipped": 1},
+        "checks": [
+            _document("driver", "package", "hdfs", "ok", "1.0", None),
+            _document("cluster a", "write", None, "failed", "no answer\nwithin 15 s", "see why"),
+            _document("cluster a", "temp", None, "skipped", "not looked at", None),
+        ],
+    }
+
+
+def test_a_warning_is_worse_than_nothing_and_better_than_a_failure() -> None:
+    warned, broken = ("a", "b", warning("x", todo="y")), ("a", "b", failed("x", todo="y"))
+    assert worst(_checked(*_FOUND[2:])) is CheckStatus.OK
+    assert worst(_checked(warned, *_FOUND[2:])) is CheckStatus.WARNING
+    assert worst(_checked(warned, broken)) is CheckStatus.FAILED
+
+
+def _document(*values: str | None) -> dict[str, object]:
+    names = ("about", "check", "what", "status", "found", "todo")
+    return {**dict(zip(names, values, strict=True)), "seconds": 0.123}

@@ -1,0 +1,159 @@
+"""`feedctl doctor`, wired: which checks there are, from the options and the config repo."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.bootstrap.config import open_config
+from toolkit.bootstrap.doctor_cluster import ClusterChecks
+from toolkit.bootstrap.ledgers import NoLedgerNamed, examine_ledger
+from toolkit.doctor.checks import CHECK_SECONDS, Check, run_checks
+from toolkit.doctor.executors import ExecutorTask, executor_findings
+from toolkit.doctor.findings import Checked, Finding, failed, ok, skipped, warning
+from toolkit.doctor.java import java_findings
+from toolkit.doctor.kerberos import klist, ticket_findings
+from toolkit.doctor.ledgers import ledger_findings
+from toolkit.doctor.machine import kerberos_library, python_findings, temporary_space
+from toolkit.doctor.packages import package_findings
+from toolkit.doctor.tokens import TOKEN_VARIABLE, token_findings
+from toolkit.entities import UnknownName
+from toolkit.entities.errors import NotInEnvironment
+from toolkit.entities.loader import load_all
+from toolkit.errors import InvalidInput
+from toolkit.transfer.executors import executors, must_have_context
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.entities import Cluster
+    from toolkit.entities.repository import Repository
+
+_DRIVER, _TOKENS, _EXECUTORS = "driver", "tokens", "executors"
+_SPARK_SECONDS = 240.0
+"""A context may have to wait for room on the cluster, and `NoExecutors` ends that after two minutes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DoctorOptions:
+    """What the user asked for.
+
+    Attributes:
+        cluster: only this one; None: all that the environment allows.
+        config_repo: as for `open_config`.
+        environment: name; None: the repo's default.
+        spark: look at Spark's executors too.
+        seconds: so long one check may take.
+    """
+
+    cluster: str | None = None
+    config_repo: str | None = None
+    environment: str | None = None
+    spark: bool = False
+    seconds: float = CHECK_SECONDS
+
+
+def diagnose(options: DoctorOptions, now: datetime, variables: Mapping[str, str] = os.environ) -> tuple[Checked, ...]:
+    """Look at everything; a config repo that cannot be used is a finding as well.
+
+    Args:
+        options: what is asked for.
+        now: what the life of tokens is compared with.
+        variables: of the environment.
+
+    Raises:
+        UnknownName: no such cluster or environment.
+        NotInEnvironment: the environment may not act on the cluster.
+    """
+    config, clusters = _config(options)
+    groups = [ClusterChecks.of(cluster, repository, options.seconds, variables) for cluster, repository in clusters]
+    checks = [
+        *_driver(options, variables),
+        *_identity(options, now, variables, is_kerberos=any(group.is_kerberos for group in groups)),
+        Check(about="config", name="repo", look=lambda: config, seconds=options.seconds),
+        Check(about="ledger", name="ledger", look=lambda: _ledger(options), seconds=options.seconds),
+        *(check for group in groups for check in group.checks()),
+        *_executors(options, groups, variables),
+    ]
+    return run_checks(checks)
+
+
+def _driver(options: DoctorOptions, variables: Mapping[str, str]) -> Iterator[Check]:
+    looks = {
+        "version": python_findings,
+        "java": lambda: java_findings(variables),
+        "package": package_findings,
+        "libgssapi": kerberos_library,
+        "temporary": temporary_space,
+    }
+    for name, look in looks.items():
+        yield Check(about=_DRIVER, name=name, look=look, seconds=max(options.seconds, CHECK_SECONDS))
+
+
+def _identity(
+    options: DoctorOptions, now: datetime, variables: Mapping[str, str], *, is_kerberos: bool
+) -> Iterator[Check]:
+    needs_ticket = is_kerberos and not variables.get(TOKEN_VARIABLE)
+    looks = {
+        "delegation": lambda: token_findings(variables, now),
+        "kerberos": lambda: ticket_findings(klist, is_needed=needs_ticket),
+    }
+    for name, look in looks.items():
+        yield Check(about=_TOKENS, name=name, look=look, seconds=options.seconds)
+
+
+def _config(options: DoctorOptions) -> tuple[list[Finding], Sequence[tuple[Cluster, Repository]]]:
+    """What is to be said of the config repo, and the clusters to look at."""
+    try:
+        snapshot = open_config(options.config_repo)
+        repository, problems = load_all(snapshot, options.environment)
+    except UnknownName:
+        raise
+    except InvalidInput as error:
+        found, _, todo = str(error).partition("; ")
+        kind = warning if options.config_repo is None else failed
+        return [kind(found, todo=todo or "name one with --config-repo")], ()
+    chosen = [(cluster, repository) for cluster in _chosen(options, repository)]
+    if problems:
+        return [failed(f"{snapshot.id}: {len(problems)} problems", todo="see feedctl lint")], chosen
+    environment = "no environment" if repository.environment is None else f"environment {repository.environment.name}"
+    return [ok(f"{snapshot.id}, {environment}")], chosen
+
+
+def _chosen(options: DoctorOptions, repository: Repository) -> list[Cluster]:
+    environment, name = repository.environment, options.cluster
+    allowed = [each for key, each in sorted(repository.clusters.items()) if not environment or environment.allows(key)]
+    if name is None:
+        return allowed
+    if name not in repository.clusters:
+        raise UnknownName(what="cluster", name=name, known=repository.clusters)
+    if environment is not None and not environment.allows(name):
+        raise NotInEnvironment(
+            what=f"cluster {name}", environment=environment.name, clusters=[each.name for each in allowed]
+        )
+    return [each for each in allowed if each.name == name]
+
+
+def _ledger(options: DoctorOptions) -> Iterator[Finding]:
+    try:
+        yield from ledger_findings(lambda: examine_ledger(options.config_repo, options.environment))
+    except NoLedgerNamed:
+        yield skipped("no ledger is named", todo="name one in repo.yaml or in FEEDCTL_LEDGER before an action")
+
+
+def _executors(
+    options: DoctorOptions, groups: Sequence[ClusterChecks], variables: Mapping[str, str]
+) -> Iterator[Check]:
+    if options.spark or must_have_context(variables):
+        places = tuple(place for group in groups for place in group.places())
+        task = ExecutorTask(places=places, seconds=options.seconds)
+        look = partial(_on_executors, task, variables)
+        yield Check(about=_EXECUTORS, name="executor", look=look, seconds=_SPARK_SECONDS)
+
+
+def _on_executors(task: ExecutorTask, variables: Mapping[str, str]) -> Iterator[Finding]:
+    with executors(variables) as machines:
+        yield from executor_findings(machines.open, task)

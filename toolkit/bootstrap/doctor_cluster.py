@@ -1,0 +1,175 @@
+"""The checks of one cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.bootstrap.storages import storage_spec
+from toolkit.doctor.acting import Acting, acting, acting_findings, asks_for_kerberos
+from toolkit.doctor.addresses import tcp_findings
+from toolkit.doctor.checks import Check
+from toolkit.doctor.executors import Place
+from toolkit.doctor.kerberos import klist
+from toolkit.doctor.metastore import metastore_findings
+from toolkit.doctor.name_nodes import hadoop_findings, web_addresses
+from toolkit.doctor.spark_master import spark_findings
+from toolkit.doctor.stores import answer_findings, base_findings, location_findings
+from toolkit.el import PathTemplate
+from toolkit.entities.vocabulary import LocationType
+from toolkit.errors import FeedctlError
+from toolkit.storage import open_file_system
+from toolkit.storage.hadoop_conf import hadoop_settings
+from toolkit.storage.webhdfs_endpoints import name_node_urls
+
+if TYPE_CHECKING:
+    from toolkit.doctor.findings import Finding
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster, Feed
+    from toolkit.entities.repository import Repository
+    from toolkit.storage import FileSystem, StorageSpec
+
+_WEB = frozenset({"webhdfs", "swebhdfs"})
+_LOCATIONS = ("staging", "temp", "working")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterChecks:
+    """Makes the checks of one cluster.
+
+    Attributes:
+        cluster: the cluster.
+        feeds: those on it.
+        seconds: so long one check may take.
+        others: all clusters of the environment; feeds may have locations on their end points.
+        variables: of the environment.
+    """
+
+    cluster: Cluster
+    feeds: tuple[Feed, ...]
+    seconds: float
+    others: tuple[Cluster, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    @classmethod
+    def of(
+        cls, cluster: Cluster, repository: Repository, seconds: float, variables: Mapping[str, str]
+    ) -> ClusterChecks:
+        """The checks of a cluster of a config repo."""
+        feeds = [feed for _, feed in sorted(repository.feeds.items()) if _is_on(feed, cluster)]
+        environment, clusters = repository.environment, repository.clusters.values()
+        others = tuple(each for each in clusters if environment is None or environment.allows(each.name))
+        return cls(cluster=cluster, feeds=tuple(feeds), seconds=seconds, others=others, variables=variables)
+
+    @property
+    def is_kerberos(self) -> bool:
+        """Whether the cluster asks for Kerberos."""
+        try:
+            return asks_for_kerberos(self._settings(self._endpoint(self.cluster.default_fs)))
+        except FeedctlError:  # a check says so
+            return False
+
+    def checks(self) -> Iterator[Check]:
+        """All of them."""
+        yield self._check("write", partial(self._answers, self.cluster.default_fs))
+        readonly = self.cluster.interfaces.readonly
+        if readonly is not None:
+            yield self._check("readonly", partial(self._answers, readonly.endpoint))
+        yield self._check("identity", self._identity)
+        if self._is_hadoop():
+            yield self._check("hadoop", self._hadoop)
+        for name in _LOCATIONS:
+            text = getattr(self.cluster.locations, name)
+            if text is not None:
+                yield self._check(name, partial(self._location, text))
+        yield from self._bases()
+        yield from self._services()
+
+    def _is_hadoop(self) -> bool:
+        return self.cluster.default_fs.startswith(("hdfs:", "webhdfs:", "swebhdfs:"))
+
+    def places(self) -> Iterable[Place]:
+        """The write end point, for executors; none that cannot be understood."""
+        try:
+            path = self._endpoint(self.cluster.default_fs)
+            return [Place(cluster=self.cluster.name, path=path, spec=self._spec(path))]
+        except FeedctlError:
+            return []
+
+    def _check(self, name: str, look: Callable[[], Iterable[Finding]]) -> Check:
+        return Check(about=f"cluster {self.cluster.name}", name=name, look=look, seconds=self.seconds)
+
+    def _endpoint(self, text: str) -> CanonicalPath:
+        return self.cluster.place(f"{text.rstrip('/')}/")
+
+    def _spec(self, path: CanonicalPath) -> StorageSpec:
+        """As a run for this cluster alone opens the store."""
+        return storage_spec(path, (self.cluster,), self.others)
+
+    def _opened(self, path: CanonicalPath) -> FileSystem:
+        """The store, without the patience of a run: what is silent now is what is asked for."""
+        return open_file_system(self._spec(path), read_only=True, patience=0)
+
+    def _settings(self, path: CanonicalPath) -> Mapping[str, str]:
+        return hadoop_settings(self._spec(path), self.variables)
+
+    def _acting(self, path: CanonicalPath) -> Acting:
+        return acting(path.scheme, self._settings(path), self.variables, klist)
+
+    def _answers(self, endpoint: str) -> Iterator[Finding]:
+        return answer_findings(self._endpoint(endpoint), self._opened)
+
+    def _identity(self) -> Iterator[Finding]:
+        path = self._endpoint(self.cluster.default_fs)
+        return acting_findings(path.scheme, lambda: self._acting(path))
+
+    def _hadoop(self) -> Iterator[Finding]:
+        return hadoop_findings(self._name_nodes())
+
+    def _name_nodes(self) -> Sequence[str]:
+        """Their web addresses: WebHDFS is there as well."""
+        readonly = self.cluster.interfaces.readonly
+        for endpoint in (self.cluster.default_fs, *([] if readonly is None else [readonly.endpoint])):
+            path = self._endpoint(endpoint)
+            if path.scheme in _WEB:
+                return name_node_urls(path.scheme, path.authority, self._settings(path))
+        path = self._endpoint(self.cluster.default_fs)
+        return web_addresses(path.authority, self._settings(path))
+
+    def _location(self, text: str) -> Iterator[Finding]:
+        path = self.cluster.place(text)
+        return location_findings(path, self._opened, self._acting(path).actor)
+
+    def _bases(self) -> Iterator[Check]:
+        for feed in self.feeds:
+            is_evicted = feed.cluster(self.cluster.name).retention is not None
+            for location, text in feed.locations_on(self.cluster.name).by_type():
+                what = feed.name if location is LocationType.DATA else f"{feed.name} {location}"
+                look = partial(self._base, feed, text, is_evicted=is_evicted)
+                yield replace(self._check("feed", look), what=what)
+
+    def _base(self, feed: Feed, text: str, *, is_evicted: bool) -> Iterator[Finding]:
+        template = PathTemplate(text, feed.path_timezone).bind(feed.variables_on(self.cluster))
+        path = self.cluster.place(f"{template.base}/")
+        actor = self._acting(path).actor
+        return base_findings(path, self._opened, actor, is_evicted=is_evicted)
+
+    def _services(self) -> Iterator[Check]:
+        """The services that the entity names; one that it does not have is simply absent."""
+        interfaces = self.cluster.interfaces
+        looks = (
+            ("registry", interfaces.registry, metastore_findings),
+            ("execute", interfaces.execute, tcp_findings),
+            ("messaging", interfaces.messaging, tcp_findings),
+            ("spark", interfaces.spark, partial(spark_findings, variables=self.variables)),
+        )
+        for name, interface, look in looks:
+            if interface is not None:
+                yield self._check(name, partial(look, interface.endpoint))
+
+
+def _is_on(feed: Feed, cluster: Cluster) -> bool:
+    return any(each.name == cluster.name for each in feed.clusters) and not feed.is_table

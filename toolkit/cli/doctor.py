@@ -1,0 +1,35 @@
+"""`feedctl doctor`: what is reachable with which identity, and what is missing."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json
+
+
+def doctor(
+    cluster: ClusterName = None,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Look at Spark's executors too; makes a Spark context, which takes seconds.")
+    ] = False,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> int:
+    """Look at this machine, the clusters, tokens and the ledger, and change nothing; exit code 1: something failed."""
+    from toolkit.bootstrap.doctor import DoctorOptions, diagnose
+    from toolkit.clock import SystemClock
+    from toolkit.doctor.findings import CheckStatus, worst
+    from toolkit.rendering.doctor import findings_document, write_findings
+    from toolkit.result import ExitCode
+
+    options = DoctorOptions(cluster=cluster, config_repo=config_repo, environment=env, spark=spark)
+    found = diagnose(options, SystemClock().now())
+    if output is Output.JSON:
+        print_json(findings_document(found))
+    else:
+        write_findings(found, sys.stdout)
+    return ExitCode.FAILED if worst(found) is CheckStatus.FAILED else ExitCode.DONE

@@ -1,0 +1,106 @@
+"""As whom this process acts on a store, and where it has that from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.doctor.access import Actor, local_actor
+from toolkit.doctor.aws_caller import aws_findings
+from toolkit.doctor.findings import Finding, failed, ok, skipped
+from toolkit.doctor.kerberos import Klist
+from toolkit.doctor.token_life import token_life
+from toolkit.doctor.tokens import TOKEN_VARIABLE
+from toolkit.errors import InvalidInput
+from toolkit.runs.identity import current_user
+from toolkit.storage.token_file import tokens_of
+
+_HADOOP = frozenset({"hdfs", "webhdfs", "swebhdfs"})
+_HDFS_TOKENS = frozenset({"HDFS_DELEGATION_TOKEN", "WEBHDFS delegation", "SWEBHDFS delegation"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Acting:
+    """Somebody, and how the store knows.
+
+    Attributes:
+        actor: who acts; an empty name: nobody that the store would take.
+        how: where that comes from, in words.
+    """
+
+    actor: Actor
+    how: str
+
+
+def acting(scheme: str, settings: Mapping[str, str], variables: Mapping[str, str], asked: Klist) -> Acting:
+    """Who acts on a store.
+
+    Args:
+        scheme: of the store.
+        settings: Hadoop's, of the store.
+        variables: of the environment.
+        asked: asks for the Kerberos ticket, when the settings want one.
+    """
+    if scheme == "file":
+        return Acting(actor=local_actor(), how="the user of this process")
+    if scheme not in _HADOOP:
+        return Acting(actor=Actor(name="this caller"), how="the store's own credentials")
+    known = _kerberos(variables, asked) if asks_for_kerberos(settings) else _told(variables)
+    proxy = variables.get("HADOOP_PROXY_USER", "")
+    return (
+        Acting(actor=Actor(name=proxy), how=f"{known.actor.name} acts for it (HADOOP_PROXY_USER)") if proxy else known
+    )
+
+
+def asks_for_kerberos(settings: Mapping[str, str]) -> bool:
+    """Whether a cluster believes nobody's name alone."""
+    return settings.get("hadoop.security.authentication", "simple").lower() == "kerberos"
+
+
+def acting_findings(
+    scheme: str, who: Callable[[], Acting], aws: Callable[[], Iterator[Finding]] = aws_findings
+) -> Iterator[Finding]:
+    """The acting identity as a finding; no secret is part of it."""
+    if scheme == "s3":
+        yield from aws()
+        return
+    if scheme not in {"file", *_HADOOP}:
+        yield skipped(f"how {scheme}:// finds its credentials is not looked into")
+        return
+    found = who()
+    if found.actor.name:
+        yield ok(f"{found.actor.name}: {found.how}")
+    else:
+        yield failed(found.how, todo="run kinit, or give a delegation token by HADOOP_TOKEN_FILE_LOCATION")
+
+
+def _told(variables: Mapping[str, str]) -> Acting:
+    named = variables.get("HADOOP_USER_NAME", "")
+    how = "HADOOP_USER_NAME" if named else "the user of this process"
+    return Acting(actor=Actor(name=named or current_user()), how=f"{how}; the cluster believes it (no Kerberos)")
+
+
+def _kerberos(variables: Mapping[str, str], asked: Klist) -> Acting:
+    owner = _token_owner(variables)
+    if owner:
+        return Acting(actor=Actor(name=_short(owner)), how=f"a delegation token of {owner}")
+    ticket = asked()
+    if ticket is None or not ticket.principal:
+        return Acting(actor=Actor(name=""), how="the cluster asks for Kerberos; there is neither a ticket nor a token")
+    return Acting(actor=Actor(name=_short(ticket.principal)), how=f"the Kerberos ticket of {ticket.principal}")
+
+
+def _token_owner(variables: Mapping[str, str]) -> str:
+    file = variables.get(TOKEN_VARIABLE, "")
+    try:
+        tokens = tokens_of(Path(file).read_bytes()) if file else ()
+    except (OSError, InvalidInput):  # a finding of its own says so
+        return ""
+    lives = (token_life(token.identifier) for token in tokens if token.kind in _HDFS_TOKENS)
+    return next((life.owner for life in lives if life is not None), "")
+
+
+def _short(principal: str) -> str:
+    """The part before host and realm, as Hadoop's default rules have it."""
+    return principal.partition("@")[0].partition("/")[0]

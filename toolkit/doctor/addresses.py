@@ -1,0 +1,65 @@
+"""Hosts and ports of services, and whether somebody listens there."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from toolkit.doctor.findings import Finding, failed, ok, warning
+
+_CONNECT_SECONDS = 5.0
+_ADDRESS = re.compile(
+    r"(?:^|//|[,(;])\s*(?:[^/@,()\s]*@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:/,()@\[\]]+):(?P<port>\d{1,5})"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Address:
+    """A port of a host."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def addresses_of(endpoint: str) -> Sequence[Address]:
+    """All hosts with ports in an end point: ``host:1``, ``thrift://a:1,thrift://b:2``, ``failover:(tcp://a:1)``."""
+    found = _ADDRESS.finditer(endpoint)
+    return [Address(host=each["host"].strip("[]"), port=int(each["port"])) for each in found]
+
+
+def connect_error(address: Address, seconds: float = _CONNECT_SECONDS) -> str:
+    """Why nobody can be connected to there; empty: somebody listens."""
+    try:
+        with socket.create_connection((address.host, address.port), timeout=seconds):
+            return ""
+    except OSError as error:
+        return error.strerror or str(error) or type(error).__name__
+
+
+def tcp_findings(endpoint: str) -> Iterator[Finding]:
+    """Whether the hosts of an end point can be connected to; one of several is enough for most clients."""
+    addresses = addresses_of(endpoint)
+    if not addresses:
+        yield warning(f"{endpoint}: no host and port in it", todo="write it as host:port, or as a URL with a port")
+        return
+    begun = time.monotonic()
+    errors = {address: connect_error(address) for address in addresses}
+    milliseconds = (time.monotonic() - begun) * 1000
+    broken = [f"{address}: {error}" for address, error in errors.items() if error]
+    listening = [str(address) for address, error in errors.items() if not error]
+    if not broken:
+        yield ok(f"{', '.join(listening)} accepts connections ({milliseconds:.0f} ms)")
+    elif listening:
+        yield warning(f"{', '.join(listening)} accepts connections; {_listed(broken)}", todo="see why not all are up")
+    else:
+        yield failed(_listed(broken), todo="see whether the service is up, and whether this machine may connect to it")
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return "; ".join(texts)

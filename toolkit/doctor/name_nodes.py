@@ -1,0 +1,103 @@
+"""What NameNodes say of themselves at their web address (``/jmx``): version, part in the name service, safe mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import requests
+
+from toolkit.doctor.findings import Finding, ok, skipped, warning
+from toolkit.storage.webhdfs_endpoints import name_node_urls
+
+_TIMEOUT = (3.0, 8.0)
+_INFO, _STATUS = "NameNodeInfo", "NameNodeStatus"
+_ACTIVE = "active"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NameNode:
+    """One NameNode.
+
+    Attributes:
+        url: its web address.
+        version: of Hadoop; empty: it did not tell.
+        state: ``active``, ``standby``, ``observer``; empty: it did not tell.
+        safe_mode: why it is in safe mode; empty: it is not.
+        error: why it told nothing; empty: it did.
+    """
+
+    url: str
+    version: str = ""
+    state: str = ""
+    safe_mode: str = ""
+    error: str = ""
+
+
+Beans = Callable[[str, str], Mapping[str, object]]
+"""Asks a web address for the management bean of a name."""
+
+
+def jmx_bean(url: str, name: str) -> Mapping[str, object]:
+    """The management bean of a NameNode.
+
+    Raises:
+        requests.RequestException: it does not tell, or is no NameNode.
+    """
+    answer = requests.get(
+        f"{url}/jmx", params={"qry": f"Hadoop:service=NameNode,name={name}"}, timeout=_TIMEOUT, allow_redirects=False
+    )
+    answer.raise_for_status()
+    beans = answer.json().get("beans") or [{}]
+    found: Mapping[str, object] = beans[0]
+    return found
+
+
+def name_node(url: str, bean_of: Beans = jmx_bean) -> NameNode:
+    """What one NameNode says."""
+    try:
+        info, status = bean_of(url, _INFO), bean_of(url, _STATUS)
+    except (requests.RequestException, ValueError, AttributeError) as error:
+        return NameNode(url=url, error=type(error).__name__)
+    version = str(info.get("Version", "")).partition(",")[0]
+    return NameNode(
+        url=url, version=version, state=str(status.get("State", "")), safe_mode=str(info.get("Safemode", "")).strip()
+    )
+
+
+def web_addresses(authority: str, settings: Mapping[str, str]) -> Sequence[str]:
+    """Where the NameNodes of an `hdfs:` authority may have their web address.
+
+    Raises:
+        UnknownNameNodes: a name service whose settings do not say.
+    """
+    if f"dfs.ha.namenodes.{authority}" in settings:
+        return name_node_urls("webhdfs", authority, settings)
+    host = authority.rpartition(":")[0] or authority
+    return name_node_urls("webhdfs", settings.get("dfs.namenode.http-address", "") or host, settings)
+
+
+def hadoop_findings(urls: Sequence[str], bean_of: Beans = jmx_bean) -> Iterator[Finding]:
+    """Version, state and safe mode of the NameNodes behind the addresses."""
+    nodes = [name_node(url, bean_of) for url in urls]
+    told = [node for node in nodes if not node.error and node.version]
+    if not told:
+        silent = ", ".join(f"{node.url} ({node.error or 'no NameNode'})" for node in nodes)
+        todo = "nothing to do if the write end point answers; else name dfs.namenode.http-address in hadoop_conf"
+        yield skipped(f"version unknown: {silent}", todo=todo)
+        return
+    found = f"Hadoop {told[0].version}; {', '.join(map(_described, nodes))}"
+    if any(node.safe_mode and node.state == _ACTIVE for node in told):
+        yield warning(found, todo="nothing can be changed now: wait, or ask for hdfs dfsadmin -safemode leave")
+    elif not any(node.state == _ACTIVE for node in told):
+        yield warning(found, todo="no NameNode is active: see why none of them took over")
+    elif len(told) < len(nodes):
+        yield warning(found, todo="see why not all of them are up")
+    else:
+        yield ok(found)
+
+
+def _described(node: NameNode) -> str:
+    if node.error:
+        return f"{node.url} does not answer ({node.error})"
+    return f"{node.url} {node.state or 'of unknown state'}, {'in safe mode' if node.safe_mode else 'not in safe mode'}"
