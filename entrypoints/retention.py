@@ -35,7 +35,7 @@ def retention(  # noqa: PLR0913 - typer makes an option of each parameter
     result_file: options.ResultFileAt = None,
 ) -> int:
     """Evict the instances that are older than the retention limit of their feed."""
-    delivery = Delivery.of(output, result_file)
+    delivery = Delivery.of(output, result_file, config_repo, env)
     with failures_delivered(delivery):
         asked = RetentionOptions(
             choice=FeedChoice(

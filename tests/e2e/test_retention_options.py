@@ -44,7 +44,7 @@ BAD_OPTIONS = [
     pytest.param(["--tag", "classification=none"], "no feed has tag classification=none", id="unknown tag"),
     pytest.param(["--fed", "clicks"], "No such option", id="unknown option"),
     pytest.param(["--feed", "clicks", "--output", "xml"], "xml", id="unknown output"),
-    pytest.param(["--feed", "clicks", "--result-file", "s3a://b/r.json"], "scheme s3a", id="result file elsewhere"),
+    pytest.param(["--feed", "clicks", "--result-file", "ofs://b/r.json"], "ofs://b", id="result file elsewhere"),
     pytest.param(["--feed", "clicks", "--result-file", "/none/r.json"], "/none", id="result file nowhere"),
     pytest.param(["--feed", "clicks", "--config-repo", "/none"], "/none", id="no config repo"),
     pytest.param(["--feed", "clicks", "--config-repo", "/"], "repo.yaml", id="no repo.yaml"),
@@ -154,7 +154,7 @@ def test_the_json_document_has_these_keys(repo: Repo, capsys: pytest.CaptureFixt
     ]  # fmt: skip
     assert sorted(result["feeds"][0]) == [
         "bases", "cluster", "counts", "effective_time", "failure", "feed", "horizon", "kept", "limit", "not_conforming",
-        "notes", "run", "skipped",
+        "notes", "run", "skipped", "whole_directories",
     ]  # fmt: skip
     assert sorted(result["items"][0]) == [
         "cluster", "code", "feed", "instance", "kind", "location", "message", "outcome", "path",

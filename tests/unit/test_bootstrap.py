@@ -42,5 +42,5 @@ def test_a_store_is_opened_once(tmp_path: Path) -> None:
 
 
 def test_a_store_without_adapter_is_refused() -> None:
-    with pytest.raises(NotImplementedYet, match="storage s3://bucket"):
-        Storages(read_only=True, before_effect=lambda: None).of(CanonicalPath("s3", "bucket", "/data"))
+    with pytest.raises(NotImplementedYet, match="storage viewfs://bucket"):
+        Storages(read_only=True, before_effect=lambda: None).of(CanonicalPath("viewfs", "bucket", "/data"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -32,14 +33,18 @@ from toolkit.retention import (
     RetentionRun,
 )
 from toolkit.retention.result import ACTION
+from toolkit.retention.spreading import SpreadMeans
 from toolkit.runs.identity import origin_here
 from toolkit.runs.lifeline import CurrentLifeline, Lifeline
 from toolkit.runs.nominal_time import refuse_future
+from toolkit.runs.submitted import gateway_port
+from toolkit.transfer.executors import Executors, executors
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.clock import Clock
+    from toolkit.entities import Cluster, Feed
     from toolkit.ledger.runs.rows import Origin
     from toolkit.retention.targets import FeedTarget
 
@@ -91,8 +96,11 @@ def evict(options: RetentionOptions, clock: Clock, lifeline: Lifeline, progress:
     if mutates:
         require_age(snapshot.id, repository.settings.max_age, clock.now())
     wiring = _Wiring(options=options, snapshot=snapshot, repository=repository, clock=clock, process=lifeline)
-    with ledger_in_use(snapshot, repository.settings, for_mutation=mutates, no_ledger=options.no_ledger) as use:
-        return wiring.preview(use, progress) if options.dry_run else wiring.run(use, progress)
+    with (
+        executors(os.environ, check=lifeline.check) as machines,
+        ledger_in_use(snapshot, repository.settings, for_mutation=mutates, no_ledger=options.no_ledger) as use,
+    ):
+        return wiring.preview(use, progress) if options.dry_run else wiring.run(use, progress, machines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,26 +115,60 @@ class _Wiring:
 
     def preview(self, use: LedgerUse, progress: Progress) -> RetentionResult:
         current = CurrentLifeline(self.process)
-        storages = Storages(read_only=True, before_effect=current.check)
+        storages = self._storages(current, read_only=True)
         feeds = self._feeds(storages, use.holds())
         noted = replace(feeds, targets=tuple(_with_obstacle(target, use) for target in feeds.targets))
         return RetentionRun(storage=storages.of, lifeline=current, progress=progress).preview(self._request(use), noted)
 
-    def run(self, use: LedgerUse, progress: Progress) -> RetentionResult:
+    def run(self, use: LedgerUse, progress: Progress, machines: Executors) -> RetentionResult:
         current = CurrentLifeline(self.process)
-        storages = Storages(read_only=False, before_effect=current.check)
+        storages = self._storages(current, read_only=False)
         holds = use.holds()
         feeds = self._feeds(storages, holds)
-        run = RetentionRun(storage=storages.of, lifeline=current, progress=progress, new_holds=holds)
+        means = self._means(machines, storages)
+        run = RetentionRun(storage=storages.of, lifeline=current, progress=progress, new_holds=holds, means=means)
         audit = audit_place(self.snapshot, self.repository.settings)
         action = Action(name=ACTION, ledger=use.ledger, audit=audit, process=self.process, clock=self.clock)
         with opened_envelope(action) as envelope:
             runs = FeedRuns(envelope=envelope, nominal_time=self.options.nominal_time, origin_of=self._origin)
             return run.run(self._request(use), feeds, runs)
 
+    def _means(self, machines: Executors, storages: Storages) -> SpreadMeans | None:
+        """A driver that spark-submit did not start has no executors."""
+        if gateway_port(os.environ) is None:
+            return None
+        settings = self.repository.settings
+        return SpreadMeans(
+            opened=machines.open,
+            above=settings.executors_above,
+            rate=settings.delete_rate,
+            spec_of=storages.spec_of,
+        )
+
+    def _storages(self, current: CurrentLifeline, *, read_only: bool) -> Storages:
+        environment, clusters = self.repository.environment, self.repository.clusters.values()
+        return Storages(
+            read_only=read_only,
+            before_effect=current.check,
+            clusters=self._clusters,
+            others=[each for each in clusters if environment is None or environment.allows(each.name)],
+            pairs=[pair for pair in self._chosen if pair[0].cluster(pair[1].name).retention is not None],
+            rate=None if read_only else self.repository.settings.delete_rate,
+        )
+
+    @cached_property
+    def _chosen(self) -> tuple[tuple[Feed, Cluster], ...]:
+        repository = self.repository
+        chooser = Chooser(feeds=repository.feeds, clusters=repository.clusters, environment=repository.environment)
+        return chooser.choose(self.options.choice)
+
+    @property
+    def _clusters(self) -> tuple[Cluster, ...]:
+        """Those of the run, each once."""
+        return tuple({cluster.name: cluster for _, cluster in self._chosen}.values())
+
     def _feeds(self, storages: Storages, holds: LedgerHolds) -> Resolved:
         repository, options = self.repository, self.options
-        chooser = Chooser(feeds=repository.feeds, clusters=repository.clusters, environment=repository.environment)
         resolver = Resolver(
             nominal_time=options.nominal_time,
             keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
@@ -134,7 +176,7 @@ class _Wiring:
             storage=storages.of,
             neighbourhood=Neighbourhood(feeds=tuple(repository.feeds.values())),
         )
-        return resolver.resolve(chooser.choose(options.choice), must_all_work=bool(options.choice.names))
+        return resolver.resolve(self._chosen, must_all_work=bool(options.choice.names))
 
     def _origin(self, feed: str) -> Origin:
         digest = entity_digest(self.repository, feed)

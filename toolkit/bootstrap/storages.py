@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from toolkit.bootstrap.store_settings import agreed, speaks_of
+from toolkit.el import ElError
+from toolkit.errors import FeedctlError
+from toolkit.planning.instance_storage import FeedStorage
+from toolkit.retention.pace import Pace
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster, Feed
+
+_LOCAL = "file"
 
 
 @dataclass(kw_only=True)
@@ -20,10 +30,19 @@ class Storages:
     Attributes:
         read_only: every mutating call fails.
         before_effect: called before every single change.
+        clusters: of the run; their `hadoop_conf` says how stores are reached.
+        others: all clusters of the config repo, for the stores that are their end points.
+        pairs: the feeds of the run on their clusters; a store is the matter of those clusters alone whose feeds have a
+            location on it.
+        rate: so many changes a second each remote store is asked for; None: any number.
     """
 
     read_only: bool
     before_effect: Callable[[], None]
+    clusters: Iterable[Cluster] = ()
+    others: Iterable[Cluster] = ()
+    pairs: Sequence[tuple[Feed, Cluster]] = ()
+    rate: float | None = None
     _open: dict[tuple[str, str], FileSystem] = field(default_factory=dict)
 
     def of(self, path: CanonicalPath) -> FileSystem:
@@ -31,9 +50,94 @@ class Storages:
 
         Raises:
             NotImplementedYet: no adapter for it exists yet.
+            InvalidInput: the clusters' settings for it cannot be used.
         """
         key = (path.scheme, path.authority)
         if key not in self._open:
-            spec = StorageSpec(scheme=path.scheme, authority=path.authority)
-            self._open[key] = open_file_system(spec, read_only=self.read_only, before_effect=self.before_effect)
+            self._open[key] = open_file_system(
+                self.spec_of(path),
+                read_only=self.read_only,
+                before_effect=self._paced(path),
+                while_waiting=self.before_effect,
+            )
         return self._open[key]
+
+    def spec_of(self, path: CanonicalPath) -> StorageSpec:
+        """How the store that a path is on is opened; see `storage_spec`."""
+        clusters = tuple(self.clusters)
+        users = self._users.get((path.scheme, path.authority), clusters) if len(clusters) > 1 else clusters
+        return storage_spec(path, users, self.others)
+
+    @cached_property
+    def _users(self) -> dict[tuple[str, str], tuple[Cluster, ...]]:
+        """The clusters of the run by the store that feeds of theirs have a location on."""
+        found: dict[tuple[str, str], dict[str, Cluster]] = {}
+        for feed, cluster in self.pairs:
+            for store in _stores_of_feed(feed, cluster):
+                found.setdefault(store, {})[cluster.name] = cluster
+        return {store: tuple(clusters.values()) for store, clusters in found.items()}
+
+    def _paced(self, path: CanonicalPath) -> Callable[[], None]:
+        """A disk of this machine has no other users to be spared."""
+        if self.rate is None or path.scheme == _LOCAL:
+            return self.before_effect
+        return Pace(rate=self.rate, check=self.before_effect).wait
+
+
+def storage_spec(path: CanonicalPath, users: Iterable[Cluster], others: Iterable[Cluster] = ()) -> StorageSpec:
+    """How the store that a path is on is opened, on this machine and on executors.
+
+    A store that is the write or the readonly end point of clusters has their `hadoop_conf`; any other one (a location
+    with its own URI) has that of the cluster whose feed has a location there. A spec cannot tell for which cluster it
+    is asked, so all clusters that may speak for the store must say the same about it.
+
+    Args:
+        path: on the store.
+        users: the clusters that may mean this store.
+        others: further clusters, which are asked only about their end points.
+
+    Raises:
+        ConflictingHadoopConf: they do not say the same; a setting that only some of them have counts too.
+        SecretInSettings: a setting of an object store carries a secret.
+    """
+    if path.scheme == _LOCAL:
+        return StorageSpec(scheme=path.scheme)
+    conf = agreed(path.scheme, path.authority, _speakers(path, tuple(users), tuple(others)))
+    return StorageSpec(scheme=path.scheme, authority=path.authority, hadoop_conf=conf)
+
+
+def _speakers(path: CanonicalPath, users: Sequence[Cluster], others: Sequence[Cluster]) -> tuple[Cluster, ...]:
+    """Those whose settings count: of each user itself, when the store is its own, else the store's owners.
+
+    A user that has settings of its own for such a store may mean another one by the same name, so it counts as well.
+    """
+    owners = {each.name: each for each in (*users, *others) if (path.scheme, path.authority) in set(stores_of(each))}
+    found: dict[str, Cluster] = {}
+    for user in users:
+        if user.name not in owners:
+            found.update(owners)
+        if user.name in owners or not owners or speaks_of(user, path.scheme, path.authority):
+            found[user.name] = user
+    return tuple(found.values())
+
+
+def stores_of(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Scheme and authority of the end points that are file systems."""
+    for interface in (cluster.interfaces.write, cluster.interfaces.readonly):
+        if interface is None:
+            continue
+        try:
+            root = cluster.place(f"{interface.endpoint.rstrip('/')}/")
+        except ElError:  # another rule is about an end point that is none
+            continue
+        yield root.scheme, root.authority
+
+
+def _stores_of_feed(feed: Feed, cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Scheme and authority of what a feed has on a cluster; where that cannot be told, nothing is opened either."""
+    try:
+        for template in FeedStorage.of(feed, cluster).templates.values():
+            base = cluster.place(template.base)
+            yield base.scheme, base.authority
+    except FeedctlError:  # resolving the feed says so
+        return

@@ -17,10 +17,9 @@ from toolkit.clock import SystemClock
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import FeedctlError, InvalidInput
 from toolkit.rendering.formats import ResultFormat
-from toolkit.rendering.progress import TerminalProgress
+from toolkit.rendering.progress import LoggedProgress, TerminalProgress
 from toolkit.rendering.retention import one_document, render
 from toolkit.rendering.retention_document import failure_document
-from toolkit.retention import NoProgress
 from toolkit.runs.lifeline import lifeline
 
 if TYPE_CHECKING:
@@ -55,13 +54,22 @@ class Delivery:
     file: ResultFile | None
 
     @classmethod
-    def of(cls, form: ResultFormat, result_file: str | None) -> Delivery:
+    def of(
+        cls, form: ResultFormat, result_file: str | None, config_repo: str | None = None, env: str | None = None
+    ) -> Delivery:
         """The delivery that the options ask for.
+
+        Args:
+            form: of what is printed.
+            result_file: as for `ResultFile.parse`; None: none.
+            config_repo: the same.
+            env: the same.
 
         Raises:
             InvalidInput: the result file cannot be written.
+            Unavailable: its store does not answer.
         """
-        return cls(form=form, file=None if result_file is None else ResultFile.parse(result_file))
+        return cls(form=form, file=None if result_file is None else ResultFile.parse(result_file, config_repo, env))
 
     def deliver(self, result: RetentionResult) -> None:
         """Print the result, and write the file.
@@ -144,6 +152,6 @@ def _deliver(result: RetentionResult, delivery: Delivery) -> None:
 
 
 def _progress(form: ResultFormat) -> Progress:
-    """A bar, when a person looks at the errors of a run whose result is for people."""
+    """A bar, when a person looks at the errors of a run whose result is for people; else lines in the log."""
     watched = form is ResultFormat.TEXT and sys.stderr.isatty()
-    return TerminalProgress(what="retention") if watched else NoProgress()
+    return TerminalProgress(what="retention") if watched else LoggedProgress(what="retention")

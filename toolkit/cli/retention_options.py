@@ -41,5 +41,9 @@ NoLedger = Annotated[
 OutputAs = Annotated[ResultFormat, typer.Option("--output", help="How to print the result.")]
 ResultFileAt = Annotated[
     str | None,
-    typer.Option("--result-file", metavar="PATH|URI", help="Write the JSON result to this file as well, atomically."),
+    typer.Option(
+        "--result-file",
+        metavar="PATH|URI",
+        help="Write the JSON result to this file as well, on any store, atomically.",
+    ),
 ]

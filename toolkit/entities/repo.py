@@ -47,6 +47,10 @@ class RepoSettings:
             user's state folder.
         environments: the names that ``environments/NAME.yaml`` may have.
         default_environment: used when none is asked for; absent: no environment.
+        delete_rate: so many changes a second one retention run asks each remote store for, at most; a drop of a whole
+            directory, or one bulk request, is one change.
+        executors_above: an eviction on an object store that plans more instances than this is spread over Spark
+            executors, where there are some.
         keep_instances_beyond_validity: after a feed's validity has ended, its last instances stay (DESIGN section 7).
         first_run: whether the first retention run of a feed deletes.
         max_age: a snapshot older than this is refused by actions that change something.
@@ -64,6 +68,8 @@ class RepoSettings:
     environments: tuple[str, ...] = ()
     default_environment: str | None = None
     max_delete: MaxDelete = field(default_factory=MaxDelete)
+    delete_rate: int = 10_000
+    executors_above: int = 5_000
     keep_instances_beyond_validity: bool = True
     first_run: FirstRun = FirstRun.APPLY
     max_age: Frequency | None = None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathPeriod
+    from toolkit.el.periods import Span
     from toolkit.entities import Hold
 
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
@@ -121,11 +122,16 @@ def horizon(effective: datetime, limit: Frequency, timezone: str) -> datetime:
 
 def instance_time(period: PathPeriod, instances: InstanceSequence) -> datetime:
     """The latest instant of the feed's grid inside the period, else the period's first (DESIGN section 7)."""
-    for first, end in reversed(period.spans):
+    return time_within(period.spans, instances)
+
+
+def time_within(spans: tuple[Span, ...], instances: InstanceSequence) -> datetime:
+    """As `instance_time`, of a period's runs of instants."""
+    for first, end in reversed(spans):
         member = instances.at_or_before(end - _TICK)
         if member is not None and member >= first:
-            return member
-    return period.first
+            return first if member == first else member
+    return spans[0][0]
 
 
 def select(candidates: Iterable[Candidate], policy: EvictionPolicy) -> Selection:
@@ -141,7 +147,7 @@ def select(candidates: Iterable[Candidate], policy: EvictionPolicy) -> Selection
     evict: list[Candidate] = []
     keep: list[Kept] = []
     for candidate in found:
-        kept = _kept(candidate, policy, kept_from)
+        kept = kept_by(policy, candidate, kept_from)
         if kept is None:
             evict.append(candidate)
         else:
@@ -172,7 +178,14 @@ def holding(first: datetime, end: datetime, holds: Iterable[Hold]) -> Hold | Non
     return None
 
 
-def _kept(candidate: Candidate, policy: EvictionPolicy, kept_from: datetime) -> Kept | None:
+def kept_by(policy: EvictionPolicy, candidate: Candidate, kept_from: datetime) -> Kept | None:
+    """Why a candidate stays; None when it goes.
+
+    Args:
+        policy: what decides.
+        candidate: to decide about.
+        kept_from: see `keep_last_from`, of all candidates.
+    """
     if candidate.time >= policy.horizon:
         return Kept(candidate=candidate, reason=KeepReason.TOO_YOUNG)
     hold = holding(candidate.first, candidate.end, policy.holds)

@@ -92,6 +92,9 @@ def _feed(result: FeedResult) -> Document:
         "bases": [] if target is None else [str(location.base) for location in target.locations],
         "counts": {outcome.value: number for outcome, number in result.counts.items()},
         "kept": [_kept(kept) for kept in plan.kept],
+        "whole_directories": [
+            {"path": str(subtree.root), "instances": subtree.end - subtree.begin} for subtree in plan.subtrees
+        ],
         "notes": list(plan.notes),
         "run": _run(result),
         "skipped": _reason(plan.skipped),

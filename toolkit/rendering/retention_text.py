@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from toolkit.retention import FeedResult, ItemResult, RetentionResult
 
+_NAMED = 3
 _STYLES = {Outcome.DONE: "green", Outcome.PLANNED: "cyan", Outcome.SKIPPED: "yellow", Outcome.FAILED: "bold red"}
 
 
@@ -92,6 +93,7 @@ def _feed_lines(result: FeedResult) -> Iterator[str]:
         yield f"  {plan.skipped.code}: {plan.skipped.message}"
     if plan.failure is not None:
         yield f"  {plan.failure.code}: {plan.failure.message}"
+    yield from _whole_directories(result)
     for (reason, detail), number in Counter((kept.reason, kept.detail) for kept in plan.kept).items():
         yield f"  {number} old instances stay: {reason}{f' ({detail})' if detail else ''}"
     for note in plan.notes:
@@ -100,6 +102,15 @@ def _feed_lines(result: FeedResult) -> Iterator[str]:
         yield f"  {plan.strangers.count} names do not conform and stay, for example:"
         for path, why in plan.strangers.sample:
             yield f"    {path}: {why}"
+
+
+def _whole_directories(result: FeedResult) -> Iterator[str]:
+    """What a dry run says beside the single instances: these directories need one call each."""
+    roots = [str(subtree.root) for subtree in result.plan.subtrees]
+    if roots and result.counts[Outcome.PLANNED]:
+        more = f" and {len(roots) - _NAMED} more" if len(roots) > _NAMED else ""
+        are = "1 directory goes" if len(roots) == 1 else f"{len(roots)} directories go"
+        yield f"  {are} as a whole: {', '.join(roots[:_NAMED])}{more}"
 
 
 def _run(result: FeedResult) -> str:

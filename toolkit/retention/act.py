@@ -2,117 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from toolkit.result import Outcome
-from toolkit.retention.recording import Departures, new_item, settled_item
+from toolkit.retention.crew import Crew, Crews
+from toolkit.retention.parents import Above, Chain, EmptiedParents
+from toolkit.retention.recording import Departures, new_item
 from toolkit.retention.result import ItemResult, SkipReason
+from toolkit.retention.settling import Settled
+from toolkit.retention.units import Way
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import Step
 
 if TYPE_CHECKING:
-    from toolkit.ledger.events import NewEvent
-    from toolkit.ledger.runs.items import NewItem, SettledItem
     from toolkit.retention.plan import PlanItem
     from toolkit.retention.progress import Progress
     from toolkit.retention.removal import Removal
+    from toolkit.retention.removed import UnitRemoved
+    from toolkit.retention.units import Batch, Unit
     from toolkit.runs.active_run import ActiveRun
 
-BATCH = 100
-"""So many items are written down before the first of them begins."""
-
-_LOOKED_FOR_PARENTS = frozenset({SkipReason.ALREADY_GONE.value, SkipReason.NOT_EMPTY.value, ""})
+_DIVIDED_ELSEWHERE = frozenset({Way.BULK, Way.SPREAD})
+"""These have threads or machines of their own, so that one at a time is enough."""
 
 
 @dataclass(kw_only=True)
 class Eviction:
-    """Removes the items of one feed's plan one after the other.
+    """Removes the items of one feed's plan.
+
+    The calling thread writes down what the threads of a crew do: while they work on a batch, what became of the one
+    before, and what the one after is about to do. So nothing begins that is not written down, and hardly anything
+    waits for the writing.
 
     Attributes:
         items: in their order, which keeps what shares a directory together.
-        removal: removes one.
+        batches: that the items are divided into.
+        removal: removes units.
         run: is told what is about to be done, and what was done.
+        progress: told how many items are over.
         results: what became of each item so far, and of parents that could not be removed.
+        notes: for the user.
     """
 
     items: Sequence[PlanItem]
+    batches: Sequence[Batch]
     removal: Removal
     run: ActiveRun
+    progress: Progress
     results: list[ItemResult] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    _above: Above = field(init=False)
     _departures: Departures = field(init=False)
+    _done: dict[int, UnitRemoved] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._departures = Departures(self.items)
+        self._above, self._departures = Above(self.items), Departures(self.items)
 
     @property
     def stopped(self) -> Stopped | None:
         """Why the run was ended before its time, if it was."""
-        return self.removal.stopped
+        return self.removal.gate.stopped
 
-    def work(self, progress: Progress) -> None:
-        """Work on all items, batch by batch; after a stop the rest is left as it is.
+    def work(self) -> None:
+        """Work on all items, batch by batch; after a stop the rest is left as it is."""
+        with Crews(on_error=self._end_threads) as crews:
+            self._work(crews)
 
-        Between two batches one record is written: what became of the first, and what the second is about to do.
-        """
-        batches = [range(at, min(at + BATCH, len(self.items))) for at in range(0, len(self.items), BATCH)]
-        may_begin = bool(batches) and self._record(Step(intended=self._new_items(batches[0])))
-        for number, batch in enumerate(batches):
+    def _end_threads(self) -> None:
+        """A thread that is still at work must not begin anything, since nobody would write it down."""
+        self.removal.gate.stop(Stopped(reason="interrupted", interrupted=True))
+
+    def _work(self, crews: Crews) -> None:
+        pending = Step()
+        may_begin = self._record(self._with_next(pending, 0))
+        for number, batch in enumerate(self.batches):
             if not may_begin:
-                self._leave(batch, progress)
+                self._leave(batch)
                 continue
-            step = self._work_on(batch, progress)
-            following = batches[number + 1] if number + 1 < len(batches) else range(0)
-            may_begin = self._record(replace(step, intended=self._new_items(following)))
+            crew = self._crew_of(batch, crews)
+            shift = crew.start(self._remove, batch.units, at_once=_threads_for(batch))
+            may_begin = self._record(self._with_next(pending, number + 1))
+            shift.wait()
+            pending = self._settled(batch, crew)
+        self._record(pending)
 
-    def _new_items(self, batch: range) -> list[NewItem]:
-        return [new_item(position, self.items[position]) for position in batch]
+    def _with_next(self, step: Step, number: int) -> Step:
+        if number >= len(self.batches):
+            return step
+        positions = self.batches[number].positions
+        return replace(step, intended=[new_item(position, self.items[position]) for position in positions])
 
     def _record(self, step: Step) -> bool:
         """Write a step down; False: what it intends must not begin, and is not written down as such.
 
-        After the last effect nobody is asked: a run that was told to stop when all was done has done it.
+        What was written down as intended is given to the crew, also when the run was stopped meanwhile: then nothing of
+        it begins, and that is written down as well. After the last effect nobody is asked: a run that was told to stop
+        when all was done has done it.
         """
-        may_begin = not step.intended or self.removal.may_begin()
-        if not may_begin and not step.settled:
-            return False
+        may_begin = bool(step.intended) and self.removal.gate.may_begin()
+        written = step if may_begin else step.without_next
         try:
-            self.run.record(step if may_begin else step.without_next)
+            if written.settled or written.intended or written.beside:
+                self.run.record(written)
         except Stopped as stopped:
-            self.removal.stopped = self.removal.stopped or stopped
-        return self.removal.stopped is None
+            self.removal.gate.stop(stopped)
+            return False
+        return may_begin
 
-    def _leave(self, batch: range, progress: Progress) -> None:
-        for position in batch:
+    def _crew_of(self, batch: Batch, crews: Crews) -> Crew:
+        base = self.items[batch.positions.start].base
+        return crews.of(base, self.removal.storage(base).capabilities.parallel)
+
+    def _leave(self, batch: Batch) -> None:
+        for position in batch.positions:
             self.results.append(ItemResult.skipped(self.items[position], SkipReason.STOPPED))
-            progress.advance()
+        self.progress.advance(len(batch.positions))
 
-    def _work_on(self, batch: range, progress: Progress) -> Step:
-        settled: list[SettledItem] = []
-        events: list[NewEvent] = []
-        beside: list[tuple[NewItem, SettledItem]] = []
-        for position in batch:
-            result = self.removal.remove(self.items[position])
-            self.results.append(result)
-            settled.append(settled_item(position, result))
-            events.extend(self._events_of(result))
-            for parent in self._emptied_by(position, result):
-                beside.append((new_item(position, parent.item), settled_item(position, parent)))
-                self.results.extend([parent] if parent.outcome is Outcome.FAILED else [])
-            progress.advance()
-        return Step(settled=settled, events=events, beside=beside)
+    def _remove(self, unit: Unit) -> None:
+        """What the threads do."""
+        self._done[unit.positions.start] = self.removal.remove(unit)
+        self.progress.advance(len(unit.positions))
 
-    def _emptied_by(self, position: int, result: ItemResult) -> Iterator[ItemResult]:
-        if result.outcome is Outcome.FAILED or result.code not in _LOOKED_FOR_PARENTS:
-            return iter(())
-        following = self.items[position + 1] if position + 1 < len(self.items) else None
-        return self.removal.remove_emptied_parents(result.item, following)
+    def _settled(self, batch: Batch, crew: Crew) -> Step:
+        settled = Settled()
+        for unit in batch.units:
+            done = self._done.pop(unit.positions.start)
+            settled.add_unit(unit, done, self._above, self._departures)
+            self.notes.extend([done.note] if done.note else [])
+        self._remove_parents(settled.chains, crew)
+        settled.add_parents()
+        self.results.extend(settled.results)
+        return settled.step
 
-    def _events_of(self, result: ItemResult) -> Iterator[NewEvent]:
-        """A removal that failed in its middle has taken the instance from its readers all the same."""
-        is_done, failed = result.outcome is Outcome.DONE, result.outcome is Outcome.FAILED
-        is_gone = is_done or result.code == SkipReason.ALREADY_GONE or (failed and self.removal.is_gone(result.item))
-        event = self._departures.of(result.item, is_gone=is_gone, by_us=is_done or failed)
-        if event is not None:
-            yield event
+    def _remove_parents(self, chains: Sequence[Chain], crew: Crew) -> None:
+        def side_by_side(work: Callable[[Chain], None], level: Sequence[Chain]) -> None:
+            crew.start(work, level).wait()
+
+        gate, storage = self.removal.gate, self.removal.storage
+        EmptiedParents(storage=storage, gate=gate, side_by_side=side_by_side).remove(chains)
+
+
+def _threads_for(batch: Batch) -> int | None:
+    """None: all."""
+    return 1 if any(unit.way in _DIVIDED_ELSEWHERE for unit in batch.units) else None

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.errors import Unavailable
+from toolkit.errors import Failed, Unavailable
+from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.retention.findings import HOLD_FILE
-from toolkit.retention.presence import is_present
 from toolkit.runs.deadline import MonotonicClock, machine_clock
+from toolkit.storage import NotFound, StorageError, Unreachable
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
-    from toolkit.retention.plan import PlanItem
     from toolkit.retention.targets import FeedTarget
     from toolkit.storage import FileSystem
 
@@ -21,6 +22,19 @@ ITEMS_BETWEEN_LOOKS = 50
 """So many items go between two looks: a hold stops soon, and a look costs next to nothing an item."""
 SECONDS_BETWEEN_LOOKS = 1.0
 """Nor does more time pass: a run that was paused looks before it goes on."""
+
+
+class HoldUnknown(Failed):
+    """Nobody can tell whether a feed was put on hold, so that nothing more of it goes.
+
+    Args:
+        code: of what kept the look from its end.
+        why: that, in words.
+    """
+
+    def __init__(self, *, code: str, why: str) -> None:
+        self.code, self.why = code, why
+        super().__init__(f"a hold could not be looked for: {why}")
 
 
 class NewHolds(Protocol):
@@ -44,9 +58,24 @@ class NoNewHolds:
         return False
 
 
+@dataclass(slots=True)
+class _Looks:
+    """The last look that came to an end: the newest item and the time when it began; and who looks now."""
+
+    item: float = float("-inf")
+    at: float = float("-inf")
+    looker: int | None = None
+
+
 @dataclass(kw_only=True)
 class Brake:
     """Knows whether a feed was put on hold since the plan was made; from the first time on it stays so for the run.
+
+    A look is at all places that are looked at when the plan is made: the base of each location of the feed, those of
+    feeds that share its data, and the ledger.
+
+    Safe between threads. While one of them looks the others go on, for as many items and as long as between two looks;
+    then they wait for it. So threads that never wait for a look begin at most twice as many items as one would.
 
     Attributes:
         target: the feed.
@@ -60,30 +89,74 @@ class Brake:
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     now: MonotonicClock = machine_clock
     _items: int = field(default=0, init=False)
-    _looked_at: dict[CanonicalPath, tuple[int, float]] = field(default_factory=dict, init=False)
+    _looks: _Looks = field(default_factory=_Looks, init=False)
     _is_held: bool = field(default=False, init=False)
+    _changed: threading.Condition = field(default_factory=threading.Condition, init=False, repr=False)
 
-    def holds(self, item: PlanItem) -> bool:
-        """Whether the feed is on hold by now."""
-        if not self._is_held and self._must_look(item.base):
-            self._is_held = self._has_file(item.base) or self._has_new_hold()
-            self._looked_at[item.base] = (self._items, self.now())
-        self._items += 1
+    def holds(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> bool:
+        """Whether the feed is on hold by now; asked before items go.
+
+        Args:
+            base: of their location; it is looked at first.
+            items: so many go; 0: the rest of what goes already.
+            must_look: do not rely on an earlier look.
+
+        Raises:
+            Unreachable: a store does not answer.
+            HoldUnknown: a base must not be looked at, or the ledger cannot be read.
+        """
+        looks = self._looks
+        with self._changed:
+            own, self._items = self._items, self._items + items
+            if looks.looker == threading.get_ident():  # a look that waits for a silent store asks before it goes on
+                return self._is_held
+            while looks.looker is not None and not self._is_held and self._is_due(own, must_look=must_look):
+                self._changed.wait()
+            if self._is_held or not self._is_due(own, must_look=must_look):
+                return self._is_held
+            looks.looker = threading.get_ident()
+            began = (self._items - max(1, items), self.now())
+        return self._look(base, began)
+
+    def _is_due(self, own: int, *, must_look: bool) -> bool:
+        """Whether the item with this number must not begin on what is known now."""
+        looks = self._looks
+        times = 1 if looks.looker is None else 2
+        is_old = own - looks.item >= times * ITEMS_BETWEEN_LOOKS
+        return is_old or (must_look and looks.item < own) or self.now() - looks.at >= times * SECONDS_BETWEEN_LOOKS
+
+    def _look(self, base: CanonicalPath, began: tuple[int, float]) -> bool:
+        """What is found is as old as the moment at which the look began."""
+        is_held: bool | None = None
+        try:
+            is_held = any(map(self._has_file, self._bases(base))) or self._has_new_hold()
+        finally:
+            with self._changed:
+                self._looks.looker = None
+                if is_held is not None:
+                    self._looks.item, self._looks.at = began
+                    self._is_held = self._is_held or is_held
+                self._changed.notify_all()
         return self._is_held
 
-    def _must_look(self, base: CanonicalPath) -> bool:
-        if base not in self._looked_at:
-            return True
-        items, at = self._looked_at[base]
-        return self._items - items >= ITEMS_BETWEEN_LOOKS or self.now() - at >= SECONDS_BETWEEN_LOOKS
+    def _bases(self, base: CanonicalPath) -> Iterable[CanonicalPath]:
+        """As `Planner` has them; in a base that does not exist there is no hold."""
+        of_feed = (location.base for location in self.target.locations)
+        return dict.fromkeys((base, *of_feed, *self.target.neighbour_bases))
 
     def _has_file(self, base: CanonicalPath) -> bool:
-        """A base that cannot be looked at counts as held, since nobody knows."""
-        return is_present(self.storage(base), base.child(HOLD_FILE)) is not False
+        try:
+            self.storage(base).status(base.child(HOLD_FILE))
+        except NotFound:
+            return False
+        except Unreachable:
+            raise
+        except StorageError as error:
+            raise HoldUnknown(code=error.code, why=str(error)) from error
+        return True
 
     def _has_new_hold(self) -> bool:
-        """As with a base that cannot be looked at."""
         try:
             return self.new_holds.are_on(self.target)
-        except Unavailable:
-            return True
+        except Unavailable as error:
+            raise HoldUnknown(code=LedgerUnavailable.code, why=str(error)) from error

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.result import ExitCode, Outcome, derive_status
 from toolkit.retention.act import Eviction
 from toolkit.retention.brake import Brake, NewHolds, NoNewHolds
+from toolkit.retention.gate import Gate
 from toolkit.retention.left_over import reconcile
 from toolkit.retention.plan import Failure, FeedPlan
 from toolkit.retention.planner import Planner
 from toolkit.retention.removal import Removal
 from toolkit.retention.result import FeedResult, ItemResult, SkipReason
+from toolkit.retention.spreading import WAVE, Spreading, SpreadMeans
+from toolkit.retention.units import Division
 from toolkit.runs.active_run import SUCCEEDED, outcome_of
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import RunOutcome
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from toolkit.runs.active_run import ActiveRun
     from toolkit.storage import FileSystem
 
+_NOTES = 3
+
 
 @dataclass(kw_only=True)
 class FeedWork:
@@ -37,24 +42,40 @@ class FeedWork:
         run: under which it is evicted.
         storage: the store that a path is on.
         new_holds: that were added since the run read the holds.
+        means: to spread a large eviction over other machines; None: there are none.
         stopped: why its run was ended before its time, if it was.
+        plan: one that was made before; None: `make_plan` makes it.
     """
 
     target: FeedTarget
     run: ActiveRun
     storage: Callable[[CanonicalPath], FileSystem]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
+    means: SpreadMeans | None = None
     stopped: Stopped | None = None
+    plan: InitVar[FeedPlan | None] = None
     _plan: FeedPlan = field(init=False)
+    _gate: Gate = field(init=False)
     _results: list[ItemResult] = field(default_factory=list, init=False)
 
-    def __post_init__(self) -> None:
-        self._plan = FeedPlan(feed=self.target.feed, cluster=self.target.cluster, target=self.target)
+    def __post_init__(self, plan: FeedPlan | None) -> None:
+        self._plan = plan or FeedPlan(feed=self.target.feed, cluster=self.target.cluster, target=self.target)
+        brake = Brake(target=self.target, storage=self.storage, new_holds=self.new_holds)
+        self._gate = Gate(lifeline=self.run, brake=brake)
 
     @property
     def key(self) -> tuple[str, str]:
         """Feed and cluster."""
         return (self.target.feed, self.target.cluster)
+
+    def check(self) -> None:
+        """See `Lifeline.check`; for the stores, while the feed is evicted.
+
+        Raises:
+            Stopped: the run must not start another effect.
+            CalledOff: as for `Gate.check`.
+        """
+        self._gate.check()
 
     def make_plan(self) -> FeedPlan:
         """The plan for the feed.
@@ -72,23 +93,62 @@ class FeedWork:
             self._plan = replace(self._plan, notes=self.target.notes, failure=failure)
         return self._plan
 
-    def reconcile(self) -> None:
-        """Settle what earlier runs of the feed left open; after the plan, which knows what is still there."""
+    def reconcile(self, *, may_touch: bool) -> None:
+        """Settle what earlier runs of the feed left open; after the plan, which knows what is still there.
+
+        Args:
+            may_touch: the plan is going to be done.
+        """
         if self.stopped is not None:
             return
         try:
-            notes = reconcile(self.run, self._plan, self.storage)
+            notes = reconcile(self.run, self._plan, self.storage, may_touch=may_touch)
             self._plan = replace(self._plan, notes=(*self._plan.notes, *notes))
         except Stopped as stopped:
             self.stopped = stopped
 
     def evict(self, progress: Progress) -> None:
         """Do what the plan says."""
-        brake = Brake(target=self.target, storage=self.storage, new_holds=self.new_holds)
-        removal = Removal(storage=self.storage, lifeline=self.run, brake=brake, stopped=self.stopped)
-        eviction = Eviction(items=self._plan.items, removal=removal, run=self.run)
-        eviction.work(progress)
+        if self.stopped is not None:
+            self._gate.stop(self.stopped)
+        plan, means = self._plan, self._means_to_spread()
+        division = Division(
+            items=plan.items,
+            subtrees=plan.subtrees,
+            capabilities=lambda path: self.storage(path).capabilities,
+            wave=None if means is None else WAVE,
+        )
+        eviction = Eviction(
+            items=plan.items,
+            batches=tuple(division.batches()),
+            removal=self._removal(means),
+            run=self.run,
+            progress=progress,
+        )
+        eviction.work()
         self._results, self.stopped = eviction.results, eviction.stopped
+        self._plan = replace(plan, notes=(*plan.notes, *shortened(eviction.notes)))
+
+    def _removal(self, means: SpreadMeans | None) -> Removal:
+        gate, first = self._gate, self.target.availability_flag
+        spreading = None
+        if means is not None:
+            spreading = Spreading(
+                storage=self.storage,
+                gate=gate,
+                first=first,
+                means=means,
+                seconds_left=self.run.deadline.seconds_left,
+                check=self.run.check_without_rest,
+            )
+        return Removal(items=self._plan.items, storage=self.storage, gate=gate, first=first, spreading=spreading)
+
+    def _means_to_spread(self) -> SpreadMeans | None:
+        """None: there are none, or too little is planned."""
+        if self.means is None:
+            return None
+        planned = sum(not self.storage(item.base).capabilities.directories for item in self._plan.items)
+        return self.means if planned > self.means.above else None
 
     def stop(self, stopped: Stopped) -> None:
         """Nothing of this feed may begin any more."""
@@ -105,6 +165,13 @@ class FeedWork:
         """What became of the feed."""
         items = (*self._results, *not_looked_at(self._plan))
         return FeedResult(plan=self._plan, items=items, run=self.run.recorded, stopped=self.stopped)
+
+
+def shortened(notes: Sequence[str]) -> Iterator[str]:
+    """The first few notes, and how many there are more."""
+    yield from notes[:_NOTES]
+    if len(notes) > _NOTES:
+        yield f"and {len(notes) - _NOTES} more directories went instance by instance"
 
 
 def not_looked_at(plan: FeedPlan) -> Iterator[ItemResult]:

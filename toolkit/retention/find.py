@@ -6,16 +6,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from toolkit.el import is_name
+from toolkit.el.directory_names import name_reader
 from toolkit.planning.retention import Candidate
-from toolkit.retention.findings import HOLD_FILE, EmptyDirectory, Leftover, Stranger, Unreadable
-from toolkit.retention.places import Place, candidate_at, inner_place, own_entry, root_of
+from toolkit.retention.directories import Directory
+from toolkit.retention.findings import (
+    HOLD_FILE,
+    EmptyDirectory,
+    Leftover,
+    Stranger,
+    Unreadable,
+    WholeDirectory,
+)
+from toolkit.retention.listing_threads import listing_threads
+from toolkit.retention.look_ahead import LookAhead
+from toolkit.retention.object_names import SeenTwice
+from toolkit.retention.places import Place, candidates_in, inner_place, own_entry, root_of
 from toolkit.storage import (
     ASIDE_PREFIX,
     OWN_PREFIX,
-    Entry,
     FileKind,
     NotFound,
     StorageError,
+    WrongKind,
     aside_name,
     name_behind,
 )
@@ -24,10 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from toolkit.el.periods import Span
     from toolkit.retention.targets import FeedTarget, Location
     from toolkit.storage import FileSystem
 
-Finding: TypeAlias = Candidate | Stranger | Leftover | EmptyDirectory | Unreadable
+Finding: TypeAlias = Candidate | Stranger | Leftover | EmptyDirectory | Unreadable | WholeDirectory
+Step: TypeAlias = Finding | Directory
+"""What a directory holds: a finding, or a directory to be entered at this point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +54,7 @@ class OldWalk:
         target: the feed on its cluster.
         location: where to look.
         system: the store, which may be read-only.
-        check: called before each listing; what it raises ends the walk.
+        check: called before each listing, from any thread; what it raises ends the walk.
     """
 
     target: FeedTarget
@@ -52,93 +68,161 @@ class OldWalk:
         Raises:
             StorageError: the base itself cannot be listed. Below it such an error is a finding.
         """
-        return self._inside(root_of(self.location))
+        capabilities, last = self.system.capabilities, self.location.last_depth
+        with listing_threads(1 if self.location.base.is_local else capabilities.parallel) as threads:
+            ahead = LookAhead(
+                scan=self._scan,
+                is_passage=lambda directory: self._literal_in(directory) is not None,
+                holds_instances=lambda directory: directory.place.depth == last,
+                threads=threads,
+                window=2 * capabilities.parallel,
+            )
+            yield from self._walked(Directory(root_of(self.location)), ahead)
+
+    def _walked(self, root: Directory, ahead: LookAhead) -> Iterator[Finding]:
+        entered = [(root, ahead.steps_in(root))]
+        while entered:
+            directory, steps = entered[-1]
+            for step in steps:
+                if isinstance(step, Directory):
+                    entered.append((step, ahead.steps_in(step)))
+                    break
+                yield step
+            else:
+                entered.pop()
+                yield from directory.closed(entered[-1][0] if entered else None)
 
     @property
     def _horizon(self) -> datetime:
         return self.target.policy.horizon
 
-    def _inside(self, place: Place) -> Iterator[Finding]:
-        literal = self.location.template.segments[place.depth].literal
-        if literal is None:
-            return self._listed(place)
-        return self._stepped(place, literal)
+    @property
+    def _has_directories(self) -> bool:
+        return self.system.capabilities.directories
 
-    def _below(self, place: Place) -> Iterator[Finding]:
-        """The findings in a directory below the base: it may vanish or be locked without stopping the rest."""
+    @property
+    def _goes_at_once(self) -> bool:
+        """Whether the store can remove a directory in one step; elsewhere instances go one by one (ADR 0021)."""
+        return self._has_directories and self.system.capabilities.atomic_delete
+
+    def _literal_in(self, directory: Directory) -> str | None:
+        """The only name that is of interest in it, if the template says so."""
+        return self.location.template.segments[directory.place.depth].literal
+
+    def _scan(self, directory: Directory) -> Iterator[Step]:
+        """What is in a directory; below the base one may vanish or be locked without stopping the rest."""
+        literal, is_base = self._literal_in(directory), directory.place.path == self.location.base
+        directory.is_whole = self._goes_at_once
         try:
-            yield from self._inside(place)
+            yield from self._listed(directory) if literal is None else self._stepped(directory, literal)
         except NotFound:
-            return
+            directory.is_whole = False
+            if is_base and self._has_directories:
+                raise
+        except WrongKind:  # an object with the name of a directory
+            directory.is_whole = False
+            if is_base and self._has_directories:
+                raise
+            if not is_base:
+                yield Stranger(path=directory.place.path)
         except StorageError as error:
-            yield Unreadable(path=place.path, error=error)
+            directory.is_whole = False
+            if is_base:
+                raise
+            yield Unreadable(path=directory.place.path, error=error)
 
-    def _listed(self, place: Place) -> Iterator[Finding]:
+    def _listed(self, directory: Directory) -> Iterator[Step]:
         self.check()
+        place, horizon = directory.place, self._horizon
+        read = name_reader(self.location.template.pattern, place.known, place.depth)
+        made = candidates_in(self.target, self.location, place)
+        is_last = place.depth == self.location.last_depth
+        seen_twice = None if self._has_directories else SeenTwice()
         is_empty = True
-        for entry in self.system.list(place.path):
+        for name, kind in self.system.list(place.path):
             is_empty = False
-            if entry.name.startswith(OWN_PREFIX):
-                yield from self._own(place, entry)
-                continue
-            inner = inner_place(self.location, place, entry.name)
-            if inner is None:
-                yield Stranger(path=place.path.child(entry.name))
-            elif inner.begins_before(self._horizon):
-                yield from self._old(inner, entry)
-            elif self.location.template.pattern.chronological[place.depth]:
-                yield from self._asides_after(place, entry.name)
-                break
+            spans = read(name)
+            if spans and not spans[0][0] < horizon:
+                directory.is_whole = False
+                if self.location.template.pattern.chronological[place.depth]:
+                    yield from self._asides_after(directory, name)
+                    break
+            elif spans and is_last and (kind is FileKind.DIRECTORY or kind is FileKind.FILE):
+                if seen_twice is None or not seen_twice(name, kind):
+                    directory.instances += 1
+                    yield made(name, spans)
+            else:
+                yield from self._other(directory, name, kind, spans)
+        if is_empty:
+            directory.is_whole = False
         if is_empty and self._may_go_empty(place):
             yield EmptyDirectory(path=place.path)
 
-    def _stepped(self, place: Place, literal: str) -> Iterator[Finding]:
-        """Below a literal name nothing has to be listed to know what comes next."""
+    def _other(self, directory: Directory, name: str, kind: FileKind, spans: tuple[Span, ...] | None) -> Iterator[Step]:
+        """A directory on the way to instances, or what is none of the feed's."""
+        place = directory.place
+        if spans != () and kind is FileKind.DIRECTORY and place.depth < self.location.last_depth:
+            inner = inner_place(self.location, place, name)
+            if inner is not None:
+                yield Directory(inner)
+                return
+        directory.is_whole = False
+        if not is_name(name):
+            yield Stranger(path=place.path, is_unnameable=True)
+        elif name.startswith(OWN_PREFIX):
+            yield from self._own(place, name, kind)
+        else:
+            yield Stranger(path=place.path.child(name), is_link=spans != () and kind is FileKind.SYMLINK)
+
+    def _stepped(self, directory: Directory, literal: str) -> Iterator[Step]:
+        """Below a literal name nothing has to be listed to know what comes next; what else is there is not known."""
         self.check()
+        directory.is_whole = False
+        place, is_last = directory.place, directory.place.depth == self.location.last_depth
+        if not self._has_directories and not is_last:
+            # The name may be an object as well; only a listing tells whether keys are below it.
+            yield from self._other(directory, literal, FileKind.DIRECTORY, place.reach)
+            return
         found = False
         for name in (literal, aside_name(literal)):
             entry = own_entry(self.system, place.path, name)
             if entry is None:
                 continue
             found = True
-            inner = inner_place(self.location, place, name)
-            yield from self._own(place, entry) if inner is None else self._old(inner, entry)
+            if is_last and name == literal and entry.kind in {FileKind.DIRECTORY, FileKind.FILE} and place.reach:
+                directory.instances += 1
+                yield candidates_in(self.target, self.location, place)(name, place.reach)
+            else:
+                yield from self._other(directory, name, entry.kind, place.reach if name == literal else ())
         if not found and self._may_go_empty(place) and next(self.system.list(place.path), None) is None:
             yield EmptyDirectory(path=place.path)
 
-    def _old(self, inner: Place, entry: Entry) -> Iterator[Finding]:
-        is_last = inner.depth > self.location.last_depth
-        if is_last and entry.kind in {FileKind.DIRECTORY, FileKind.FILE}:
-            yield candidate_at(self.target, self.location, inner)
-        elif not is_last and entry.kind is FileKind.DIRECTORY:
-            yield from self._below(inner)
-        else:
-            yield Stranger(path=inner.path, is_link=entry.kind is FileKind.SYMLINK)
-
-    def _own(self, place: Place, entry: Entry) -> Iterator[Finding]:
+    def _own(self, place: Place, name: str, kind: FileKind) -> Iterator[Finding]:
         """Of feedctl's own names an instance left aside is of interest where instances are, and a misplaced hold."""
-        if entry.name == HOLD_FILE:
-            yield Stranger(path=place.path.child(entry.name))
+        path = place.path.child(name)
+        if name == HOLD_FILE:
+            yield Stranger(path=path)
             return
-        is_aside = entry.name.startswith(ASIDE_PREFIX) and entry.kind is FileKind.DIRECTORY
+        is_aside = self._has_directories and name.startswith(ASIDE_PREFIX) and kind is FileKind.DIRECTORY
         if not is_aside or place.depth != self.location.last_depth:
             return
-        path, name = place.path.child(entry.name), name_behind(entry.name)
-        if name is None:
+        behind = name_behind(name)
+        if behind is None:
             yield Leftover(path=path, period=None)
             return
-        inner = inner_place(self.location, place, name)
+        inner = inner_place(self.location, place, behind)
         period = None if inner is None else self.location.template.pattern.period(inner.known)
         yield Stranger(path=path) if period is None else Leftover(path=path, period=period)
 
-    def _asides_after(self, place: Place, name: str) -> Iterator[Finding]:
+    def _asides_after(self, directory: Directory, name: str) -> Iterator[Finding]:
         """Asides that sort after the name at which a listing stopped."""
-        if name >= ASIDE_PREFIX or place.depth != self.location.last_depth:
+        place = directory.place
+        if name >= ASIDE_PREFIX or place.depth != self.location.last_depth or not self._has_directories:
             return
-        for entry in self.system.list(place.path, start_from=ASIDE_PREFIX):
-            if not entry.name.startswith(ASIDE_PREFIX):
+        for own, kind in self.system.list(place.path, start_from=ASIDE_PREFIX):
+            if not own.startswith(ASIDE_PREFIX):
                 return
-            yield from self._own(place, entry)
+            yield from self._own(place, own, kind)
 
     def _may_go_empty(self, place: Place) -> bool:
         """Whether an empty directory goes: one below the base whose date is known, and begins before the horizon.
@@ -146,4 +230,4 @@ class OldWalk:
         Only such directories are entered at all. The one in which the horizon itself lies counts as well: a run that
         takes its last instance removes it too, so that the rerun of a killed run has to.
         """
-        return place.path != self.location.base and place.reach is not None
+        return self._has_directories and place.path != self.location.base and place.reach is not None

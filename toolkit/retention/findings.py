@@ -15,10 +15,17 @@ HOLD_FILE = ".feedctl-hold"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stranger:
-    """A name that does not conform to the template, or a symbolic link in an instance's place; it stays."""
+    """A name that does not conform to the template, or a symbolic link in an instance's place; it stays.
+
+    Attributes:
+        path: where it is; of a key that no path can name, the directory that it would be in.
+        is_link: a symbolic link.
+        is_unnameable: a key of an object store with ``//``, ``/./`` or ``/../``.
+    """
 
     path: CanonicalPath
     is_link: bool = False
+    is_unnameable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +41,19 @@ class EmptyDirectory:
     """An old directory between base and instances that nothing is in."""
 
     path: CanonicalPath
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WholeDirectory:
+    """A directory below the base that was listed to its end and holds nothing but instances that were found.
+
+    Attributes:
+        path: the directory.
+        instances: how many are at and below it; they were found just before, with nothing between them.
+    """
+
+    path: CanonicalPath
+    instances: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

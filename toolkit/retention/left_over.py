@@ -9,6 +9,7 @@ from toolkit.el import CanonicalPath, format_instant
 from toolkit.entities import LocationType
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState
+from toolkit.retention.forsaken import Forsaken
 from toolkit.retention.presence import is_present
 from toolkit.retention.recording import DATA_INSTANCE, evicted, kind_in_ledger
 from toolkit.runs.recorder import SettledLeftOver
@@ -16,6 +17,7 @@ from toolkit.runs.recorder import SettledLeftOver
 if TYPE_CHECKING:
     from toolkit.ledger.runs.items import Item
     from toolkit.retention.plan import FeedPlan
+    from toolkit.retention.targets import FeedTarget
     from toolkit.runs.active_run import ActiveRun
     from toolkit.storage import FileSystem
 
@@ -27,13 +29,16 @@ FOUND_GONE = "found_gone"
 _TRIES = 3
 
 
-def reconcile(run: ActiveRun, plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]) -> tuple[str, ...]:
+def reconcile(
+    run: ActiveRun, plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem], *, may_touch: bool
+) -> tuple[str, ...]:
     """Settle what earlier runs of the feed intended and never settled, with the events of what happened.
 
     Args:
         run: holds the feed's lease.
         plan: of this run, made under that lease: what it has of an instance is still there.
         storage: the store that a path is on.
+        may_touch: the plan is going to be done, so directories that are empty by now may go as well.
 
     Returns:
         Notes for the user.
@@ -48,6 +53,8 @@ def reconcile(run: ActiveRun, plan: FeedPlan, storage: Callable[[CanonicalPath],
         settled = _settled(left, plan, storage)
         if not settled:
             return ()
+        if may_touch:
+            Forsaken(target=plan.target, plan=plan, run=run, storage=storage).remove(_gone(settled, plan.target))
         if run.settle_left_over(settled):
             return _notes(settled)
     return ("what an earlier run had begun is being recorded by somebody else; the next run looks again",)
@@ -58,16 +65,24 @@ def _settled(
 ) -> list[SettledLeftOver]:
     """An instance is one event, in however many places it was; the last of them tells."""
     still_there, bases = _keys_of(plan), _bases_of(plan, storage)
+    planned, aliases = {item.path for item in plan.items}, {} if plan.target is None else plan.target.name_services
     settled: dict[tuple[int, int], SettledLeftOver] = {}
     told: set[str] = set()
     for item in reversed(left):
-        is_gone = _is_gone(item, bases, storage)
+        # What was planned again was seen a moment ago; after a silent store that may be all of very many.
+        path = CanonicalPath.parse(item.path, aliases=aliases)  # written down perhaps before its alias was configured
+        is_gone = False if path in planned else _is_gone(path, bases, storage)
         if is_gone is None:
             continue
         is_departure = is_gone and item.kind == DATA_INSTANCE and item.instance_key not in still_there | told
         told.update([item.instance_key] if is_departure else [])
         settled[item.run_id, item.position] = _as_settled(item, plan, is_gone=is_gone, is_departure=is_departure)
     return list(settled.values())
+
+
+def _gone(settled: Sequence[SettledLeftOver], target: FeedTarget) -> list[CanonicalPath]:
+    paths = (each.left.path for each in settled if each.item.state is ItemState.DONE)
+    return [CanonicalPath.parse(path, aliases=target.name_services) for path in paths]
 
 
 def _as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool) -> SettledLeftOver:
@@ -80,14 +95,23 @@ def _as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool
 
 
 def _bases_of(plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]) -> list[CanonicalPath]:
-    """The feed's bases that are there: below one that is not, on a disk that is not mounted, all looks gone."""
+    """The feed's bases of which something can be told: on a disk that is not mounted all looks gone."""
     bases = [] if plan.target is None else [location.base for location in plan.target.locations]
-    return [base for base in dict.fromkeys(bases) if is_present(storage(base), base)]
+    return [base for base in dict.fromkeys(bases) if _can_be_told_of(base, storage(base))]
 
 
-def _is_gone(item: Item, bases: Sequence[CanonicalPath], storage: Callable[[CanonicalPath], FileSystem]) -> bool | None:
+def _can_be_told_of(base: CanonicalPath, system: FileSystem) -> bool:
+    """A base without directories is gone with its last key; there the bucket shows that the store is the right one."""
+    if is_present(system, base):
+        return True
+    root = CanonicalPath(base.scheme, base.authority, "/")
+    return not system.capabilities.directories and is_present(system, root) is True
+
+
+def _is_gone(
+    path: CanonicalPath, bases: Sequence[CanonicalPath], storage: Callable[[CanonicalPath], FileSystem]
+) -> bool | None:
     """None: nobody can tell now, so the item stays open."""
-    path = CanonicalPath.parse(item.path)
     if not any(path.is_within(base) for base in bases):
         return None
     found = is_present(storage(path), path)
@@ -103,5 +127,5 @@ def _keys_of(plan: FeedPlan) -> set[str]:
 
 def _notes(settled: Sequence[SettledLeftOver]) -> tuple[str, ...]:
     done = sum(each.item.state is ItemState.DONE for each in settled)
-    left = f"an earlier run left {len(settled)} open when it died"
+    left = f"an earlier run left {len(settled)} open (it died, or its storage did not answer)"
     return (f"{left}: {done} are gone, {len(settled) - done} are still there and count as failed ({NOT_DONE})",)

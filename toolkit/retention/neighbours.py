@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from toolkit.el import CanonicalPath
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.retention.targets import Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed, Hold
 
 
@@ -96,12 +96,12 @@ def _neighbours(feeds: Iterable[Feed], cluster: Cluster) -> Iterator[Neighbour]:
             continue
         start = feed.cluster(cluster.name).validity.start
         for kind, template in FeedStorage.of(feed, cluster).templates.items():
-            base = CanonicalPath.parse(template.base, cluster.default_fs)
+            base = cluster.place(template.base)
             sample = template.render(start, {name: name for name in template.variables})
             yield Neighbour(
                 feed=feed.name,
                 location=Location(type=kind, template=template, base=base),
-                sample=CanonicalPath.parse(sample, cluster.default_fs),
+                sample=cluster.place(sample),
             )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolkit.el import CanonicalPath, is_name
 from toolkit.el.pattern import NOTHING_KNOWN
-from toolkit.planning.retention import Candidate, instance_time
+from toolkit.planning.retention import Candidate, time_within
 from toolkit.storage import Entry, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
-    from toolkit.el import CanonicalPath
     from toolkit.el.periods import Span
     from toolkit.el.segment import Found
     from toolkit.retention.targets import FeedTarget, Location
@@ -51,7 +52,7 @@ def root_of(location: Location) -> Place:
 
 def inner_place(location: Location, place: Place, name: str) -> Place | None:
     """The place of a name in a directory; None when the name does not conform or names no date that exists."""
-    known = location.template.step(place.known, place.depth, name)
+    known = location.template.step(place.known, place.depth, name) if is_name(name) else None
     if known is None:
         return None
     reach = location.template.reach(known)
@@ -62,16 +63,29 @@ def inner_place(location: Location, place: Place, name: str) -> Place | None:
 
 def candidate_at(target: FeedTarget, location: Location, place: Place) -> Candidate:
     """The instance at a place whose names are complete."""
-    period = location.template.pattern.period(place.known)
-    if period is None:
+    if not place.reach:
         message = f"{place.path} was taken for an instance, but has no period"
         raise AssertionError(message)
+    return _candidate(target, location, place.path, place.reach)
+
+
+def candidates_in(target: FeedTarget, location: Location, place: Place) -> Callable[[str, tuple[Span, ...]], Candidate]:
+    """Makes the instances of a directory, from names that conform and the instants that they stand for."""
+    scheme, authority, prefix = place.path.scheme, place.path.authority, f"{place.path.path.removesuffix('/')}/"
+
+    def made(name: str, spans: tuple[Span, ...]) -> Candidate:
+        return _candidate(target, location, CanonicalPath(scheme, authority, prefix + name), spans)
+
+    return made
+
+
+def _candidate(target: FeedTarget, location: Location, path: CanonicalPath, spans: tuple[Span, ...]) -> Candidate:
     return Candidate(
         location=location.type,
-        time=instance_time(period, target.instances),
-        first=period.first,
-        end=period.end,
-        path=place.path,
+        time=time_within(spans, target.instances),
+        first=spans[0][0],
+        end=spans[-1][1],
+        path=path,
         base=location.base,
     )
 

@@ -82,9 +82,31 @@ class PlanItem:
         return replace(self, kind=ItemKind.EMPTY_DIRECTORY, key="", path=parent)
 
     @property
-    def sort_key(self) -> tuple[str, str, str, tuple[str, ...]]:
+    def sort_key(self) -> tuple[str, str, str, str]:
         """By feed and location, then by the names of the path, so that what shares a directory stands together."""
-        return (self.feed, self.cluster, self.location, tuple(str(self.path).split("/")))
+        return (self.feed, self.cluster, self.location, names_text(self.path))
+
+
+def names_text(path: CanonicalPath) -> str:
+    """A text that sorts as the path's names do one by one: no name has a NUL in it, which sorts before all else."""
+    return str(path).replace("/", "\0")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subtree:
+    """A directory that was seen to hold nothing but instances of the plan, and so may go in one call.
+
+    It is looked at once more before: what came meanwhile stays, and its instances go one by one.
+
+    Attributes:
+        root: the directory, strictly below the base.
+        begin: position in the plan's items of the first one below it; all items from there on are below it.
+        end: the position behind the last one.
+    """
+
+    root: CanonicalPath
+    begin: int
+    end: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,6 +132,7 @@ class FeedPlan:
     Attributes:
         target: None when the feed was refused before it could be resolved.
         items: what goes, sorted.
+        subtrees: in the order of the items, none inside another.
         kept: instances that are old enough and stay all the same.
         unreadable: directories whose content stays because they could not be listed.
         is_held: a hold file in the feed's base keeps everything; then nothing was looked at.
@@ -121,6 +144,7 @@ class FeedPlan:
     cluster: str
     target: FeedTarget | None = None
     items: tuple[PlanItem, ...] = ()
+    subtrees: tuple[Subtree, ...] = ()
     kept: tuple[Kept, ...] = ()
     unreadable: tuple[tuple[PlanItem, StorageError], ...] = ()
     strangers: Strangers = Strangers()
@@ -164,6 +188,9 @@ class RetentionPlan:
     @cached_property
     def digest(self) -> str:
         """Names this plan: SHA-256, in hexadecimal, over its sorted items."""
-        lines = ("\t".join((item.kind, *item.sort_key[:3], item.key, str(item.path))) for item in self.items)
-        text = "".join(f"{line}\n" for line in sorted(lines))
-        return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
+        digest = hashlib.sha256()
+        for feed in self.feeds:
+            for item in feed.items:
+                line = "\t".join((item.kind, item.feed, item.cluster, item.location, item.key, str(item.path)))
+                digest.update(f"{line}\n".encode(errors="surrogateescape"))
+        return digest.hexdigest()

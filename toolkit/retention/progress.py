@@ -12,8 +12,8 @@ class Progress(Protocol):
         """So many items will be worked on."""
         ...
 
-    def advance(self) -> None:
-        """One more of them is over."""
+    def advance(self, number: int) -> None:
+        """So many more of them are over; called from any thread."""
         ...
 
     def end(self) -> None:
@@ -27,7 +27,7 @@ class NoProgress:
     def begin(self, total: int) -> None:
         """See `Progress.begin`."""
 
-    def advance(self) -> None:
+    def advance(self, number: int) -> None:
         """See `Progress.advance`."""
 
     def end(self) -> None:

@@ -15,6 +15,7 @@ from toolkit.retention.plan import ItemKind, PlanItem
 from toolkit.runs.ledger_text import path_text
 
 if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
     from toolkit.retention.result import ItemResult
 
 _STATES = {
@@ -45,6 +46,19 @@ def settled_item(position: int, result: ItemResult) -> SettledItem:
         code=result.code or None,
         message=result.message or None,
     )
+
+
+def dropped_item(item: PlanItem, root: CanonicalPath, positions: range) -> tuple[NewItem, SettledItem]:
+    """A directory that went by one call, with items in it.
+
+    Args:
+        item: the last of them.
+        root: the directory.
+        positions: of the items.
+    """
+    about = f"removed by one call, with {len(positions)} items ({positions.start} to {positions.stop - 1})"
+    settled = SettledItem(position=positions.start, state=ItemState.DONE, message=about)
+    return new_item(positions.start, item.about_parent(root)), settled
 
 
 def evicted(feed: str, cluster: str, key: str, path: str) -> NewEvent:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolkit.el import CanonicalPath
 from toolkit.entities import LocationType
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import InvalidInput, NotImplementedYet
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from toolkit.el import PathTemplate
+    from toolkit.el import CanonicalPath, PathTemplate
     from toolkit.entities import Cluster, Feed, Hold, Retention
     from toolkit.storage import FileSystem
 
@@ -109,11 +108,13 @@ class Resolver:
             locations=locations,
             neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
             neighbours=tuple(sorted({each.feed for each in neighbours})),
+            availability_flag=feed.availability_flag or "",
+            name_services=cluster.name_services,
             notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours)),
         )
 
     def _location(self, kind: LocationType, template: PathTemplate, feed: Feed, cluster: Cluster) -> Location:
-        base = CanonicalPath.parse(template.base, cluster.default_fs)
+        base = cluster.place(template.base)
         try:
             self.storage(base)  # a store without adapter is refused before anything is touched
         except NotImplementedYet as error:

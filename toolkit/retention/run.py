@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from toolkit.retention.feed_runs import FeedRuns, StartedFeed
     from toolkit.retention.plan import FeedPlan, RetentionPlan
     from toolkit.retention.resolving import Resolved
+    from toolkit.retention.spreading import SpreadMeans
     from toolkit.runs.lifeline import CurrentLifeline
     from toolkit.storage import FileSystem
 
@@ -65,12 +66,14 @@ class RetentionRun:
         lifeline: asked before each effect; those of the single feeds are put into it.
         progress: told how far the deleting is.
         new_holds: that were added since the run read the holds.
+        means: to spread large evictions over other machines; None: there are none.
     """
 
     storage: Callable[[CanonicalPath], FileSystem]
     lifeline: CurrentLifeline
     progress: Progress = field(default_factory=NoProgress)
     new_holds: NewHolds = field(default_factory=NoNewHolds)
+    means: SpreadMeans | None = None
 
     def preview(self, request: RetentionRequest, feeds: Resolved) -> RetentionResult:
         """Plan, and touch nothing."""
@@ -100,16 +103,22 @@ class RetentionRun:
             return replace(blank, stopped=stopped)
 
     def _work(self, started: StartedFeed) -> FeedWork:
-        return FeedWork(target=started.target, run=started.run, storage=self.storage, new_holds=self.new_holds)
+        return FeedWork(
+            target=started.target,
+            run=started.run,
+            storage=self.storage,
+            new_holds=self.new_holds,
+            means=self.means,
+        )
 
     def _apply(
         self, blank: RetentionResult, request: RetentionRequest, works: Sequence[FeedWork], over: Sequence[FeedResult]
     ) -> RetentionResult:
         planned = [work.make_plan() for work in works]
         plan = self._planner.together(planned, (each.plan for each in over), request.limits)
-        for work in works:
-            work.reconcile()
         refusal = refusal_of(plan, request.approve)
+        for work in works:
+            work.reconcile(may_touch=refusal is None)
         if refusal is None:
             self._evict(works, len(plan.items))
         for work in works:
@@ -125,7 +134,7 @@ class RetentionRun:
         self.progress.begin(total)
         try:
             for position, work in enumerate(works):
-                with self.lifeline.of(work.run):
+                with self.lifeline.of(work):
                     work.evict(self.progress)
                 work.finish()
                 if work.stopped is not None and work.stopped.ends_process:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
 from toolkit.el.pattern import NOTHING_KNOWN
-from toolkit.planning.retention import Candidate, KeepReason, holding, select
+from toolkit.planning.retention import Candidate, KeepReason, holding
+from toolkit.retention.deciding import Decisions, in_order
 from toolkit.retention.find import Finding
-from toolkit.retention.findings import HOLD_FILE, EmptyDirectory, Leftover, Stranger, Unreadable
+from toolkit.retention.findings import HOLD_FILE, EmptyDirectory, Leftover, Stranger, Unreadable, WholeDirectory
 from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, Strangers
+from toolkit.retention.subtrees import WholeRange, subtrees
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -27,9 +29,9 @@ class Seen:
     """What was found of one feed; grows during the walk."""
 
     target: FeedTarget
-    candidates: list[Candidate] = field(default_factory=list)
+    found: list[Candidate | PlanItem] = field(default_factory=list)
+    wholes: list[WholeRange] = field(default_factory=list)
     newest: list[Candidate] = field(default_factory=list)
-    items: list[PlanItem] = field(default_factory=list)
     unreadable: list[tuple[PlanItem, StorageError]] = field(default_factory=list)
     strangers: int = 0
     sample: list[tuple[str, str]] = field(default_factory=list)
@@ -39,28 +41,31 @@ class Seen:
         """Take in one finding."""
         match finding:
             case Candidate():
-                self.candidates.append(finding)
+                self.found.append(finding)
+            case WholeDirectory():
+                end = len(self.found)
+                self.wholes.append(WholeRange(finding.path, location.type, end - finding.instances, end))
             case Stranger():
                 self._add_stranger(finding, location)
             case Leftover():
                 self._add_leftover(finding, location)
             case EmptyDirectory():
-                self.items.append(PlanItem.of_directory(ItemKind.EMPTY_DIRECTORY, finding.path, self.target, location))
+                self.found.append(PlanItem.of_directory(ItemKind.EMPTY_DIRECTORY, finding.path, self.target, location))
             case Unreadable():
                 item = PlanItem.of_directory(ItemKind.UNREADABLE, finding.path, self.target, location)
                 self.unreadable.append((item, finding.error))
 
     def as_plan(self) -> FeedPlan:
-        """The decisions about all that was found."""
-        selection = select(self._all(), self.target.policy)
-        feed, cluster = self.target.feed, self.target.cluster
-        items = [PlanItem.of_instance(candidate, feed, cluster) for candidate in selection.evict] + self.items
+        """The decisions about all that was found, which is forgotten here to make room for them."""
+        decided = Decisions.of(self.target, self.found, self.newest, is_shared=_share_places(self.target.locations))
+        items = in_order(decided.items)
         return FeedPlan(
             feed=self.target.feed,
             cluster=self.target.cluster,
             target=self.target,
-            items=tuple(sorted(items, key=lambda item: item.sort_key)),
-            kept=tuple(kept for kept in selection.keep if kept.reason is not KeepReason.TOO_YOUNG),
+            items=items,
+            subtrees=() if decided.is_shared else subtrees(self.wholes, decided.stays, items),
+            kept=tuple(kept for kept in decided.kept if kept.reason is not KeepReason.TOO_YOUNG),
             unreadable=tuple(self.unreadable),
             strangers=Strangers(count=self.strangers, sample=tuple(self.sample)),
             notes=self._notes(),
@@ -71,15 +76,10 @@ class Seen:
             return ()
         return (f"{self.held_leftovers} half-removed instances are on hold; end the hold to have them finished",)
 
-    def _all(self) -> Iterable[Candidate]:
-        """Both walks can come upon an instance whose period has the horizon in it."""
-        return {each.path: each for each in chain(self.candidates, self.newest)}.values()
-
     def _add_stranger(self, stranger: Stranger, location: Location) -> None:
         self.strangers += 1
         if len(self.sample) < _SAMPLE:
-            why = "is a symbolic link" if stranger.is_link else _why_strange(location, stranger.path)
-            self.sample.append((str(stranger.path), why))
+            self.sample.append((str(stranger.path), _why_strange(location, stranger)))
 
     def _add_leftover(self, leftover: Leftover, location: Location) -> None:
         period, holds = leftover.period, self.target.policy.holds
@@ -90,14 +90,29 @@ class Seen:
             return
         key = "" if period is None else format_instant(period.first)
         item = PlanItem.of_directory(ItemKind.LEFTOVER, leftover.path, self.target, location)
-        self.items.append(replace(item, key=key))
+        self.found.append(replace(item, key=key))
 
 
-def _why_strange(location: Location, path: CanonicalPath) -> str:
+def _share_places(locations: Sequence[Location]) -> bool:
+    """Whether one location may be inside another: then a directory of the one can hold what is of the other."""
+    bases = [location.base for location in locations]
+    return any(one == other or one.is_within(other) for one, other in permutations(bases, 2))
+
+
+def _why_strange(location: Location, stranger: Stranger) -> str:
     """The template's own explanation; it knows whole paths, so that a wrong date on the way is found here."""
-    template, known = location.template, NOTHING_KNOWN
+    path = stranger.path
+    if stranger.is_unnameable:
+        return "holds a key with '//', '/./' or '/../', which no path can name"
+    if stranger.is_link:
+        return "is a symbolic link"
     if path.name == HOLD_FILE:
         return f"holds nothing here: a hold file counts in {location.base}"
+    return _why_not(location, path)
+
+
+def _why_not(location: Location, path: CanonicalPath) -> str:
+    template, known = location.template, NOTHING_KNOWN
     names = path.relative_to(location.base).split("/")
     for position, name in enumerate(names):
         following = template.step(known, template.base_depth + position, name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ class FeedTarget:
         locations: the dated ones.
         neighbour_bases: of other feeds that share this data; a hold file there counts as well.
         neighbours: the names of those feeds; a hold on them counts as well.
+        availability_flag: the file that says that an instance is complete; empty: there is none.
+        name_services: authorities that are one store with a name service, see `Cluster.name_services`.
         notes: what the user should know, for example an undated location that stays.
     """
 
@@ -64,6 +67,8 @@ class FeedTarget:
     locations: tuple[Location, ...]
     neighbour_bases: tuple[CanonicalPath, ...] = ()
     neighbours: tuple[str, ...] = ()
+    availability_flag: str = ""
+    name_services: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property

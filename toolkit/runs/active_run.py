@@ -13,7 +13,7 @@ from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.result import ExitCode, Status
 from toolkit.runs.audit import AuditTrail
-from toolkit.runs.audit_lines import intended_line, left_over_line, run_line, settled_line
+from toolkit.runs.audit_lines import intended_lines, left_over_line, run_line, settled_lines
 from toolkit.runs.deadline import Deadline
 from toolkit.runs.errors import AuditLost, Stopped
 from toolkit.runs.heartbeat import Heartbeat
@@ -88,6 +88,15 @@ class ActiveRun:
         """
         self._line.check()
 
+    def check_without_rest(self) -> None:
+        """See `RunLifeline.check_without_rest`.
+
+        Raises:
+            PauseAsked: the run is to pause.
+            Stopped: it must not start another effect.
+        """
+        self._line.check_without_rest()
+
     def record(self, step: Step) -> None:
         """Write down, in the audit file and then in the ledger, what was done and what comes next.
 
@@ -98,9 +107,9 @@ class ActiveRun:
             Stopped: something could not be written, so they must not begin.
         """
         pairs = [(self._intended.pop(item.position), item) for item in step.settled]
-        done = [settled_line(self.recorded, item, settled) for item, settled in (*pairs, *step.beside)]
+        done = settled_lines(self.recorded, (*pairs, *step.beside))
         try:
-            self.audit.write([*done, *(intended_line(self.recorded, item) for item in step.intended)])
+            self.audit.write((*done, *intended_lines(self.recorded, step.intended)))
         except AuditLost:
             self.recorder.record(self.recorded, step.without_next)
             raise
@@ -143,7 +152,7 @@ class ActiveRun:
             for item in step.intended
         ]
         if skipped:
-            self.audit.write([settled_line(self.recorded, item, settled) for item, settled in skipped])
+            self.audit.write(settled_lines(self.recorded, skipped))
 
     def _outcome_to_audit(self, outcome: RunOutcome) -> None:
         self.audit.write([run_line(self.recorded, outcome.status.value, outcome.reason)])

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
 from typing import Protocol
 
@@ -54,7 +55,8 @@ class AuditFile:
         """See `AuditTrail.write`."""
         at = self.clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own = {"at": at, "who": self.origin.who, "host": self.origin.host, "pid": self.origin.pid}
-        text = "".join(_as_text({**own, **line}) for line in lines)
+        head = json.dumps(own)[:-1]
+        text = "".join(_as_text(head, line) for line in lines)
         try:
             _append(self.descriptor, text.encode())
             os.fsync(self.descriptor)
@@ -146,9 +148,18 @@ def _is_torn(place: Path) -> bool:
         return written.read(1) != b"\n"
 
 
-def _as_text(line: AuditLine) -> str:
-    """Names that are no Unicode stay readable: JSON has an escape for each of their bytes."""
-    return json.dumps({name: value for name, value in line.items() if value is not None}) + "\n"
+def _as_text(head: str, line: AuditLine) -> str:
+    """Names that are no Unicode stay readable: JSON has an escape for each of their bytes.
+
+    By hand, since it takes half as long as the encoder for the many lines of a run, all of them small and flat.
+
+    Args:
+        head: the JSON object of what all lines say, without its end.
+        line: what this one says.
+    """
+    values = ((name, value) for name, value in line.items() if value is not None)
+    said = (f', "{name}": {_quoted(value) if isinstance(value, str) else json.dumps(value)}' for name, value in values)
+    return f"{head}{''.join(said)}}}\n"
 
 
 def _append(descriptor: int, data: bytes) -> None:

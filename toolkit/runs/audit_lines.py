@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.runs.audit import AuditLine
@@ -25,20 +27,23 @@ def run_line(run: RecordedRun, state: str, reason: str | None = None) -> AuditLi
     return {"what": "run", "state": state, **_of_run(run), "instance_key": run.key.instance_key, "reason": reason}
 
 
-def intended_line(run: RecordedRun, item: NewItem) -> AuditLine:
-    """An effect that is about to begin."""
-    return {**_item(run, item), "state": ItemState.INTENDED.value}
+def intended_lines(run: RecordedRun, items: Iterable[NewItem]) -> Iterator[AuditLine]:
+    """Effects that are about to begin."""
+    of_run = _of_run(run)
+    return (_item(of_run, item, ItemState.INTENDED) for item in items)
 
 
-def settled_line(run: RecordedRun, item: NewItem | Item, settled: SettledItem) -> AuditLine:
-    """What became of an effect."""
-    outcome = {"state": settled.state.value, "code": settled.code, "message": settled.message}
-    return {**_item(run, item), **outcome}
+def settled_lines(run: RecordedRun, pairs: Iterable[tuple[NewItem | Item, SettledItem]]) -> Iterator[AuditLine]:
+    """What became of effects."""
+    of_run = _of_run(run)
+    for item, settled in pairs:
+        yield {**_item(of_run, item, settled.state), "code": settled.code, "message": settled.message}
 
 
 def left_over_line(run: RecordedRun, left: Item, settled: SettledItem) -> AuditLine:
     """What a run found about an item of an earlier run, which had died before it could tell."""
-    return {**settled_line(run, left, settled), "of_run": left.run_id}
+    (line,) = settled_lines(run, [(left, settled)])
+    return {**line, "of_run": left.run_id}
 
 
 def _of_run(run: RecordedRun) -> AuditLine:
@@ -47,6 +52,13 @@ def _of_run(run: RecordedRun) -> AuditLine:
     return {"run": run.run_id, "attempt": run.attempt, **of_key, "counterpart": key.counterpart or None}
 
 
-def _item(run: RecordedRun, item: NewItem | Item) -> AuditLine:
-    about = {"kind": item.kind, "instance_key": item.instance_key or None, "path": item.path}
-    return {"what": "item", "position": item.position, **_of_run(run), **about}
+def _item(of_run: AuditLine, item: NewItem | Item, state: ItemState) -> AuditLine:
+    return {
+        "what": "item",
+        "position": item.position,
+        **of_run,
+        "kind": item.kind,
+        "instance_key": item.instance_key or None,
+        "path": item.path,
+        "state": state,
+    }

@@ -74,6 +74,10 @@ class Deadline:
         """
         self._until = max(self._until, sent_at + self._usable)
 
+    def seconds_left(self) -> float:
+        """So long effects may start from now on; 0 or less: none may."""
+        return self._until - self._clock()
+
     def is_over(self) -> bool:
         """Whether it is too late to start an effect."""
         return self._clock() >= self._until

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from toolkit.errors import FeedctlError, InvalidInput, Unavailable
+from toolkit.errors import FeedctlError, InvalidInput, Skipped, Unavailable
 from toolkit.result import ExitCode, Status
 
 
@@ -62,6 +62,12 @@ class LeaseExpired(Stopped):
     def __init__(self, *, why: str) -> None:
         self.why = why
         super().__init__(reason=f"its lease is lost, another run may work on the same ({why})")
+
+
+class PauseAsked(Skipped):
+    """The run is asked to pause, and something that does not rest by itself must be called off first."""
+
+    code = "pause_asked"
 
 
 class RecordLost(Stopped):

@@ -28,6 +28,12 @@ class Orders:
         """Whether there is anything to attend to."""
         return self.stopped is not None or self._request is not None
 
+    @property
+    def asks_to_pause(self) -> bool:
+        """Whether the newest request that was not taken yet is to suspend the run."""
+        request = self._request
+        return request is not None and request.kind is RequestKind.SUSPEND
+
     def stop(self, stopped: Stopped) -> None:
         """Let no further effect start."""
         with self._lock:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.vocabulary import RequestKind
 from toolkit.runs.deadline import Deadline
-from toolkit.runs.errors import LeaseExpired
+from toolkit.runs.errors import LeaseExpired, PauseAsked
 from toolkit.runs.lifeline import Lifeline
 from toolkit.runs.orders import Orders
 
@@ -38,6 +38,7 @@ class RunLifeline:
     go_on: Callable[[Request], None]
     _turn: threading.Lock = field(default_factory=threading.Lock, init=False)
     _is_attending: bool = field(default=False, init=False)
+    _is_resting: bool = field(default=False, init=False)
 
     def check(self) -> None:
         """See `Lifeline.check`.
@@ -51,10 +52,24 @@ class RunLifeline:
                 self._attend()
         self._keep_lease()
 
+    def check_without_rest(self) -> None:
+        """As `check`, for work that would go on elsewhere while this thread rests.
+
+        Raises:
+            PauseAsked: the run is to pause; whoever asks must call the work off, and then `check`.
+            Stopped: the run must not start another effect.
+        """
+        self.process.check()
+        self._stop_if_told()
+        if self._is_resting or self.orders.asks_to_pause:
+            raise PauseAsked
+        self._keep_lease()
+
     def _attend(self) -> None:
-        """Threads of one run wait for each other here, so that all of them pause."""
+        """Threads of one run wait for each other here, so that all of them pause; a signal may have come meanwhile."""
         self._is_attending = True
         try:
+            self.process.check()
             self._stop_if_told()
             request = self.orders.take()
             if request is not None:
@@ -64,7 +79,11 @@ class RunLifeline:
 
     def _obey(self, request: Request) -> None:
         if request.kind is RequestKind.SUSPEND:
-            self._rest(request)
+            self._is_resting = True
+            try:
+                self._rest(request)
+            finally:
+                self._is_resting = False
         else:
             self.go_on(request)
 

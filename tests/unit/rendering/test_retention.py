@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.unit.retention.feeds import FeedText, days, run
-from tests.unit.retention.memory import MemoryFileSystem
+from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
 from toolkit.entities import Hold
 from toolkit.rendering.formats import ResultFormat
 from toolkit.rendering.progress import TerminalProgress
@@ -44,6 +44,25 @@ def test_a_dry_run_says_that_nothing_is_touched() -> None:
     assert first == "retention at 2026-03-20T12:00Z, dry run: nothing is touched; config repo: directory " + "0" * 64
 
 
+def test_a_dry_run_says_which_directories_go_as_a_whole() -> None:
+    system = AtomicMemory()
+    system.put(*(path for month in range(1, 6) for path in days(1, 2, month=f"2025/{month:02d}")), *days(1, 2))
+    system.put("/data/clicks/2025/README")
+    result = run(system, FeedText(), dry_run=True)
+    base = "file:///data/clicks"
+    named = ", ".join(f"{base}/2025/{month:02d}" for month in (1, 2, 3))
+    assert f"  6 directories go as a whole: {named} and 3 more\n" in render(result, ResultFormat.TEXT, None)
+    (feed,) = json.loads(render(result, ResultFormat.JSON, None))["feeds"]
+    assert feed["whole_directories"][0] == {"path": f"{base}/2025/01", "instances": 2}
+    assert len(feed["whole_directories"]) == 6
+
+
+def test_where_every_instance_goes_by_itself_nothing_is_said_of_directories() -> None:
+    system = MemoryFileSystem()
+    system.put(*days(1))
+    assert "as a whole" not in render(run(system, FeedText(), dry_run=True), ResultFormat.TEXT, None)
+
+
 def test_a_feed_that_failed_and_a_note_are_told() -> None:
     system = _system()
     system.locked.add("/data/clicks")
@@ -70,7 +89,7 @@ def test_progress_can_end_without_having_begun() -> None:
     progress = TerminalProgress(what="retention")
     progress.end()
     progress.begin(2)
-    progress.advance()
+    progress.advance(1)
     progress.end()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import BinaryIO
@@ -11,17 +11,21 @@ from typing import BinaryIO
 from toolkit.el import CanonicalPath
 from toolkit.storage import (
     ASIDE_PREFIX,
+    AlreadyExists,
     Capabilities,
     ContentSummary,
+    Deleted,
     Entry,
     FileKind,
     FileStatus,
     NotFound,
     OutsideBase,
     PermissionDenied,
+    Unsupported,
     WrongKind,
     aside_name,
 )
+from toolkit.storage.each import delete_each
 
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -38,7 +42,15 @@ class MemoryFileSystem:
     effects: list[str] = field(default_factory=list)
     before_delete: Callable[[str], None] = lambda _: None
 
-    capabilities = Capabilities(atomic_rename=True, directories=True, permissions=False, conditional_put=True)
+    capabilities = Capabilities(
+        atomic_rename=True,
+        atomic_delete=False,
+        directories=True,
+        permissions=False,
+        times=False,
+        conditional_put=True,
+        parallel=1,
+    )
 
     def put(self, *paths: str) -> None:
         for path in paths:
@@ -91,7 +103,9 @@ class MemoryFileSystem:
             raise PermissionDenied(path=path)
         return BytesIO(self.files[path.path])
 
-    def write(self, path: CanonicalPath, chunks: Iterable[bytes]) -> None:
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        if not overwrite and self._kind(path.path) is not None:
+            raise AlreadyExists(path=path)
         self.files[path.path] = b"".join(chunks)
 
     def mkdirs(self, path: CanonicalPath) -> None:
@@ -99,6 +113,22 @@ class MemoryFileSystem:
 
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
         raise NotImplementedError
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        del permission
+        raise Unsupported(path=path)
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        del owner, group
+        raise Unsupported(path=path)
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
+        del modified
+        raise Unsupported(path=path)
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        del first
+        return delete_each(self, paths, below)
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
         if not path.is_within(below):
@@ -132,3 +162,9 @@ class MemoryFileSystem:
 
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
         raise NotImplementedError
+
+
+class AtomicMemory(MemoryFileSystem):
+    """Removes a directory in one step, as HDFS does."""
+
+    capabilities = replace(MemoryFileSystem.capabilities, atomic_delete=True)

@@ -6,13 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.unit.retention.acting import SharedStore, act, item
 from tests.unit.retention.feeds import FeedText, days, gone, run
 from tests.unit.retention.memory import MemoryFileSystem
+from tests.unit.runs.fakes import MemoryRecorder
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Hold
 from toolkit.result import ExitCode, Outcome, Status
 from toolkit.retention.brake import ITEMS_BETWEEN_LOOKS
 from toolkit.runs.errors import Stopped
+from toolkit.runs.lifeline import ProcessLifeline
 from toolkit.storage import FileStatus, PermissionDenied
 
 UNTIL_ONE_ITEM = 6
@@ -87,7 +90,7 @@ def test_a_hold_file_that_appears_stops_the_rest_of_the_feed_soon() -> None:
     assert result.status is Status.SUCCEEDED
 
 
-def test_a_base_that_can_no_longer_be_looked_at_counts_as_held() -> None:
+def test_a_base_that_can_no_longer_be_looked_at_fails_the_feed_aloud() -> None:
     system = _system(*days(1, 2))
     hold_file = "/data/clicks/.feedctl-hold"
 
@@ -103,7 +106,9 @@ def test_a_base_that_can_no_longer_be_looked_at_counts_as_held() -> None:
 
     locked = Locked(files=system.files, directories=system.directories)
     result = run(locked, FeedText())
-    assert [(each.outcome, each.code) for each in result.items] == [(Outcome.SKIPPED, "held")] * 2
+    assert [(each.outcome, each.code) for each in result.items] == [(Outcome.FAILED, "permission_denied")] * 2
+    assert {"a hold could not be looked for" in each.message for each in result.items} == {True}
+    assert (result.exit_code, locked.effects) == (ExitCode.FAILED, [])
 
 
 def test_ctrl_c_has_its_own_exit_code() -> None:
@@ -164,6 +169,23 @@ def test_an_emptied_parent_that_cannot_be_removed_is_a_failed_item() -> None:
     failed = [each for each in result.items if each.outcome is Outcome.FAILED]
     assert [(each.item.kind, each.item.path.path) for each in failed] == [("empty_directory", "/data/clicks/2026/02")]
     assert result.status is Status.PARTIAL
+
+
+class DeniesFull(MemoryFileSystem):
+    """As HDFS does: it may deny the removal of a directory before it sees that something is in it."""
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        if any(self.list(path)):
+            raise PermissionDenied(path=path)
+        return super().remove_if_empty(path, below=below)
+
+
+def test_a_parent_that_something_is_in_stays_without_a_word_though_its_removal_is_denied() -> None:
+    system = DeniesFull()
+    system.put(*days(1), *days(20))
+    result = run(system, FeedText())
+    assert [each.outcome for each in result.items] == [Outcome.DONE]
+    assert sorted(system.files) == days(20)
 
 
 def test_what_a_killed_removal_left_aside_is_finished() -> None:
@@ -244,3 +266,17 @@ def test_an_empty_directory_that_was_filled_in_the_meantime_is_skipped() -> None
     assert [(each.item.path.path, each.outcome, each.code) for each in result.items][1:] == [
         ("/data/clicks/2026/01", Outcome.SKIPPED, "not_empty")
     ]
+
+
+def test_the_last_item_stays_open_when_what_it_was_in_could_not_be_tried_any_more() -> None:
+    """Without a date in its name only this item leads the next run back to the directory."""
+    process, recorder = ProcessLifeline(), MemoryRecorder()
+    store = SharedStore()
+    items = [item("us/2025-01-01")]
+    store.put(*(each.path.path for each in items))
+    store.broken = lambda call, _: process.stop(Stopped(reason="received SIGTERM")) if call == "delete" else None
+    acted = act(store, items, lifeline=process, recorder=recorder)
+    assert [each.outcome for each in acted.result.items] == [Outcome.DONE]
+    assert store.is_there(items[0].path.parent)
+    assert [each for step in recorder.steps for each in step.settled] == []
+    assert acted.evicted == []

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from tests.unit.retention.feeds import FeedText, days, run
+from dataclasses import replace
+
+from tests.unit.retention.feeds import NOMINAL, FeedText, cluster, days, run
 from tests.unit.retention.memory import MemoryFileSystem
-from tests.unit.runs.fakes import MemoryRecorder, left_item
+from tests.unit.retention.object_memory import ObjectMemory
+from tests.unit.runs.fakes import MemoryRecorder, envelope_of, left_item, start_request
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Status
+from toolkit.retention import Resolver
+from toolkit.retention.left_over import reconcile
+from toolkit.retention.plan import FeedPlan
+from toolkit.runs.heartbeat import Heartbeat
 from toolkit.storage import FileStatus, PermissionDenied
 
 REGIONS = FeedText(data="/data/clicks/${region}/${YEAR}-${MONTH}-${DAY}")
@@ -40,7 +47,9 @@ def test_what_is_gone_was_done_and_is_an_event_of_the_run_that_did_it() -> None:
     result = run(_system(), FeedText(), recorder=recorder)
     assert _settled(recorder) == [(7, ItemState.DONE, "found_gone", "2026-03-01T00:00Z")]
     (note,) = result.feeds[0].plan.notes
-    assert note.startswith("an earlier run left 1 open when it died: 1 are gone, 0 are still there")
+    assert note.startswith(
+        "an earlier run left 1 open (it died, or its storage did not answer): 1 are gone, 0 are still there"
+    )
 
 
 def test_what_is_there_was_not_done_and_the_new_plan_takes_it() -> None:
@@ -55,6 +64,23 @@ def test_only_data_instances_are_events() -> None:
     recorder = MemoryRecorder(left=left)
     run(_system(), FeedText(), recorder=recorder)
     assert sorted(_settled(recorder)) == [(7, ItemState.DONE, "found_gone", None)] * 2
+
+
+def test_what_was_planned_again_was_just_seen_and_is_not_asked_for() -> None:
+    class Counted(MemoryFileSystem):
+        asked = 0
+
+        def status(self, path: CanonicalPath) -> FileStatus:
+            self.asked += path.path.endswith("/2026/03/01")
+            return super().status(path)
+
+    system = Counted()
+    system.put(*days(1))
+    recorder = MemoryRecorder(left=[_left("2026/03/01")])
+    system.before_delete = lambda _: setattr(system, "asked_before", system.asked)
+    run(system, FeedText(), recorder=recorder)
+    assert _settled(recorder) == [(7, ItemState.FAILED, "not_done", None)]
+    assert vars(system)["asked_before"] == 1  # by the removal itself
 
 
 def test_an_instance_in_several_places_is_one_event() -> None:
@@ -120,3 +146,63 @@ def test_it_is_settled_before_the_limits_are_weighed() -> None:
     result = run(_system(*days(2, 3)), FeedText(), recorder=recorder, limits=DeleteLimits(instances=1))
     assert result.status is Status.REFUSED
     assert len(recorder.settled_left) == 1
+
+
+def test_on_an_object_store_whose_last_key_went_the_bucket_is_asked_instead_of_the_base() -> None:
+    recorder = MemoryRecorder(left=[_left("2026/03/01")])
+    system = ObjectMemory()
+    system.put("/other/x")
+    run(system, FeedText(), recorder=recorder)
+    assert _settled(recorder) == [(7, ItemState.DONE, "found_gone", "2026-03-01T00:00Z")]
+
+
+def test_in_a_bucket_that_is_not_there_nothing_is_known() -> None:
+    recorder = MemoryRecorder(left=[_left("2026/03/01")])
+    run(ObjectMemory(), FeedText(), recorder=recorder)
+    assert _settled(recorder) == []
+
+
+def test_a_path_that_was_written_down_before_its_name_service_was_known_is_the_same_place() -> None:
+    system = _system()
+    conf = {
+        "dfs.nameservices": "ns1",
+        "dfs.ha.namenodes.ns1": "a",
+        "dfs.namenode.rpc-address.ns1.a": "nn1.example.com:8020",
+    }
+    on_hdfs = replace(cluster(default_fs="hdfs://ns1/"), hadoop_conf=conf)
+    resolver = Resolver(
+        nominal_time=parse_instant(NOMINAL), keep_beyond_validity=True, holds=(), storage=lambda _: system
+    )
+    (target,) = resolver.resolve([(FeedText().feed(), on_hdfs)], must_all_work=True).targets
+    plan = FeedPlan(feed="clicks", cluster="primary", target=target)
+    new = NewItem(
+        position=0,
+        kind="instance:data",
+        path="hdfs://nn1.example.com/data/clicks/2026/03/01",
+        instance_key="2026-03-01T00:00Z",
+    )
+    recorder = MemoryRecorder(left=[left_item(new)])
+    with (
+        Heartbeat(recorder, seconds=3600) as heartbeat,
+        envelope_of(recorder, heartbeat).start(start_request()) as active,
+    ):
+        reconcile(active, plan, lambda _: system, may_touch=True)
+    assert _settled(recorder) == [(7, ItemState.DONE, "found_gone", "2026-03-01T00:00Z")]
+
+
+def test_a_directory_without_a_date_that_a_killed_run_emptied_goes_with_the_rerun() -> None:
+    system = _system("/data/clicks/us/2026-03-19")
+    system.make("/data/clicks/de", "/data/clicks/fr")
+    recorder = MemoryRecorder(left=[_left("de/2026-03-01"), _left("us/2026-03-01", "2026-03-01T00:00Z", run_id=8)])
+    run(system, REGIONS, recorder=recorder)
+    assert "/data/clicks/de" not in system.tree()
+    assert {"/data/clicks/fr", "/data/clicks/us"} <= set(system.tree())
+
+
+def test_a_run_that_a_limit_refuses_leaves_what_a_killed_run_emptied() -> None:
+    system = _system("/data/clicks/us/2026-03-01", "/data/clicks/us/2026-03-02")
+    system.make("/data/clicks/de")
+    recorder = MemoryRecorder(left=[_left("de/2026-03-01")])
+    result = run(system, REGIONS, recorder=recorder, limits=DeleteLimits(instances=1))
+    assert result.status is Status.REFUSED
+    assert "/data/clicks/de" in system.tree()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -95,3 +96,12 @@ def test_a_feed_beside_or_around_the_instances_is_no_neighbour(data: str) -> Non
 def test_a_repo_of_one_feed_has_no_neighbours() -> None:
     plan = _plan(_system(), FeedText())
     assert (plan.notes, len(plan.items)) == ((), 2)
+
+
+def test_a_name_node_and_its_name_service_are_one_place() -> None:
+    conf = {"dfs.nameservices": "ns1", "dfs.namenode.rpc-address.ns1": "nn1:8020"}
+    on = replace(cluster(default_fs="hdfs://ns1"), hadoop_conf=conf)
+    clicks, other = FeedText().feed(), _other(f"hdfs://nn1:8020{DAILY}").feed()
+    (found,) = Neighbourhood(feeds=(clicks, other)).of(clicks, on)
+    assert (found.feed, str(found.location.base)) == ("other", "hdfs://ns1/data/clicks")
+    assert Neighbourhood(feeds=(clicks, other)).of(clicks, cluster(default_fs="hdfs://ns1")) == ()

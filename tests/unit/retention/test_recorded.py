@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
@@ -15,13 +17,16 @@ from toolkit.ledger.events import NewEvent
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
-from toolkit.retention.act import BATCH
+from toolkit.retention.units import BATCH
+from toolkit.runs.audit import AuditLine
 from toolkit.runs.errors import LeaseExpired, Stopped
 from toolkit.runs.lifeline import ProcessLifeline
 from toolkit.runs.recorder import RecordedRun, Step
 from toolkit.storage import Entry
 
-MANY = [path for month in ("2025/09", "2025/10", "2025/11", "2025/12") for path in days(*range(1, 29), month=month)]
+_MONTHS = [f"{year}/{month:02d}" for year in (2024, 2025) for month in range(1, 13)][:19]
+MANY = [path for month in _MONTHS for path in days(*range(1, 29), month=month)]
+REST = len(MANY) - BATCH
 VIEWS = FeedText(name="views", data="/data/views/${YEAR}")
 
 
@@ -50,13 +55,14 @@ def test_every_item_is_intended_before_it_is_done() -> None:
 def test_items_are_written_down_in_batches_with_one_record_between_two() -> None:
     recorder, audit = MemoryRecorder(), AuditMemory()
     result = run(_system(*MANY), FeedText(), recorder=recorder, audit=audit)
-    assert len(result.items) == 112
+    assert len(result.items) == len(MANY) == BATCH + REST
     assert [(len(step.settled), len(step.intended)) for step in recorder.steps] == [
         (0, BATCH),
-        (BATCH, 12),
-        (12, 0),
+        (0, REST),
+        (BATCH, 0),
+        (REST, 0),
     ]
-    assert audit.calls == 5
+    assert audit.calls == 6
 
 
 def test_every_instance_is_one_event_with_its_place() -> None:
@@ -140,18 +146,61 @@ def test_emptied_parents_are_in_the_audit_file_and_no_items() -> None:
     assert len(recorder.states()) == 2
 
 
-@pytest.mark.parametrize("record", [1, 2, 3])
-def test_a_ledger_that_is_lost_between_batches_stops_before_the_next_effect(record: int) -> None:
+@pytest.mark.parametrize(
+    ("record", "least", "most"), [(1, 0, 0), (2, 0, BATCH), (3, BATCH, len(MANY)), (4, len(MANY), len(MANY))]
+)
+def test_a_ledger_that_is_lost_stops_the_run_and_the_audit_file_has_all(record: int, least: int, most: int) -> None:
     recorder, audit, system = MemoryRecorder(fails_at=record), AuditMemory(), _system(*MANY)
     result = run(system, FeedText(), recorder=recorder, audit=audit)
     assert (result.status, result.exit_code) == (Status.FAILED, ExitCode.FAILED)
     assert result.stopped is not None
     assert "is in the audit file" in str(result.stopped)
     done = [f"file://{path}" for path in gone(result)]
-    assert len(done) == {1: 0, 2: BATCH, 3: 112}[record]
+    assert least <= len(done) <= most
     told = [line["path"] for line in audit.lines if line["state"] == "done" and line["kind"] == "instance:data"]
     assert told == done
     assert len([effect for effect in system.effects if effect.startswith("delete")]) == len(done)
+
+
+def test_nothing_begins_once_the_ledger_is_lost_in_the_middle_of_a_batch() -> None:
+    """What follows is written down while a batch is at work; when that fails, the batch ends with what is under way."""
+    recorder, system, is_lost = MemoryRecorder(fails_at=2), _system(*MANY), threading.Event()
+
+    class TellsWhenItIsLost(AuditMemory):
+        def write(self, lines: Iterable[AuditLine]) -> None:
+            super().write(lines)
+            if "ledger_lost" in {line.get("code") for line in self.lines}:
+                is_lost.set()
+
+    system.before_delete = lambda _: None if is_lost.wait(10) else pytest.fail("nobody said that the ledger was lost")
+    result = run(system, FeedText(), recorder=recorder, audit=TellsWhenItIsLost())
+    codes = Counter((each.outcome, each.code) for each in result.items)
+    # The thread may be between its last look and its next effect when the run is told.
+    assert codes[Outcome.DONE, ""] <= 2
+    assert codes[Outcome.SKIPPED, "stopped"] == len(MANY) - codes[Outcome.DONE, ""]
+
+
+def test_a_batch_that_was_written_down_before_the_run_was_stopped_is_settled_too() -> None:
+    process, recorder = ProcessLifeline(), MemoryRecorder()
+
+    def stop_while_the_second_is_written(step: Step) -> None:
+        if len(step.intended) == REST:
+            process.stop(Stopped(reason="received SIGTERM"))
+
+    recorder.before_record = stop_while_the_second_is_written
+    result = run(_system(*MANY), FeedText(), recorder=recorder, lifeline=process)
+    assert result.status is Status.KILLED
+    assert sum(len(step.intended) for step in recorder.steps) == len(MANY)
+    assert sum(len(step.settled) for step in recorder.steps) == len(MANY)
+
+
+def test_nothing_of_a_batch_begins_before_it_is_written_down() -> None:
+    recorder, system, written = MemoryRecorder(), _system(*MANY), set[str]()
+    recorder.before_record = lambda step: written.update(item.path for item in step.intended)
+    early: list[str] = []
+    system.before_delete = lambda path: early.extend([] if f"file://{path}" in written else [path])
+    assert len(gone(run(system, FeedText(), recorder=recorder))) == len(MANY)
+    assert early == []
 
 
 def test_a_run_that_lost_its_lease_records_what_it_did_and_stops() -> None:
@@ -165,8 +214,10 @@ def test_a_run_that_lost_its_lease_records_what_it_did_and_stops() -> None:
     recorder = TakenOver()
     result = run(_system(*MANY), FeedText(), recorder=recorder)
     assert (result.status, result.exit_code) == (Status.KILLED, ExitCode.TERMINATED)
-    assert len(gone(result)) == BATCH
-    assert [each.code for each in result.items if each.outcome is Outcome.SKIPPED] == ["stopped"] * 12
+    done = len(gone(result))
+    assert BATCH <= done <= len(MANY)
+    assert [each.code for each in result.items if each.outcome is Outcome.SKIPPED] == ["stopped"] * (len(MANY) - done)
+    assert sum(len(step.settled) for step in recorder.steps) == len(MANY)
 
 
 def test_a_run_that_is_killed_ends_alone_and_the_others_go_on() -> None:

@@ -85,8 +85,8 @@ def test_when_nothing_else_can_be_done_the_run_is_refused(feed: Feed, message: s
 
 
 def test_a_storage_without_adapter_is_refused_before_anything_is_touched() -> None:
-    with pytest.raises(NotImplementedYet, match=r"^feed clicks on primary: storage hdfs://nn"):
-        _resolve([FeedText().feed()], named=True, on=cluster(default_fs="hdfs://nn:8020"))
+    with pytest.raises(NotImplementedYet, match=r"^feed clicks on primary: storage viewfs://all"):
+        _resolve([FeedText().feed()], named=True, on=cluster(default_fs="viewfs://all"))
 
 
 def test_the_clusters_file_system_may_begin_in_a_directory() -> None:

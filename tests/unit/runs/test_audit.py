@@ -14,7 +14,7 @@ import pytest
 from tests.unit.runs.fakes import done, item, left_item, start_request
 from toolkit.ledger.runs.rows import Origin
 from toolkit.runs.audit import AuditFile, opened_audit
-from toolkit.runs.audit_lines import intended_line, left_over_line, process_line, run_line, settled_line
+from toolkit.runs.audit_lines import intended_lines, left_over_line, process_line, run_line, settled_lines
 from toolkit.runs.errors import AuditLost, AuditUnusable
 from toolkit.runs.recorder import RecordedRun
 
@@ -83,7 +83,9 @@ def test_the_first_line_says_that_the_ledger_was_not_used_and_who_chose_that(tmp
 def test_a_line_about_an_item_says_who_did_what_to_which_path(tmp_path: Path) -> None:
     place = tmp_path / "audit.jsonl"
     with _opened(place) as audit:
-        audit.write([run_line(RUN, "running"), intended_line(RUN, item(3)), settled_line(RUN, item(3), done(3))])
+        audit.write(
+            [run_line(RUN, "running"), *intended_lines(RUN, [item(3)]), *settled_lines(RUN, [(item(3), done(3))])]
+        )
     _, run, intended, settled = _lines(place)
     assert (run["what"], run["state"], run["instance_key"]) == ("run", "running", "2026-03-20T12:00Z")
     of_item = {
@@ -107,7 +109,7 @@ def test_lines_are_appended_and_two_processes_may_share_a_file(tmp_path: Path) -
 def test_names_that_are_no_unicode_are_written_and_can_be_read_back(tmp_path: Path) -> None:
     path = os.fsdecode(b"file:///data/\xff\xe9")
     with _opened(tmp_path / "audit.jsonl") as audit:
-        audit.write([intended_line(RUN, item(path=path))])
+        audit.write(intended_lines(RUN, [item(path=path)]))
     line = _lines(tmp_path / "audit.jsonl")[1]
     assert os.fsencode(str(line["path"])) == b"file:///data/\xff\xe9"
 

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, envelope_of, request, start_request
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
 from toolkit.runs.active_run import ActiveRun
-from toolkit.runs.errors import LeaseExpired, LedgerLost, RunKilled, Stopped
+from toolkit.runs.errors import LeaseExpired, LedgerLost, PauseAsked, RunKilled, Stopped
 from toolkit.runs.heartbeat import Heartbeat
 from toolkit.runs.lifeline import CurrentLifeline, ProcessLifeline, Unbounded
 
@@ -199,3 +199,49 @@ def test_storage_asks_the_run_whose_effects_are_at_work() -> None:
     with current.of(stopped), pytest.raises(Stopped):
         current.check()
     current.check()
+
+
+def test_no_thread_of_a_suspended_run_goes_on_after_a_signal(scene: Scene) -> None:
+    scene.asked(RequestKind.SUSPEND, 1)
+    ended = list[str]()
+
+    def effect() -> None:
+        try:
+            scene.run.check()
+        except Stopped as stopped:
+            ended.append(stopped.reason)
+        else:
+            ended.append("went on")
+
+    threads = [threading.Thread(target=effect, daemon=True) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    while scene.recorder.statuses[-1] is not RunStatus.SUSPENDED:
+        time.sleep(0.001)
+    time.sleep(0.05)  # so that the others wait behind the one that rests
+    scene.process.stop(Stopped(reason="received SIGTERM"))
+    for thread in threads:
+        thread.join(10)
+    assert ended == ["received SIGTERM"] * 16
+
+
+def test_work_that_goes_on_elsewhere_is_to_be_called_off_before_a_run_rests(scene: Scene) -> None:
+    scene.run.check_without_rest()
+    scene.asked(RequestKind.SUSPEND, 1)
+    with pytest.raises(PauseAsked):
+        scene.run.check_without_rest()
+    resting = threading.Thread(target=scene.run.check, daemon=True)
+    resting.start()
+    while scene.recorder.statuses[-1] is not RunStatus.SUSPENDED:
+        time.sleep(0.001)
+    with pytest.raises(PauseAsked):
+        scene.run.check_without_rest()
+    scene.asked(RequestKind.RESUME, 2)
+    resting.join(10)
+    scene.run.check_without_rest()
+
+
+def test_work_that_goes_on_elsewhere_ends_with_its_run(scene: Scene) -> None:
+    scene.process.stop(Stopped(reason="received SIGTERM"))
+    with pytest.raises(Stopped, match="SIGTERM"):
+        scene.run.check_without_rest()

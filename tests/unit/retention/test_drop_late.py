@@ -1,0 +1,263 @@
+"""Data that comes into a directory while its removal waits: it stays, since every call follows a look at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.unit.retention.acting import BASE, SharedStore, capabilities, item
+from tests.unit.storage.silent_store import Clock
+from toolkit.el import CanonicalPath
+from toolkit.result import Outcome
+from toolkit.retention.drop import MOST_TOO_LATE, Drop
+from toolkit.retention.gate import Gate
+from toolkit.retention.one_by_one import OneByOne
+from toolkit.retention.pace import Pace
+from toolkit.retention.removed import UnitRemoved
+from toolkit.runs.errors import Stopped
+from toolkit.storage import NotFound, Unreachable
+from toolkit.storage.after_look import seen_lately
+from toolkit.storage.patient import PatientFileSystem
+
+MONTH = [item(f"2025/01/{day:02d}") for day in range(1, 5)]
+ROOT = CanonicalPath.parse(f"{BASE}/2025/01")
+ONE_CALL = f"delete {ROOT.path}"
+PRECIOUS = f"{ROOT.path}/PRECIOUS"
+
+
+@dataclass
+class Run:
+    """A run's lifeline and its brake, by hand."""
+
+    is_held: bool = False
+    on_check: Callable[[], None] = lambda: None
+
+    def check(self) -> None:
+        self.on_check()
+
+    def holds(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> bool:
+        del base, items, must_look
+        return self.is_held
+
+
+@dataclass
+class Place:
+    """A store that keeps a month, behind the patience and the pace that a run has."""
+
+    rate: float = 1000.0
+    run: Run = field(default_factory=Run)
+    clock: Clock = field(default_factory=Clock)
+    store: SharedStore = field(default_factory=lambda: SharedStore(has=capabilities()))
+    requests: int = 0
+
+    def __post_init__(self) -> None:
+        self.store.put(*(f"{each.path.path}/part" for each in MONTH))
+        self.pace = Pace(rate=self.rate, check=self.run.check, now=self.clock.now, sleep=self.clock.sleep)
+        self.store.before_effect = seen_lately(self.pace.wait)
+
+    def drop(self) -> UnitRemoved:
+        now, sleep = self.clock.now, self.clock.sleep
+        system = PatientFileSystem(inner=self.store, check=self.run.check, now=now, sleep=sleep)
+        gate = Gate(lifeline=self.run, brake=self.run)  # type: ignore[arg-type]  # a brake by hand
+        one = OneByOne(storage=lambda _: system, gate=gate)
+        return Drop(storage=lambda _: system, gate=gate, one_by_one=one, now=now).remove(ROOT, MONTH)
+
+    def fail(self, times: int, then: Callable[[], None] = lambda: None) -> None:
+        """The call for the directory is not answered so often; `then` happens at each."""
+
+        def broken(call: str, path: str) -> None:
+            if (call, path) == ("delete", ROOT.path) and self.requests < times:
+                self.requests += 1
+                then()
+                raise Unreachable(path=ROOT, detail="no answer")
+
+        self.store.broken = broken
+
+
+def _vanish(store: SharedStore) -> None:
+    for each in [each for each in store.files if each.startswith(f"{ROOT.path}/")]:
+        del store.files[each]
+    store.directories -= {each for each in store.directories if f"{each}/".startswith(f"{ROOT.path}/")}
+
+
+def _outcomes(done: UnitRemoved) -> set[tuple[str, str]]:
+    return {(each.result.outcome.value, each.result.code) for each in done.removed}
+
+
+def test_a_call_that_was_not_answered_is_sent_again_after_another_look() -> None:
+    place = Place()
+    place.fail(3)
+    done = place.drop()
+    assert (done.is_whole, _outcomes(done), done.note) == (True, {("done", "")}, "")
+    assert (place.store.effects, place.store.listed.count(ROOT.path)) == ([ONE_CALL], 4)
+    assert sum(place.clock.slept) > 1
+
+
+def test_what_comes_while_a_silent_store_is_waited_for_stays() -> None:
+    place = Place()
+    place.fail(1, then=lambda: place.store.put(PRECIOUS))
+    done = place.drop()
+    assert not done.is_whole
+    assert PRECIOUS in place.store.files
+    assert ONE_CALL not in place.store.effects
+    assert _outcomes(done) == {("done", "")}
+    assert "does not hold exactly what was planned any more" in done.note
+
+
+def test_what_comes_while_the_run_is_suspended_behind_the_look_stays() -> None:
+    place = Place()
+    checks = 0
+
+    def rest() -> None:
+        nonlocal checks
+        checks += 1
+        if checks == 2:  # the first is the gate's, before the look
+            place.clock.sleep(3600)
+            place.store.put(PRECIOUS)
+
+    place.run.on_check = rest
+    done = place.drop()
+    assert PRECIOUS in place.store.files
+    assert (done.is_whole, ONE_CALL in place.store.effects) == (False, False)
+
+
+def test_a_removal_that_waited_long_for_its_turn_looks_again_and_keeps_the_turn() -> None:
+    place = Place(rate=0.1)
+    place.pace.wait()  # somebody else's, so that the next turn is 10 s later
+    began = place.clock.now()
+    assert place.drop().is_whole
+    assert place.store.listed.count(ROOT.path) == 2
+    assert place.clock.now() - began == pytest.approx(10, abs=0.2)
+
+
+def test_a_look_that_is_always_too_old_ends_in_single_removals() -> None:
+    place = Place()
+    place.run.on_check = lambda: place.clock.sleep(3)
+    done = place.drop()
+    assert (done.is_whole, _outcomes(done)) == (False, {("done", "")})
+    assert place.store.listed.count(ROOT.path) == MOST_TOO_LATE
+    assert "could not be removed right after a look" in done.note
+
+
+def test_a_hold_that_comes_while_a_silent_store_is_waited_for_keeps_all() -> None:
+    """What was sent before may still take effect, so that the next run has to see what became of it."""
+    place = Place()
+    place.fail(1, then=lambda: setattr(place.run, "is_held", True))
+    done = place.drop()
+    assert place.store.effects == []
+    assert {(each.result.code, each.is_open) for each in done.removed} == {("unreachable", True)}
+
+
+def test_a_hold_that_was_there_before_anything_was_sent_is_told_as_such() -> None:
+    place = Place()
+    place.run.is_held = True
+    assert _outcomes(place.drop()) == {("skipped", "held")}
+
+
+def test_what_an_unanswered_call_removed_counts_as_removed_by_the_run() -> None:
+    place = Place()
+    place.fail(1, then=lambda: _vanish(place.store))
+    done = place.drop()
+    assert (done.is_whole, _outcomes(done)) == (True, {("done", "")})
+    assert place.store.effects == []
+
+
+def test_a_store_that_never_answers_is_given_up_after_its_patience() -> None:
+    place = Place()
+    place.fail(10**6)
+    done = place.drop()
+    assert {(each.result.code, each.is_open) for each in done.removed} == {("unreachable", True)}
+    assert 100 < sum(place.clock.slept) < 130
+
+
+def test_a_look_that_breaks_off_begins_anew_with_the_gate() -> None:
+    place = Place()
+
+    def broken(call: str, path: str) -> None:
+        if (call, path) == ("list", ROOT.path) and not place.run.is_held:
+            place.run.is_held = True
+            raise Unreachable(path=ROOT, detail="no answer")
+
+    place.store.broken = broken
+    assert _outcomes(place.drop()) == {("skipped", "held")}
+
+
+def test_what_an_unanswered_call_removes_before_the_next_one_counts_as_removed_by_the_run() -> None:
+    place = Place()
+
+    def broken(call: str, path: str) -> None:
+        if (call, path) == ("delete", ROOT.path):
+            place.requests += 1
+            if place.requests == 1:
+                raise Unreachable(path=ROOT, detail="no answer")
+            _vanish(place.store)
+
+    place.store.broken = broken
+    done = place.drop()
+    assert (place.requests, done.is_whole, _outcomes(done)) == (2, True, {("done", "")})
+
+
+def test_a_stop_between_the_look_and_the_call_has_touched_nothing() -> None:
+    place, asked = Place(), list[str]()
+    checks = 0
+
+    def stop() -> None:
+        nonlocal checks
+        checks += 1
+        if checks == 2:
+            raise Stopped(reason="received SIGTERM")
+
+    place.run.on_check = stop
+    place.store.broken = lambda call, path: asked.append(f"{call} {path}")
+    done = place.drop()
+    assert _outcomes(done) == {("skipped", "stopped")}
+    assert not any(each.is_open for each in done.removed)
+    assert {each for each in asked if each.startswith("status")} == {f"status {ROOT.path}"}
+
+
+def test_a_stop_when_nobody_can_tell_leaves_it_open() -> None:
+    place = Place()
+    checks = 0
+
+    def stop() -> None:
+        nonlocal checks
+        checks += 1
+        if checks >= 2:
+            place.store.broken = silent
+            raise Stopped(reason="received SIGTERM")
+
+    def silent(call: str, path: str) -> None:
+        raise Unreachable(path=BASE, detail=f"{call} {path}")
+
+    place.run.on_check = stop
+    done = place.drop()
+    assert {(each.result.outcome, each.result.code, each.is_open) for each in done.removed} == {
+        (Outcome.FAILED, "interrupted", True)
+    }
+
+
+def test_a_stop_while_a_silent_store_is_waited_for_leaves_it_open() -> None:
+    place = Place()
+
+    def stop() -> None:
+        raise Stopped(reason="received SIGTERM")
+
+    place.fail(1, then=lambda: setattr(place.run, "on_check", stop))
+    done = place.drop()
+    assert {(each.result.code, each.is_open) for each in done.removed} == {("unreachable", True)}
+
+
+def test_a_directory_that_somebody_else_removed_was_not_removed_by_the_run() -> None:
+    place = Place()
+
+    def removed(call: str, path: str) -> None:
+        if (call, path) == ("delete", ROOT.path):
+            _vanish(place.store)
+            raise NotFound(path=ROOT)
+
+    place.store.broken = removed
+    done = place.drop()
+    assert _outcomes(done) == {("skipped", "already_gone")}
+    assert "it was not there any more" in done.note

@@ -1,0 +1,149 @@
+"""What is removed at once: a plan's items in units, and units in batches that are written down together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from toolkit.retention.plan import ItemKind, PlanItem, Subtree
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import Capabilities
+
+BATCH = 500
+"""About so many items are written down before the first of them begins; a unit that is larger is a batch by itself."""
+BULK = 100
+"""So many items go to a store without directories in one call: few enough that a hold is seen soon."""
+_MOST_ONES, _UNITS_A_THREAD = 10, 3
+
+
+class Way(StrEnum):
+    """How a unit is removed."""
+
+    ONE = "one"
+    """Item by item, each by one call."""
+    TOGETHER = "together"
+    """A few items of one base, on a store where each goes at once: one call each, let through together."""
+    SUBTREE = "subtree"
+    """A directory that holds nothing but items, by one call."""
+    BULK = "bulk"
+    """Items of one base by the store's own bulk call."""
+    SPREAD = "spread"
+    """Items of one base on other machines."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """Items that go together.
+
+    Attributes:
+        positions: in the plan.
+        root: the directory that holds them; None unless they go with it.
+    """
+
+    way: Way
+    positions: range
+    root: CanonicalPath | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Batch:
+    """Units of one store that are written down together.
+
+    Attributes:
+        positions: in the plan.
+    """
+
+    positions: range
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Division:
+    """Divides the items of a feed's plan.
+
+    Attributes:
+        items: of the plan.
+        subtrees: of the plan.
+        capabilities: of the store that a path is on.
+        wave: so many items go to other machines at once; None: none do.
+    """
+
+    items: Sequence[PlanItem]
+    subtrees: Sequence[Subtree]
+    capabilities: Callable[[CanonicalPath], Capabilities]
+    wave: int | None = None
+
+    def batches(self) -> Iterator[Batch]:
+        """All items, in their order and each once."""
+        for _, of_store in groupby(self._units(), key=self._store):
+            yield from self._filled(of_store)
+
+    def _store(self, unit: Unit) -> tuple[str, str]:
+        base = self.items[unit.positions.start].base
+        return base.scheme, base.authority
+
+    def _filled(self, units: Iterator[Unit]) -> Iterator[Batch]:
+        waiting: list[Unit] = []
+        count, most = 0, BATCH
+        for unit in units:
+            if waiting and count + len(unit.positions) > most:
+                yield _batch(waiting)
+                waiting, count = [], 0
+            waiting.append(unit)
+            count += len(unit.positions)
+        if waiting:
+            yield _batch(waiting)
+
+    def _units(self) -> Iterator[Unit]:
+        at = 0
+        for subtree in self.subtrees:
+            if subtree.begin < at or not self.capabilities(subtree.root).atomic_delete:
+                continue
+            yield from self._without_subtrees(range(at, subtree.begin))
+            yield Unit(way=Way.SUBTREE, positions=range(subtree.begin, subtree.end), root=subtree.root)
+            at = subtree.end
+        yield from self._without_subtrees(range(at, len(self.items)))
+
+    def _without_subtrees(self, positions: range) -> Iterator[Unit]:
+        for is_bulk, same in groupby(positions, key=self._is_bulk):
+            found = list(same)
+            if not is_bulk:
+                yield from self._ones(range(found[0], found[-1] + 1))
+                continue
+            for _, of_base in groupby(found, key=lambda each: self.items[each].base):
+                yield from self._bulks(list(of_base))
+
+    def _ones(self, positions: range) -> Iterator[Unit]:
+        """A few at a time, when there are more than enough for all threads."""
+        parallel = self.capabilities(self.items[positions.start].base).parallel
+        size = max(1, min(_MOST_ONES, len(positions) // (parallel * _UNITS_A_THREAD)))
+        for at in range(positions.start, positions.stop, size):
+            few = range(at, min(at + size, positions.stop))
+            yield Unit(way=self._way_of(few), positions=few)
+
+    def _way_of(self, few: range) -> Way:
+        first = self.items[few.start]
+        is_uniform = all(
+            self.items[at].base == first.base and self.items[at].kind is not ItemKind.EMPTY_DIRECTORY for at in few
+        )
+        at_once = self.capabilities(first.base).atomic_delete
+        return Way.TOGETHER if is_uniform and at_once and len(few) > 1 else Way.ONE
+
+    def _is_bulk(self, position: int) -> bool:
+        item = self.items[position]
+        return item.kind is not ItemKind.EMPTY_DIRECTORY and not self.capabilities(item.base).directories
+
+    def _bulks(self, positions: Sequence[int]) -> Iterator[Unit]:
+        way, size = (Way.BULK, BULK) if self.wave is None else (Way.SPREAD, self.wave)
+        first, end = positions[0], positions[-1] + 1
+        for at in range(first, end, size):
+            yield Unit(way=way, positions=range(at, min(at + size, end)))
+
+
+def _batch(units: Sequence[Unit]) -> Batch:
+    return Batch(positions=range(units[0].positions.start, units[-1].positions.stop), units=tuple(units))
