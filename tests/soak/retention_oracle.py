@@ -1,152 +1,193 @@
-"""A slow second opinion on retention: no patterns, no pruning, no arithmetic on sequences."""
+"""A slow second opinion on retention, from the words of DESIGN sections 3, 7 and 8: no patterns, no pruning."""
 
 from __future__ import annotations
 
-import os
+import calendar
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
-FIRST, LAST = datetime(2026, 2, 20, tzinfo=UTC), datetime(2026, 4, 5, tzinfo=UTC)
-STEP = timedelta(minutes=15)
-"""Every name of the templates below has an instant on this grid."""
+from tests.soak.layouts import LAYOUTS, STATS, STEP, Layout
+from tests.soak.places import Kind, Tree
 
-TEMPLATES = {
-    "/data/${YEAR}/${MONTH}/${DAY}/${HOUR}": "/data/%Y/%m/%d/%H",
-    "/data/${YEAR}/${MONTH}/${DAY}": "/data/%Y/%m/%d",
-    "/data/in-${YEAR}-${MONTH}-${DAY}-${HOUR}": "/data/in-%Y-%m-%d-%H",
-    "/data/${DAY}.${MONTH}.${YEAR}/x/${HOUR}": "/data/%d.%m.%Y/x/%H",
-    "/data/${YEAR}${MONTH}${DAY}/raw": "/data/%Y%m%d/raw",
-    "/deep/base/${YEAR}-${MONTH}": "/deep/base/%Y-%m",
-}
-ZONES = ("UTC", "America/Los_Angeles", "Europe/Berlin", "Asia/Kolkata")
-FREQUENCIES = {"minutes(30)": timedelta(minutes=30), "hours(1)": timedelta(hours=1), "hours(6)": timedelta(hours=6)}
-JUNK = ("README", "2026-13-01", "_tmp", "2026 03", "feedctl", ".feedctl-other", "99", "ünï")
+FIRST, LAST = datetime(2026, 2, 10, tzinfo=UTC), datetime(2026, 4, 28, tzinfo=UTC)
+_GRID_END = LAST + timedelta(days=60)
+HOLD_FILE = ".feedctl-hold"
+
+ZONES = ("UTC", "America/Los_Angeles", "Europe/Berlin", "Asia/Kolkata", "Africa/Casablanca", "Australia/Lord_Howe")
+"""Some with an hour that is skipped or doubled in the window; in Casablanca both."""
+_FREQUENCIES = ("minutes(15)", "minutes(30)", "hours(1)", "hours(6)", "days(1)", "days(2)", "months(1)")
+_LIMITS = {"minutes": 30_000, "hours": 700, "days": 40, "months": 2}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One random feed with its data and its rules."""
+    """One random feed, its rules, and the time of the run.
 
-    template: str
+    Args:
+        layouts: of the location `data`, and of `stats` when there are two.
+        zone: of the paths.
+        calendar_zone: of the feed's calendar steps.
+        keeps_beyond: whether the last instances of a feed that ended stay.
+        hold: instants from one to before the other.
+        has_hold_file: whether a hold file is put into the base of the last location.
+        flag: the availability flag, which decides nothing here.
+    """
+
+    layouts: tuple[Layout, ...]
     zone: str
+    calendar_zone: str
     frequency: str
-    limit_hours: int
+    start: datetime
+    end: datetime
+    keeps_beyond: bool
+    limit: str
     keep_last: int
-    cut_off_hours: int
+    cut_off: str
     hold: tuple[datetime, datetime] | None
+    has_hold_file: bool
     nominal: datetime
+    flag: str = ""
 
     @classmethod
     def draw(cls, chance: random.Random) -> Case:
         """Any case; times are whole quarters of an hour."""
-        minutes = chance.randrange(int((LAST - FIRST) / STEP))
-        hold_start = FIRST + STEP * chance.randrange(4000)
-        return cls(
-            template=chance.choice(list(TEMPLATES)),
+        layout, steps = chance.choice(LAYOUTS), int((LAST - FIRST) / STEP)
+        stats = (chance.choice(STATS),) if chance.random() < 1 / 4 and layout.value_at is None else ()
+        unit, stride = chance.choice(list(_LIMITS)), chance.choice([1, 4])
+        case = cls(
+            layouts=(layout, *stats),
             zone=chance.choice(ZONES),
-            frequency=chance.choice(list(FREQUENCIES)),
-            limit_hours=chance.randrange(1, 400),
-            keep_last=chance.choice([0, 0, 1, 5, 50]),
-            cut_off_hours=chance.choice([0, 0, 3, 500]),
-            hold=(hold_start, hold_start + STEP * chance.randrange(1, 300)) if chance.random() < 1 / 3 else None,
-            nominal=FIRST + STEP * minutes,
+            calendar_zone=chance.choice(ZONES),
+            frequency=chance.choice(_FREQUENCIES),
+            start=FIRST - STEP * chance.randrange(5000),
+            end=FIRST + STEP * chance.randrange(1, chance.choice([1, 5, 5]) * steps),
+            keeps_beyond=chance.random() < 1 / 2,
+            limit=f"{unit}({chance.randrange(1, _LIMITS[unit] + 1)})",
+            keep_last=chance.choice([0, 0, 0, 1, 5, 50]),
+            cut_off=chance.choice(["", "", "", "hours(3)", "hours(500)", "days(20)"]),
+            hold=None,
+            has_hold_file=chance.random() < 1 / 30,
+            nominal=FIRST + STEP * chance.randrange(steps // 4, steps, stride),
+            flag=chance.choice(["", "_SUCCESS"]),
         )
+        hold_start = case.horizon - STEP * chance.randrange(500)
+        hold = (hold_start, hold_start + STEP * chance.randrange(1, 300))
+        return replace(case, hold=hold) if chance.random() < 1 / 3 else case
 
     @property
-    def base(self) -> str:
-        """The directory before the first variable."""
-        return self.template[: self.template.index("$")].rpartition("/")[0]
+    def horizon(self) -> datetime:
+        """What is before it is old enough; equal stays."""
+        effective = min(self.nominal, self.end) if self.keeps_beyond else self.nominal
+        return _moved(effective, self.limit, -1, self.calendar_zone)
 
-    def name_at(self, instant: datetime) -> str:
-        """The path of an instant."""
-        return instant.astimezone(ZoneInfo(self.zone)).strftime(TEMPLATES[self.template])
+    def is_held(self, tree: Tree) -> bool:
+        """Whether a hold file, or whatever has its name, is in the base of any location."""
+        return any(f"{layout.base}/{HOLD_FILE}" in tree for layout in self.layouts)
 
-    def instants_by_name(self) -> dict[str, list[datetime]]:
-        """All instants of the window by the path that they have, oldest first."""
-        found: dict[str, list[datetime]] = {}
-        instant = FIRST - timedelta(days=40)
-        while instant < LAST + timedelta(days=40):
-            found.setdefault(self.name_at(instant), []).append(instant)
-            instant += STEP
-        return found
-
-    def fill(self, root: Path, chance: random.Random) -> set[str]:
-        """Random instances, and names that are none; the paths of the instances."""
-        instances: set[str] = set()
-        for _ in range(chance.randrange(1, 120)):
-            name = self.name_at(FIRST + STEP * chance.randrange(int((LAST - FIRST) / STEP)))
-            instances.add(name)
-            _make(root, name, chance)
-        for _ in range(chance.randrange(4)):
-            parent = root / chance.choice(sorted(instances))[1:]
-            _make_junk(parent.parents[chance.randrange(2)], root / self.base[1:], chance)
-        return instances
-
-    def evicted(self, instances: set[str]) -> set[str]:
-        """The paths that have to go, by the words of DESIGN section 7."""
-        by_name, step = self.instants_by_name(), FREQUENCIES[self.frequency]
-        grid = set(_steps(FIRST - timedelta(days=60), step))
-        time = {
-            name: max((each for each in by_name[name] if each in grid), default=by_name[name][0]) for name in instances
-        }
-        newest = sorted({each for each in time.values() if each <= self.nominal}, reverse=True)[: self.keep_last]
-        horizon, cut_off = self.nominal - timedelta(hours=self.limit_hours), timedelta(hours=self.cut_off_hours)
+    def evicted(self, tree: Tree) -> dict[str, Layout]:
+        """The instances that have to go, each with the location that it is in."""
+        if self.is_held(tree):
+            return {}
+        grid = set(self._grid())
+        found = [self._times(layout, tree, grid) for layout in self.layouts]
+        counted = sorted({time for time in found[0].values() if time <= self.nominal}, reverse=True)
+        newest = counted[: self.keep_last]
         return {
-            name
-            for name, at in time.items()
-            if at < horizon
-            and not (len(newest) < self.keep_last or (newest and at >= newest[-1]))
-            and not (self.cut_off_hours and at + cut_off > self.nominal)
-            and not (self.hold and any(self.hold[0] - STEP < each < self.hold[1] for each in by_name[name]))
+            path: layout
+            for layout, times in zip(self.layouts, found, strict=True)
+            for path, time in times.items()
+            if time < self.horizon
+            and not (len(newest) < self.keep_last or (newest and time >= newest[-1]))
+            and not (self.cut_off and _moved(time, self.cut_off, 1, self.calendar_zone) > self.nominal)
+            and not self._covers(layout.instants(path, self.zone))
         }
 
-    def expected(self, before: set[str], evicted: set[str]) -> set[str]:
+    def empty(self, tree: Tree) -> dict[str, Layout]:
+        """The empty directories that have to go: on the way to instances, and begun before the horizon."""
+        above = {path.rpartition("/")[0] for path in tree}
+        return {
+            path: layout
+            for layout in (() if self.is_held(tree) else self.layouts)
+            for path, kind in tree.items()
+            if kind is Kind.DIRECTORY and path not in above
+            if (begin := layout.begin(path, self.zone)) is not None and begin < self.horizon
+        }
+
+    def expected(self, tree: Tree) -> Tree:
         """The tree after the run: without what goes, what is in it, and the parents that this empties."""
-        left = {each for each in before if not any(each == gone or each.startswith(gone + "/") for gone in evicted)}
-        for gone in evicted:
-            parent = gone.rpartition("/")[0]
-            while parent.startswith(self.base + "/") and not any(each.startswith(parent + "/") for each in left):
-                left.discard(parent)
+        goes = {**self.evicted(tree), **self.empty(tree)}
+        left = {path: kind for path, kind in tree.items() if not any(each in goes for each in _lineage(path))}
+        children = dict.fromkeys(left, 0) | {layout.base: 1 for layout in self.layouts}
+        for path in left:
+            children[path.rpartition("/")[0]] = children.get(path.rpartition("/")[0], 0) + 1
+        for path, layout in goes.items():
+            parent = path.rpartition("/")[0]
+            while parent.startswith(f"{layout.base}/") and not children.get(parent):
+                if left.pop(parent, None) is not None:
+                    children[parent.rpartition("/")[0]] -= 1
                 parent = parent.rpartition("/")[0]
         return left
 
+    def expected_keys(self, tree: Tree, keys: Tree) -> Tree:
+        """The keys after a run on a store without directories.
 
-def _steps(start: datetime, step: timedelta) -> Iterator[datetime]:
-    while start < LAST + timedelta(days=60):
-        yield start
-        start += step
+        Args:
+            tree: that the keys stand for.
+            keys: before the run.
+        """
+        goes = self.evicted(tree)
+        left = {key: kind for key, kind in keys.items() if not any(each in goes for each in _lineage(key))}
+        for path, layout in goes.items():
+            parent = path.rpartition("/")[0]
+            while parent.startswith(f"{layout.base}/"):
+                marker = f"{parent}/"
+                if not any(key.startswith(marker) and key != marker for key in left):
+                    left.pop(marker, None)
+                parent = parent.rpartition("/")[0]
+        return left
+
+    def _times(self, layout: Layout, tree: Tree, grid: set[datetime]) -> dict[str, datetime]:
+        """The instances of a location, each with its time."""
+        named = {path: layout.instants(path, self.zone) for path, kind in tree.items() if kind is not Kind.LINK}
+        return {
+            path: max((each for each in instants if each in grid), default=instants[0])
+            for path, instants in named.items()
+            if instants
+        }
+
+    def _covers(self, instants: tuple[datetime, ...]) -> bool:
+        """A path stands for everything from its first instant to its last."""
+        return self.hold is not None and self.hold[0] < instants[-1] + STEP and instants[0] < self.hold[1]
+
+    def _grid(self) -> Iterator[datetime]:
+        instant, number = self.start, 0
+        while instant < min(self.end, _GRID_END):
+            yield instant
+            number += 1
+            instant = _moved(self.start, self.frequency, number, self.calendar_zone)
 
 
-def tree(root: Path) -> set[str]:
-    """Everything below a directory, as absolute paths from it."""
-    found = (os.path.join(at, name) for at, dirs, files in os.walk(root) for name in [*dirs, *files])  # noqa: PTH118
-    return {"/" + os.path.relpath(each, root) for each in found}
+def _lineage(path: str) -> Iterator[str]:
+    """A path and all that it is in."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
-def _make(root: Path, name: str, chance: random.Random) -> None:
-    place = root / name[1:]
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if place.exists():
-        return
-    if chance.random() < 1 / 4:
-        place.touch()
-        return
-    place.mkdir()
-    for number in range(chance.randrange(4)):
-        (place / f"part-{number}").touch()
+def _moved(instant: datetime, step: str, times: int, zone: str) -> datetime:
+    """Minutes and hours are elapsed time; days and months keep the local time of day, in the first of two such."""
+    unit, _, count = step.rstrip(")").partition("(")
+    number = int(count) * times
+    if unit in {"minutes", "hours"}:
+        return instant + timedelta(**{unit: number})
+    local = instant.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
+    moved = local + timedelta(days=number) if unit == "days" else _months_later(local, number)
+    return moved.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
 
 
-def _make_junk(directory: Path, base: Path, chance: random.Random) -> None:
-    if directory != base and base not in directory.parents:
-        directory = base
-    place = directory / chance.choice(JUNK)
-    if place.exists() or not directory.is_dir():
-        return
-    if chance.random() < 1 / 2:
-        place.mkdir()
-    else:
-        place.symlink_to(base)
+def _months_later(local: datetime, months: int) -> datetime:
+    year, month = divmod(local.year * 12 + local.month - 1 + months, 12)
+    return local.replace(year=year, month=month + 1, day=min(local.day, calendar.monthrange(year, month + 1)[1]))
