@@ -7,7 +7,6 @@ ours, nothing between files.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from benchmarks.whole_process import PROGRAMS, ROOT, check_jsonschema, generated, run
+from benchmarks.whole_process import PROGRAMS, ROOT, check_jsonschema, generated, keep_bytecode, run
 
 GOAL = 1.0
 GROWTH_GOAL = 1.5
@@ -25,12 +24,6 @@ FEEDCTL = str(PROGRAMS / "feedctl")
 CHANGED = "feeds/web/clicks.yaml"
 TIME = "2026-03-20T12:00Z"
 FOUND_OR_NOT = (0, 1)
-
-
-def keep_bytecode(folder: Path) -> None:
-    """Lets what is measured find its bytecode, as when installed, on a machine that forbids writing it, too."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
 def lint(root: Path, *more: str) -> tuple[float, float]:

@@ -1,0 +1,43 @@
+"""feedctl evicts in a fresh Python: `in_process.py REPO TIME FEED LEDGER`; prints seconds of imports, of the call."""
+
+# ruff: noqa: E402 - the imports are what is measured
+
+import time
+
+_BEGAN = time.perf_counter()
+
+import os
+import sys
+
+from toolkit.bootstrap.eviction import RetentionOptions, evict
+from toolkit.clock import SystemClock
+from toolkit.el import parse_instant
+from toolkit.retention import FeedChoice, NoProgress
+from toolkit.runs.lifeline import lifeline
+
+_IMPORTED = time.perf_counter()
+
+
+def main() -> int:
+    """The exit code of the run."""
+    repo, nominal_time, feed, ledger = sys.argv[1:]
+    options = RetentionOptions(
+        choice=FeedChoice(names=(feed,)),
+        config_repo=repo,
+        environment=None,
+        nominal_time=parse_instant(nominal_time),
+        dry_run=False,
+        approve=None,
+        allow_dirty=False,
+        no_ledger=ledger == "no-ledger",
+    )
+    began = time.perf_counter()
+    with lifeline(os.environ) as line:
+        result = evict(options, SystemClock(), line, NoProgress())
+    print(_IMPORTED - _BEGAN)
+    print(time.perf_counter() - began)
+    return result.exit_code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
