@@ -41,27 +41,27 @@ class Forsaken:
     storage: Callable[[CanonicalPath], FileSystem]
 
     def remove(self, gone: Sequence[CanonicalPath]) -> None:
-        """Remove the directories above paths at which nothing is any more, as far as they are empty, nearest first.
+        """Remove the directories above paths at which nothing is any more, as far as they are empty, deepest first.
 
         One that cannot be removed stays: the next run of the feed that empties it tries again.
 
         Raises:
             Stopped: the run must not go on; the items stay open, and the next run comes here again.
         """
-        tried = {item.path for item in self.plan.items}
-        for path in gone:
-            for location, parent in self._above(path):
-                if parent in tried:
-                    break
-                tried.add(parent)
-                if not self._is_removed(location, parent):
-                    break
+        above = dict(each for path in gone for each in self._above(path))
+        occupied = {item.path for item in self.plan.items}
+        # Several of the paths may be in one directory, which is empty only after all that was emptied in it has gone.
+        for parent in sorted(above, key=_depth, reverse=True):
+            if parent in occupied or not self._is_removed(above[parent], parent):
+                occupied.add(parent.parent)
 
-    def _above(self, path: CanonicalPath) -> Iterator[tuple[Location, CanonicalPath]]:
-        location = next((each for each in self.target.locations if path.is_within(each.base)), None)
+    def _above(self, path: CanonicalPath) -> Iterator[tuple[CanonicalPath, Location]]:
+        around = [each for each in self.target.locations if path.is_within(each.base)]
+        # One location may be inside another one, and the base of either stays.
+        location = max(around, key=lambda each: _depth(each.base), default=None)
         parent = path.parent
         while location is not None and parent.is_within(location.base):
-            yield location, parent
+            yield parent, location
             parent = parent.parent
 
     def _is_removed(self, location: Location, parent: CanonicalPath) -> bool:
@@ -81,3 +81,7 @@ class Forsaken:
     def _tell(self, location: Location, parent: CanonicalPath) -> None:
         item = PlanItem.of_directory(ItemKind.EMPTY_DIRECTORY, parent, self.target, location)
         self.run.record(Step(beside=[(new_item(0, item), settled_item(0, ItemResult.done(item)))]))
+
+
+def _depth(path: CanonicalPath) -> int:
+    return path.path.count("/")

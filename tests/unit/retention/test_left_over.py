@@ -199,6 +199,28 @@ def test_a_directory_without_a_date_that_a_killed_run_emptied_goes_with_the_reru
     assert {"/data/clicks/fr", "/data/clicks/us"} <= set(system.tree())
 
 
+def test_one_that_several_emptied_directories_are_in_goes_after_all_of_them() -> None:
+    system = _system()
+    system.make("/data/clicks/eu/de", "/data/clicks/eu/fr", "/data/clicks/us/ca", "/data/clicks/us/ny")
+    system.put("/data/clicks/us/ny/2026-03-19")
+    left = [_left("eu/de/2026-03-01"), _left("us/ca/2026-03-01", run_id=8), _left("eu/fr/2026-03-01", run_id=9)]
+    places = FeedText(data="/data/clicks/${area}/${country}/${YEAR}-${MONTH}-${DAY}")
+    run(system, places, recorder=MemoryRecorder(left=left))
+    assert system.tree() == [
+        "/data", "/data/clicks", "/data/clicks/us", "/data/clicks/us/ny", "/data/clicks/us/ny/2026-03-19",
+        "/data/clicks/x",
+    ]  # fmt: skip
+
+
+def test_the_base_of_a_location_inside_another_one_stays() -> None:
+    system = _system()
+    system.make("/data/clicks/stats/de")
+    recorder = MemoryRecorder(left=[_left("stats/de/2026-03-01", kind="instance:stats")])
+    stats = "/data/clicks/stats/${region}/${YEAR}-${MONTH}-${DAY}"
+    run(system, FeedText(others={"stats": stats}), recorder=recorder)
+    assert system.tree() == ["/data", "/data/clicks", "/data/clicks/stats", "/data/clicks/x"]
+
+
 def test_a_run_that_a_limit_refuses_leaves_what_a_killed_run_emptied() -> None:
     system = _system("/data/clicks/us/2026-03-01", "/data/clicks/us/2026-03-02")
     system.make("/data/clicks/de")
