@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import getpass
 import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,6 +32,9 @@ _QUICK = {
 """A NameNode that is down or on standby is found out within seconds; the waiting beyond that is `PatientFileSystem`'s.
 
 Hadoop's own defaults try 15 times, up to 15 s apart: without an error for minutes."""
+
+_LIVE: weakref.WeakSet[Client] = weakref.WeakSet()
+"""The clients of this process, to be known in a child."""
 
 _DEFAULT_PORT = 8020
 _NAMENODES = "dfs.ha.namenodes."
@@ -98,7 +103,7 @@ class HdfsClient:
 def _client(spec: StorageSpec, settings: Mapping[str, str]) -> Client:
     """A client; nothing is asked of the NameNode yet. What is given here stands above the files that it reads."""
     try:
-        return Client(f"hdfs://{_address(spec.authority, settings)}", {**settings, **_QUICK, **spec.hadoop_conf})
+        client = Client(f"hdfs://{_address(spec.authority, settings)}", {**settings, **_QUICK, **spec.hadoop_conf})
     except (OSError, RuntimeError, ValueError) as error:
         raise UnusableHdfs(
             authority=spec.authority,
@@ -106,6 +111,20 @@ def _client(spec: StorageSpec, settings: Mapping[str, str]) -> Client:
             instead="check hadoop_conf of the cluster entity, or HADOOP_CONF_DIR: dfs.nameservices, "
             "dfs.ha.namenodes.NAME and dfs.namenode.rpc-address.NAME.EACH belong together",
         ) from error
+    _LIVE.add(client)
+    return client
+
+
+def _outlive_fork() -> None:
+    """Keep a parent's clients to the very end of the child: each waits for its threads there, and the child has none.
+
+    A reference from this module would not do, since the interpreter drops those when it ends.
+    """
+    for client in _LIVE:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))
+
+
+os.register_at_fork(after_in_child=_outlive_fork)
 
 
 def _address(authority: str, settings: Mapping[str, str]) -> str:

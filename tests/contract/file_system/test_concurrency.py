@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import threading
 from collections.abc import Callable
@@ -73,18 +72,6 @@ def test_a_spec_that_travelled_opens_the_same_store(store: Store) -> None:
     travelled = pickle.loads(pickle.dumps(store.spec))  # noqa: S301 - our own
     with store.opened(travelled, no_check).read(store.at("file")) as stream:
         assert stream.read() == b"1"
-
-
-@pytest.mark.slow
-def test_an_adapter_works_on_in_a_forked_process(store: Store) -> None:
-    """Spark's Python workers are forked from a daemon; a test bed that never forks would not show what they meet."""
-    store.put("file")
-    forking = multiprocessing.get_context("fork")
-    child = forking.Process(target=store.system.delete, args=(store.at("file"),), kwargs={"below": store.base})
-    child.start()
-    child.join(60)
-    assert child.exitcode == 0
-    assert store.names() == []
 
 
 def test_every_single_change_asks_first(store: Store) -> None:
