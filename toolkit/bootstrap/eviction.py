@@ -188,7 +188,7 @@ class _Wiring:
             nominal_time=self.options.nominal_time,
             dry_run=self.options.dry_run,
             approve=self.options.approve,
-            limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction),
+            limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
             environment=None if environment is None else environment.name,
             snapshot=self.snapshot.id,
             tzdata=version("tzdata"),

@@ -139,13 +139,6 @@ def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
 
 
 def _settings(settings: RepoSettings) -> Iterator[NotImplementedValue]:
-    if settings.max_delete.bytes is not None:
-        yield NotImplementedValue(
-            area=Area.RETENTION,
-            pointer=("max_delete", "bytes"),
-            value="max_delete: bytes",
-            instead="use max_delete: instances or fraction",
-        )
     if settings.first_run is FirstRun.PLAN:
         yield NotImplementedValue(
             area=Area.RETENTION,

@@ -18,10 +18,12 @@ class DeleteLimits:
     Attributes:
         instances: a number of instances.
         fraction: a part of the evictable and kept instances together; None: no such limit.
+        bytes: of the files in what goes, each counted once however often it is replicated; None: no such limit.
     """
 
     instances: int
     fraction: float | None = None
+    bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,3 +78,14 @@ def excess(by_feed: Mapping[str, int], kept: int, limits: DeleteLimits) -> Exces
         found = f"{evicted:,} of {evicted + kept:,} instances"
         return Excess(limit="max_delete.fraction", allowed=f"{limits.fraction:g}", found=found, by_feed=by_feed)
     return None
+
+
+def excess_weight(by_feed: Mapping[str, int], found: str, limits: DeleteLimits) -> Excess:
+    """That a plan is heavier than the limit, or that nobody knows how heavy it is.
+
+    Args:
+        by_feed: evicted instances for each feed and cluster.
+        found: what is known, in words.
+        limits: of the run, with one for bytes.
+    """
+    return Excess(limit="max_delete.bytes", allowed=f"{limits.bytes:,}", found=found, by_feed=by_feed)

@@ -9,20 +9,21 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from toolkit.entities import LocationType
-from toolkit.planning.delete_limits import excess, kept_needed
+from toolkit.planning.delete_limits import excess, excess_weight, kept_needed
 from toolkit.planning.retention import Candidate
 from toolkit.retention.find import OldWalk
 from toolkit.retention.findings import HOLD_FILE
 from toolkit.retention.newest import YoungWalk
 from toolkit.retention.plan import Failure, FeedPlan, RetentionPlan
 from toolkit.retention.seen import Seen
+from toolkit.retention.weighing import Scales
 from toolkit.storage import FileKind, NotFound, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolkit.el import CanonicalPath
-    from toolkit.planning.delete_limits import DeleteLimits
+    from toolkit.planning.delete_limits import DeleteLimits, Excess
     from toolkit.retention.targets import FeedTarget, Location
     from toolkit.storage import FileSystem
 
@@ -58,7 +59,14 @@ class Planner:
         plan = RetentionPlan(feeds=tuple(feeds))
         by_feed = plan.evicted_by_feed
         kept = self._kept_instances(planned, kept_needed(sum(by_feed.values()), limits))
-        return replace(plan, excess=excess(by_feed, kept, limits))
+        return replace(plan, excess=excess(by_feed, kept, limits) or self._excess_weight(plan, limits))
+
+    def _excess_weight(self, plan: RetentionPlan, limits: DeleteLimits) -> Excess | None:
+        if limits.bytes is None:
+            return None
+        scales = Scales(storage=self.storage, check=self.check)
+        found = scales.overweight(plan.feeds, limits.bytes)
+        return None if found is None else excess_weight(plan.evicted_by_feed, found, limits)
 
     def plan_feed(self, target: FeedTarget) -> FeedPlan:
         """The plan for one feed; what stops it is a failure of this feed only."""

@@ -104,11 +104,8 @@ def test_falcon_engines_and_some_settings_have_no_action_yet() -> None:
         "clicks_hourly"
     )
     assert [each.value for each in not_implemented(process)] == ["engine: oozie"]
-    settings = repository({"repo.yaml": "max_delete: {bytes: 5}\nfirst_run: plan\n"}).settings
-    assert [each.value for each in not_implemented(settings, Area.RETENTION)] == [
-        "max_delete: bytes",
-        "first_run: plan",
-    ]
+    settings = repository({"repo.yaml": "first_run: plan\n"}).settings
+    assert [each.value for each in not_implemented(settings, Area.RETENTION)] == ["first_run: plan"]
 
 
 def test_usual_entities_need_nothing_that_is_missing() -> None:

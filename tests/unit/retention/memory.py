@@ -161,7 +161,10 @@ class MemoryFileSystem:
         return True
 
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        raise NotImplementedError
+        if self._kind(path.path) is None:
+            raise NotFound(path=path)
+        sizes = [len(text) for key, text in self.files.items() if f"{key}/".startswith(f"{path.path}/")]
+        return ContentSummary(files=len(sizes), directories=0, size=sum(sizes))
 
 
 class AtomicMemory(MemoryFileSystem):
