@@ -174,7 +174,9 @@ class _Wiring:
             keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
             holds=(*repository.holds, *holds.as_entities),
             storage=storages.of,
-            neighbourhood=Neighbourhood(feeds=tuple(repository.feeds.values())),
+            neighbourhood=Neighbourhood(
+                feeds=tuple(repository.feeds.values()), clusters=tuple(repository.clusters.values())
+            ),
         )
         return resolver.resolve(self._chosen, must_all_work=bool(options.choice.names))
 

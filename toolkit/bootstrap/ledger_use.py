@@ -49,8 +49,8 @@ class LedgerHolds:
             return False
         known = {each.hold_id for each in self.found}
         added = [each for each in self.ledger.read(holds.active) if each.hold_id not in known]
-        feeds = (target.feed, *target.neighbours)
-        return any(holds.as_entity_hold(each).concerns(feed, target.cluster) for each in added for feed in feeds)
+        pairs = ((target.feed, target.cluster), *target.neighbours)
+        return any(holds.as_entity_hold(each).concerns(*pair) for each in added for pair in pairs)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

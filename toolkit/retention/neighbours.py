@@ -1,10 +1,14 @@
-"""Feeds that share data: the instances of one are, hold or lie in those of the other, and go with them."""
+"""Feeds that share data: the instances of one are, hold or lie in those of the other, and go with them.
+
+Two clusters may be on one store, so that a feed may also share data with itself.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -20,33 +24,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Neighbour:
-    """One location of a feed.
+    """One location of a feed on a cluster.
 
     Attributes:
         feed: name.
+        cluster: name.
         location: with the base that a hold file of the feed is in.
         sample: where the feed's first instance is; a variable without a value stands as its own name.
     """
 
     feed: str
+    cluster: str
     location: Location
     sample: CanonicalPath
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The feed and the cluster."""
+        return self.feed, self.cluster
 
 
 @dataclass(kw_only=True)
 class _Index:
-    """All locations of a cluster, by what they are looked for."""
+    """All locations, by what they are looked for."""
 
     by_sample: list[Neighbour] = field(default_factory=list)
     by_base: dict[CanonicalPath, list[Neighbour]] = field(default_factory=lambda: defaultdict(list))
-    by_feed: dict[str, list[Neighbour]] = field(default_factory=lambda: defaultdict(list))
+    by_pair: dict[tuple[str, str], list[Neighbour]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def of(cls, neighbours: Iterable[Neighbour]) -> _Index:
         index = cls(by_sample=sorted(neighbours, key=_place))
         for each in index.by_sample:
             index.by_base[each.location.base].append(each)
-            index.by_feed[each.feed].append(each)
+            index.by_pair[each.pair].append(each)
         return index
 
     def near(self, own: Neighbour) -> Iterator[Neighbour]:
@@ -62,52 +73,63 @@ class _Index:
             yield from self.by_base.get(above, ())
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Neighbourhood:
-    """Knows where all feeds of a repo are, cluster by cluster.
+    """Knows where all feeds of a repo are.
 
     Attributes:
         feeds: all of the repo.
+        clusters: all of the repo.
     """
 
     feeds: Sequence[Feed] = ()
-    _by_cluster: dict[str, _Index] = field(default_factory=dict)
+    clusters: Sequence[Cluster] = ()
 
     def of(self, feed: Feed, cluster: Cluster) -> tuple[Neighbour, ...]:
-        """Locations of other feeds on the cluster that share data with a location of this one."""
-        if cluster.name not in self._by_cluster:
-            self._by_cluster[cluster.name] = _Index.of(_neighbours(self.feeds, cluster))
-        index = self._by_cluster[cluster.name]
-        found = chain.from_iterable(_sharing(own, index) for own in index.by_feed.get(feed.name, ()))
-        return tuple(dict.fromkeys(found))
+        """Locations that share data with one of this feed on this cluster: of other feeds, or on other clusters."""
+        own = self._index.by_pair.get((feed.name, cluster.name), ())
+        return tuple(dict.fromkeys(chain.from_iterable(_sharing(each, self._index) for each in own)))
+
+    @cached_property
+    def _index(self) -> _Index:
+        clusters = {each.name: each for each in self.clusters}
+        pairs = ((feed, clusters.get(each.name)) for feed in self.feeds for each in feed.clusters)
+        return _Index.of(
+            location for feed, cluster in pairs if cluster is not None for location in _locations(feed, cluster)
+        )
 
 
 def holds_of(neighbours: Iterable[Neighbour], feed: Feed, cluster: Cluster, holds: Iterable[Hold]) -> Iterator[Hold]:
     """The holds of the neighbours, as holds of the feed that they share data with."""
-    names = {each.feed for each in neighbours}
+    pairs = sorted({each.pair for each in neighbours})
     for hold in holds:
-        if hold.feed in names and hold.concerns(hold.feed, cluster.name):
-            yield replace(hold, feed=feed.name, reason=f"hold of feed {hold.feed}: {hold.reason}")
+        theirs = next((pair for pair in pairs if hold.concerns(*pair)), None)
+        if theirs is not None and not hold.concerns(feed.name, cluster.name):
+            reason = f"hold of feed {place_of(theirs, cluster.name)}: {hold.reason}"
+            yield replace(hold, feed=feed.name, cluster=cluster.name, reason=reason)
 
 
-def _neighbours(feeds: Iterable[Feed], cluster: Cluster) -> Iterator[Neighbour]:
-    for feed in feeds:
-        if all(each.name != cluster.name for each in feed.clusters):
-            continue
-        start = feed.cluster(cluster.name).validity.start
-        for kind, template in FeedStorage.of(feed, cluster).templates.items():
-            base = cluster.place(template.base)
-            sample = template.render(start, {name: name for name in template.variables})
-            yield Neighbour(
-                feed=feed.name,
-                location=Location(type=kind, template=template, base=base),
-                sample=cluster.place(sample),
-            )
+def place_of(pair: tuple[str, str], cluster: str) -> str:
+    """How messages of a run on the cluster name a feed on another one, or on the same."""
+    return pair[0] if pair[1] == cluster else f"{pair[0]} on {pair[1]}"
+
+
+def _locations(feed: Feed, cluster: Cluster) -> Iterator[Neighbour]:
+    start = feed.cluster(cluster.name).validity.start
+    for kind, template in FeedStorage.of(feed, cluster).templates.items():
+        base = cluster.place(template.base)
+        sample = template.render(start, {name: name for name in template.variables})
+        yield Neighbour(
+            feed=feed.name,
+            cluster=cluster.name,
+            location=Location(type=kind, template=template, base=base),
+            sample=cluster.place(sample),
+        )
 
 
 def _sharing(own: Neighbour, index: _Index) -> Iterator[Neighbour]:
     for each in index.near(own):
-        if each.feed != own.feed and (_is_inside(each.sample, own.location) or _is_inside(own.sample, each.location)):
+        if each.pair != own.pair and (_is_inside(each.sample, own.location) or _is_inside(own.sample, each.location)):
             yield each
 
 

@@ -11,7 +11,7 @@ from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.eviction_policy import RetentionClock, eviction_policy
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.retention.errors import NotYetEvictable, UndatedData
-from toolkit.retention.neighbours import Neighbour, Neighbourhood, holds_of
+from toolkit.retention.neighbours import Neighbour, Neighbourhood, holds_of, place_of
 from toolkit.retention.plan import Failure, FeedPlan
 from toolkit.retention.targets import FeedTarget, Location
 
@@ -107,10 +107,10 @@ class Resolver:
             policy=eviction_policy(feed, cluster.name, retention, clock, holds),
             locations=locations,
             neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
-            neighbours=tuple(sorted({each.feed for each in neighbours})),
+            neighbours=tuple(sorted({each.pair for each in neighbours})),
             availability_flag=feed.availability_flag or "",
             name_services=cluster.name_services,
-            notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours)),
+            notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours, cluster)),
         )
 
     def _location(self, kind: LocationType, template: PathTemplate, feed: Feed, cluster: Cluster) -> Location:
@@ -135,8 +135,9 @@ def _open_variable_notes(dated: Mapping[LocationType, PathTemplate]) -> Iterator
             yield f"{kind}: ${{{name}}} in {template.text} has no value, so every name in its place is taken"
 
 
-def _neighbour_notes(neighbours: Iterable[Neighbour]) -> Iterator[str]:
-    for name in sorted({each.feed for each in neighbours}):
+def _neighbour_notes(neighbours: Iterable[Neighbour], cluster: Cluster) -> Iterator[str]:
+    for pair in sorted({each.pair for each in neighbours}):
+        name = place_of(pair, cluster.name)
         yield f"feed {name} shares this data and loses what goes here, whatever its own retention; its holds count"
 
 

@@ -51,8 +51,8 @@ class FeedTarget:
         instances: the feed's grid on the cluster.
         policy: what decides about each instance.
         locations: the dated ones.
-        neighbour_bases: of other feeds that share this data; a hold file there counts as well.
-        neighbours: the names of those feeds; a hold on them counts as well.
+        neighbour_bases: of feeds that share this data; a hold file there counts as well.
+        neighbours: those feeds, each with its cluster; a hold on them counts as well.
         availability_flag: the file that says that an instance is complete; empty: there is none.
         name_services: authorities that are one store with a name service, see `Cluster.name_services`.
         notes: what the user should know, for example an undated location that stays.
@@ -66,7 +66,7 @@ class FeedTarget:
     policy: EvictionPolicy
     locations: tuple[Location, ...]
     neighbour_bases: tuple[CanonicalPath, ...] = ()
-    neighbours: tuple[str, ...] = ()
+    neighbours: tuple[tuple[str, str], ...] = ()
     availability_flag: str = ""
     name_services: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -10,11 +10,12 @@ import pytest
 from tests.unit.retention.feeds import DAILY, NOMINAL, FeedText, cluster
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import CanonicalPath, parse_instant
-from toolkit.entities import Hold
+from toolkit.entities import Feed, Hold
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import Neighbourhood, Resolver
 from toolkit.retention.plan import FeedPlan
 from toolkit.retention.planner import Planner
+from toolkit.retention.targets import FeedTarget
 from toolkit.storage import FileSystem
 
 NOTE = "feed other shares this data and loses what goes here, whatever its own retention; its holds count"
@@ -32,7 +33,7 @@ def _plan(system: MemoryFileSystem, other: FeedText, holds: Iterable[Hold] = ())
         keep_beyond_validity=True,
         holds=tuple(holds),
         storage=storage,
-        neighbourhood=Neighbourhood(feeds=(clicks, other.feed())),
+        neighbourhood=Neighbourhood(feeds=(clicks, other.feed()), clusters=(cluster(),)),
     )
     resolved = resolver.resolve([(clicks, cluster())], must_all_work=True)
     planner = Planner(storage=storage, check=lambda: None)
@@ -102,6 +103,46 @@ def test_a_name_node_and_its_name_service_are_one_place() -> None:
     conf = {"dfs.nameservices": "ns1", "dfs.namenode.rpc-address.ns1": "nn1:8020"}
     on = replace(cluster(default_fs="hdfs://ns1"), hadoop_conf=conf)
     clicks, other = FeedText().feed(), _other(f"hdfs://nn1:8020{DAILY}").feed()
-    (found,) = Neighbourhood(feeds=(clicks, other)).of(clicks, on)
+    (found,) = Neighbourhood(feeds=(clicks, other), clusters=(on,)).of(clicks, on)
     assert (found.feed, str(found.location.base)) == ("other", "hdfs://ns1/data/clicks")
-    assert Neighbourhood(feeds=(clicks, other)).of(clicks, cluster(default_fs="hdfs://ns1")) == ()
+    ignorant = cluster(default_fs="hdfs://ns1")
+    assert Neighbourhood(feeds=(clicks, other), clusters=(ignorant,)).of(clicks, ignorant) == ()
+
+
+def _on_both(feed: Feed) -> Feed:
+    """Also on a cluster that is on the same store."""
+    return replace(feed, clusters=(*feed.clusters, replace(feed.clusters[0], name="adhoc")))
+
+
+def _resolved(feeds: tuple[Feed, ...], *holds: Hold) -> FeedTarget:
+    """The first of the feeds on the cluster primary; the cluster adhoc is on the same store."""
+    resolver = Resolver(
+        nominal_time=parse_instant(NOMINAL),
+        keep_beyond_validity=True,
+        holds=holds,
+        storage=lambda _: MemoryFileSystem(),
+        neighbourhood=Neighbourhood(feeds=feeds, clusters=(cluster(), replace(cluster(), name="adhoc"))),
+    )
+    (target,) = resolver.resolve([(feeds[0], cluster())], must_all_work=True).targets
+    return target
+
+
+def test_a_hold_of_the_same_feed_on_another_cluster_of_one_store_counts() -> None:
+    target = _resolved((_on_both(FeedText().feed()),), Hold(feed="clicks", cluster="adhoc", reason="audit"))
+    assert target.neighbours == (("clicks", "adhoc"),)
+    assert [hold.reason for hold in target.policy.holds] == ["hold of feed clicks on adhoc: audit"]
+    assert target.notes == (NOTE.replace("other", "clicks on adhoc"),)
+    assert [str(base) for base in target.neighbour_bases] == ["file:///data/clicks"]
+
+
+def test_a_hold_of_another_feed_on_another_cluster_of_one_store_counts() -> None:
+    on_both = _on_both(_other(DAILY).feed())
+    other = replace(on_both, clusters=on_both.clusters[1:])
+    target = _resolved((FeedText().feed(), other), Hold(feed="other", reason="audit"))
+    assert target.neighbours == (("other", "adhoc"),)
+    assert [hold.reason for hold in target.policy.holds] == ["hold of feed other on adhoc: audit"]
+
+
+def test_a_hold_on_both_clusters_counts_once() -> None:
+    target = _resolved((_on_both(FeedText().feed()),), Hold(feed="clicks", reason="audit"))
+    assert [hold.reason for hold in target.policy.holds] == ["audit"]

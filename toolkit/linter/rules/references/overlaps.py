@@ -58,7 +58,7 @@ class _Node:
 
 @once
 def overlaps(repository: Repository) -> tuple[Overlaps, ...]:
-    """The sites that have something in common with another feed's, in the order of sites."""
+    """The sites that have something in common with another one, in the order of sites."""
     stores: dict[tuple[str, ...], list[tuple[int, Site]]] = {}
     for order, site in enumerate(sites(repository)):
         stores.setdefault(site.store, []).append((order, site))
@@ -85,8 +85,7 @@ def _found(root: _Node, order: int, site: Site, names: tuple[Segment, ...]) -> O
     for segment in names:
         around.extend(islice(_others(frontier, site), _ENOUGH))
         frontier = [child for node in frontier for child in node.met_by(segment)]
-    before = (other for node in frontier for place, other in node.here if place < order)
-    same = (each for each in before if each.feed is not site.feed or each.feed_cluster is site.feed_cluster)
+    same = (other for node in frontier for place, other in node.here if place < order)
     return Overlaps(site=site, same=tuple(islice(same, _ENOUGH)), around=tuple(around[:_ENOUGH]))
 
 

@@ -50,7 +50,7 @@ def _hit(site: Site, others: list[Site], made: frozenset[tuple[str, str]]) -> Hi
         pointer=site.pointer,
         message=f"{_who(site, others)}{_such_as(site, other)}{_consequence(deletes, site, other)}",
         hint="give each its own directory" if site.what != "table" else "tell them apart by a partition key",
-        severity=Severity.ERROR if deletes or both_made else Severity.WARNING,
+        severity=Severity.ERROR if (deletes or both_made) and other.feed is not site.feed else Severity.WARNING,
         related=tuple(sorted({each.feed.name for each in others} - {site.feed.name})),
     )
 
@@ -63,7 +63,8 @@ def _who(site: Site, others: list[Site]) -> str:
 
 def _name(other: Site, site: Site) -> str:
     if other.feed is site.feed:
-        return f"its {other}"
+        is_beside = other.feed_cluster is site.feed_cluster
+        return f"its {other}" if is_beside else f"its {other} on {other.feed_cluster.name}"
     return f"the {other} of {other.feed.name} on {other.feed_cluster.name}"
 
 
