@@ -98,7 +98,7 @@ def base_findings(path: CanonicalPath, opened: Opened, actor: Actor, *, is_evict
 
 def _of_keys(path: CanonicalPath, system: FileSystem, answered: str) -> Finding:
     """No key begins so, which is nothing unusual, or there is no such bucket."""
-    root = CanonicalPath(path.scheme, path.authority, "/")
+    root = path.root
     try:
         system.status(root)
     except NotFound:

@@ -111,6 +111,11 @@ class CanonicalPath:
         """The directory that holds this path; the root is its own parent."""
         return CanonicalPath(self.scheme, self.authority, self.path.rpartition("/")[0] or "/")
 
+    @property
+    def root(self) -> CanonicalPath:
+        """The root of the store that the path is on."""
+        return CanonicalPath(self.scheme, self.authority, "/")
+
     def child(self, name: str) -> CanonicalPath:
         """The path of a name in this directory.
 

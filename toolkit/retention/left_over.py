@@ -104,8 +104,7 @@ def _can_be_told_of(base: CanonicalPath, system: FileSystem) -> bool:
     """A base without directories is gone with its last key; there the bucket shows that the store is the right one."""
     if is_present(system, base):
         return True
-    root = CanonicalPath(base.scheme, base.authority, "/")
-    return not system.capabilities.directories and is_present(system, root) is True
+    return not system.capabilities.directories and is_present(system, base.root) is True
 
 
 def _is_gone(

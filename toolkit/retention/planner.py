@@ -87,12 +87,19 @@ class Planner:
         present: list[Location] = []
         absent: list[Location] = []
         for location in target.locations:
-            try:
-                self.storage(location.base).status(location.base)
-                present.append(location)
-            except NotFound:
-                absent.append(location)
+            (present if self._is_present(location.base) else absent).append(location)
         return present, absent
+
+    def _is_present(self, base: CanonicalPath) -> bool:
+        """Whether the base exists; where directories are only beginnings of keys, a misspelt bucket must not pass."""
+        system = self.storage(base)
+        try:
+            system.status(base)
+        except NotFound:
+            if not system.capabilities.directories:
+                system.status(base.root)
+            return False
+        return True
 
     def _held_by(self, bases: Iterable[CanonicalPath]) -> str | None:
         """What a hold file says; one that cannot be read stops the feed, since nobody knows what it holds."""

@@ -28,6 +28,15 @@ def test_instances_are_found_and_none_goes_with_a_directory() -> None:
     assert str(plan.items[0].path) == "s3://bucket/data/clicks/2025/01/01"
 
 
+def test_a_base_without_keys_is_absent_in_a_bucket_and_a_failure_without_one() -> None:
+    plan = _planned("/other/x")
+    assert (plan.failure, plan.notes) == (None, ("data: s3://bucket/data/clicks does not exist",))
+    missing = _planned()
+    assert missing.failure is not None
+    assert (missing.failure.code, missing.items) == ("not_found", ())
+    assert "s3://bucket/" in missing.failure.message
+
+
 def test_a_name_that_is_an_object_and_a_directory_is_one_instance() -> None:
     keys = ["/data/clicks/2025-01-01", "/data/clicks/2025-01-01-x", "/data/clicks/2025-01-01/part"]
     plan = _planned(*keys, feed=FeedText(data="/data/clicks/${YEAR}-${MONTH}-${DAY}"))
