@@ -69,7 +69,8 @@ class Drop:
 
     def _dropped(self, drop: _OneDrop) -> UnitRemoved:
         try:
-            if drop.happened():
+            why_not = drop.why_it_stays()
+            if why_not is None:
                 return drop.done()
         except Unreachable as error:
             _LOG.warning('event=subtree_failed code=%s path="%s"', error.code, drop.root)
@@ -82,7 +83,7 @@ class Drop:
             return drop.stopped()
         if drop.is_gone_unanswered():
             return drop.done()
-        return self._one_by_one(drop, "it does not hold exactly what was planned any more")
+        return self._one_by_one(drop, why_not)
 
     def _failed(self, drop: _OneDrop, error: StorageError) -> UnitRemoved:
         if not isinstance(error, NotFound):
@@ -111,14 +112,15 @@ class _OneDrop:
     def base(self) -> CanonicalPath:
         return self.items[0].base
 
-    def happened(self) -> bool:
-        """Look, and remove at once what was seen; False: it is not as planned."""
+    def why_it_stays(self) -> str | None:
+        """Look, and remove at once what was seen; None: that happened."""
         with self.look:
             if not holds_exactly(self.system, self.root, self.items):
-                return False
-            self.look.saw()
+                return "it does not hold exactly what was planned any more"
+            if self.look.is_old:
+                return "listing it took too long to rely on what was seen"
             self.system.delete(self.root, below=self.base)
-        return True
+        return None
 
     def is_gone_unanswered(self) -> bool:
         """Whether a call that was not answered has removed it."""

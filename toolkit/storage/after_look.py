@@ -24,6 +24,9 @@ class LookAgain(Exception):  # noqa: N818 - named for what is to be done; only w
 class AfterLook:
     """A look and the removal that relies on it; while it is entered, it holds for the calls of this thread.
 
+    The look begins when it is entered, and its age is counted from there: what comes into the first of many directories
+    while the others are listed is not seen.
+
     Neither the listings nor the removal are repeated by `PatientFileSystem`: it waits and raises `LookAgain`. So does
     `seen_lately` when the run rested between the look and the request: for its turn (`delete_rate`), or suspended.
 
@@ -40,10 +43,11 @@ class AfterLook:
     is_unanswered: bool = False
     has_had_turn: bool = False
     wait: Callable[[Unreachable], None] | None = None
-    _seen_at: float = field(default=float("-inf"), init=False)
+    _began: float = field(default=float("-inf"), init=False)
     _entered: Token[AfterLook | None] | None = field(default=None, init=False, repr=False)
 
     def __enter__(self) -> Self:
+        self._began = self.now()
         self._entered = _CURRENT.set(self)
         return self
 
@@ -53,9 +57,10 @@ class AfterLook:
         if self._entered is not None:
             _CURRENT.reset(self._entered)
 
-    def saw(self) -> None:
-        """The look has just ended."""
-        self._seen_at = self.now()
+    @property
+    def is_old(self) -> bool:
+        """Whether what was seen first may have changed too long ago."""
+        return self.now() - self._began > LOOK_SECONDS
 
     def refuse_old(self) -> None:
         """Called last before the request is sent.
@@ -64,7 +69,7 @@ class AfterLook:
             LookAgain: the look is too old; the request must not be sent.
         """
         self.has_had_turn = True
-        if self.now() - self._seen_at > LOOK_SECONDS:
+        if self.is_old:
             self.too_late += 1
             raise LookAgain
 

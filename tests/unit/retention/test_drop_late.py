@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -17,7 +17,7 @@ from toolkit.retention.one_by_one import OneByOne
 from toolkit.retention.pace import Pace
 from toolkit.retention.removed import UnitRemoved
 from toolkit.runs.errors import Stopped
-from toolkit.storage import NotFound, Unreachable
+from toolkit.storage import Entry, NotFound, Unreachable
 from toolkit.storage.after_look import seen_lately
 from toolkit.storage.patient import PatientFileSystem
 
@@ -261,3 +261,29 @@ def test_a_directory_that_somebody_else_removed_was_not_removed_by_the_run() -> 
     done = place.drop()
     assert _outcomes(done) == {("skipped", "already_gone")}
     assert "it was not there any more" in done.note
+
+
+@dataclass
+class _SlowStore(SharedStore):
+    """Takes long to answer a listing; what comes meanwhile is not in the answer."""
+
+    seconds: float = 0
+    meanwhile: Callable[[], None] = lambda: None
+    clock: Clock = field(default_factory=Clock)
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        found = list(super().list(path, start_from=start_from))
+        self.clock.sleep(self.seconds)
+        self.meanwhile()
+        return iter(found)
+
+
+def test_what_comes_while_a_slow_listing_is_waited_for_stays() -> None:
+    store = _SlowStore(has=capabilities(), seconds=3)
+    store.meanwhile = lambda: store.put(PRECIOUS)
+    place = Place(store=store, clock=store.clock)
+    done = place.drop()
+    assert PRECIOUS in store.files
+    assert (done.is_whole, ONE_CALL in store.effects) == (False, False)
+    assert _outcomes(done) == {("done", "")}
+    assert "listing it took too long" in done.note
