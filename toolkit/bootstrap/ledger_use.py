@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+
 from toolkit.bootstrap.ledgers import NoLedgerNamed, ledger_of
 from toolkit.errors import Skipped
+from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.state import gate, holds
 
 if TYPE_CHECKING:
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.state.holds import LedgerHold
     from toolkit.retention.targets import FeedTarget
+
+_RESTART_SECONDS = 10.0
+"""A database that is restarted is waited for so long, well below a lease; meanwhile nothing is deleted."""
+_POLL_SECONDS = 0.5
 
 _NOT_READ = "ledger holds, safe mode and suspensions were not read"
 
@@ -29,10 +36,12 @@ class LedgerHolds:
     Attributes:
         ledger: None: the action does without.
         found: when they were read.
+        patience: seconds for which a ledger that cannot be read is asked again.
     """
 
     ledger: Ledger | None
     found: tuple[LedgerHold, ...]
+    patience: float = _RESTART_SECONDS
 
     @property
     def as_entities(self) -> tuple[Hold, ...]:
@@ -48,9 +57,18 @@ class LedgerHolds:
         if self.ledger is None:
             return False
         known = {each.hold_id for each in self.found}
-        added = [each for each in self.ledger.read(holds.active) if each.hold_id not in known]
+        added = [each for each in self._active(self.ledger) if each.hold_id not in known]
         pairs = ((target.feed, target.cluster), *target.neighbours)
         return any(holds.as_entity_hold(each).concerns(*pair) for each in added for pair in pairs)
+
+    def _active(self, ledger: Ledger) -> Sequence[LedgerHold]:
+        again = Retrying(
+            retry=retry_if_exception_type(LedgerUnavailable),
+            stop=stop_after_delay(self.patience),
+            wait=wait_fixed(_POLL_SECONDS),
+            reraise=True,
+        )
+        return again(ledger.read, holds.active)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
