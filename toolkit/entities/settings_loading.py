@@ -70,7 +70,9 @@ def load_holds(parsed: ParsedFiles) -> tuple[tuple[Hold, ...], tuple[Problem, ..
     layer = parsed.documents.get(HOLDS_FILE)
     if layer is None:
         return (), ()
-    cleaned = replace(layer, document=merge_layers([layer]))
+    # Elsewhere null removes what a default says; here it is an edit that was not finished, and would hold nothing.
+    is_unfinished = layer.document.get("holds", ()) is None
+    cleaned = layer if is_unfinished else replace(layer, document=merge_layers([layer]))
     problems = tuple(layer_problems(cleaned, SchemaName.HOLDS, Form.MERGED))
     return ((), problems) if problems else (structure(cleaned.document, Holds).holds, ())
 

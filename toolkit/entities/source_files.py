@@ -14,7 +14,6 @@ ENVIRONMENTS_FOLDER = "environments"
 SUFFIX = ".yaml"
 
 _KIND_OF_FOLDER = {kind.folder: kind for kind in Kind}
-_MISSPELT = {**{str(kind): kind.folder for kind in Kind}, "environment": ENVIRONMENTS_FOLDER}
 _ROOT_FILES = frozenset({REPO_FILE, HOLDS_FILE, DEFAULTS_NAME})
 _ROOT_FILE_OF_STEM = {
     "repo": REPO_FILE,
@@ -24,6 +23,15 @@ _ROOT_FILE_OF_STEM = {
     "defaults": DEFAULTS_NAME,
 }
 _PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER})
+_PLACE_OF_FOLDER = {
+    **{place: f"{place}/" for place in _PLACES},
+    **{str(kind): f"{kind.folder}/" for kind in Kind},
+    "environment": f"{ENVIRONMENTS_FOLDER}/",
+    "hold": HOLDS_FILE,
+    "holds": HOLDS_FILE,
+}
+_SUFFIXES = (SUFFIX, ".yml", ".json")
+"""Of files that somebody may have meant to be read."""
 
 
 class ConfigFiles(Protocol):
@@ -92,9 +100,10 @@ def misnamed_files(names: Collection[str]) -> Iterator[Problem]:
         folder = name.partition("/")[0]
         if folder in _ROOT_FILES and folder != name:
             yield folder_problem(folder)
-        elif folder in _MISSPELT and name.endswith(SUFFIX):
-            message = f"found the folder {folder}/, expected {_MISSPELT[folder]}/"
-            yield Problem(file=name, rule="file-name", message=message, hint="move the file")
+        elif (place := _place_meant(name)) is not None:
+            message = f"found the folder {folder}/, expected {place}"
+            hint = "move the file" if place.endswith("/") else f"put it all into {place}"
+            yield Problem(file=name, rule="file-name", message=message, hint=hint)
         elif _root_file_meant(name) is not None:
             message = f"found the file {name}, expected {_root_file_meant(name)}"
             yield Problem(file=name, rule="file-name", message=message, hint="rename the file")
@@ -109,11 +118,20 @@ def folder_problem(name: str) -> Problem:
     return Problem(file=name, rule="unreadable", message="found a folder, expected a file", hint="write the file")
 
 
-def _root_file_meant(name: str) -> str | None:
-    """The file of the root that a name in another case, or in the singular, must have meant."""
-    if "/" in name or not name.casefold().endswith(SUFFIX) or name in _ROOT_FILES:
+def _place_meant(name: str) -> str | None:
+    """Where a file must have been meant to be that is in a folder of another case, or in the singular."""
+    folder, slash, _ = name.partition("/")
+    if not slash or folder in _PLACES or not name.casefold().endswith(_SUFFIXES):
         return None
-    return _ROOT_FILE_OF_STEM.get(name[: -len(SUFFIX)].casefold())
+    return _PLACE_OF_FOLDER.get(folder.casefold())
+
+
+def _root_file_meant(name: str) -> str | None:
+    """The file of the root that one in another case, in the singular, or with another ending must have meant."""
+    path = PurePosixPath(name)
+    if "/" in name or path.suffix.casefold() not in _SUFFIXES or name in _ROOT_FILES:
+        return None
+    return _ROOT_FILE_OF_STEM.get(path.stem.casefold())
 
 
 def _is_misnamed(name: str) -> bool:
@@ -122,4 +140,4 @@ def _is_misnamed(name: str) -> bool:
         return False
     if name.endswith(SUFFIX):  # rightly named, and no file: whoever read the repo says what it is instead
         return False
-    return parts[0] in _PLACES or name.casefold() in {"repo.yml", "holds.yml", "defaults.yml"}
+    return parts[0] in _PLACES

@@ -214,10 +214,31 @@ def test_a_template_with_a_tab_or_a_control_character_is_found_in_its_file() -> 
         ("hold.yaml", "holds.yaml"),
         ("HOLDS.YAML", "holds.yaml"),
         ("default.yaml", "defaults.yaml"),
+        ("holds.json", "holds.yaml"),
+        ("holds.yml", "holds.yaml"),
+        ("Repo.YML", "repo.yaml"),
     ],
 )
 def test_a_file_of_the_root_with_almost_its_name_is_not_passed_over(name: str, meant: str) -> None:
     assert problems({name: "x"}) == [f"{name}: file-name: found the file {name}, expected {meant}; rename the file"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("holds/legal.yaml", "found the folder holds/, expected holds.yaml; put it all into holds.yaml"),
+        ("Hold/2026/legal.json", "found the folder Hold/, expected holds.yaml; put it all into holds.yaml"),
+        ("Feeds/clicks.yaml", "found the folder Feeds/, expected feeds/; move the file"),
+        ("process/hourly.yml", "found the folder process/, expected processes/; move the file"),
+    ],
+)
+def test_a_file_in_a_folder_with_almost_the_name_is_not_passed_over(name: str, message: str) -> None:
+    assert problems({name: "x"}) == [f"{name}: file-name: {message}"]
+
+
+def test_holds_that_nobody_has_written_yet_are_refused() -> None:
+    (found,) = problems({"holds.yaml": "holds:\n"})
+    assert found.startswith("holds.yaml:1:7: wrong-type: holds: found null, expected a list")
 
 
 def test_a_folder_with_the_name_of_a_file_of_the_root_is_not_passed_over() -> None:
