@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from tests.databases.port import reserved_port
+from tests.testbed.dripping import Drip, Sip
 from tests.testbed.faults import Effect, Fault, Script, Seen
 from tests.testbed.messages import SLOW_DOWN, body_pieces, headers_to_pass, read_piece
 
@@ -26,13 +28,14 @@ class FaultProxy(Script):
 
     Args:
         upstream: the server's port.
+        onward: where redirections go instead of to what the server names; 0: they stay.
     """
 
-    def __init__(self, upstream: int) -> None:
+    def __init__(self, upstream: int, onward: int = 0) -> None:
         super().__init__()
         self._reserved = reserved_port()
         self.port: int = self._reserved.getsockname()[1]
-        self._upstream = upstream
+        self._upstream, self._onward = upstream, onward
         self._server: _Server | None = None
         self.accept()
 
@@ -44,7 +47,7 @@ class FaultProxy(Script):
     def accept(self) -> None:
         """Take connections, as at first."""
         if not self._server:
-            self._server = _Server(self.port, self, self._upstream)
+            self._server = _Server(self.port, self, self._upstream, self._onward)
             loop = threading.Thread(target=self._server.serve_forever, args=(_POLL_SECONDS,), daemon=True)
             loop.start()
 
@@ -67,8 +70,8 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, port: int, script: Script, upstream: int) -> None:
-        self.script, self.upstream = script, upstream
+    def __init__(self, port: int, script: Script, upstream: int, onward: int) -> None:
+        self.script, self.upstream, self.onward = script, upstream, onward
         self._open: set[socket.socket] = set()
         super().__init__(("127.0.0.1", port), _Handler)
 
@@ -105,11 +108,23 @@ class _Handler(BaseHTTPRequestHandler):
                 self._slow_down()
             case Fault(effect=Effect.CUT_BEFORE):
                 self._reset()
+            case Fault(effect=Effect.SIP):
+                self.rfile = Sip(self.rfile, fault)
+                self._forward(None)
+                self.rfile = self.rfile.inner
+            case Fault(effect=Effect.DRIP | Effect.DRIP_WHOLE):
+                self._forward(fault)
             case _:
                 time.sleep(fault.seconds if fault else 0)
-                self._forward(fault.effect if fault else None)
+                self._forward(fault)
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _pass  # noqa: N815 - the names that the library wants
+
+    def handle_expect_100(self) -> bool:
+        """Without the flush the client would wait for it in vain."""
+        goes_on = super().handle_expect_100()
+        self.wfile.flush()
+        return goes_on
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
         """Nothing; the script notes the requests."""
@@ -124,7 +139,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(SLOW_DOWN)
 
-    def _forward(self, effect: Effect | None) -> None:
+    def _forward(self, fault: Fault | None) -> None:
+        effect = fault.effect if fault else None
         upstream = http.client.HTTPConnection("127.0.0.1", self.server.upstream, timeout=_UPSTREAM_SECONDS)
         try:
             answer = self._asked(upstream)
@@ -132,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
                 answer.read()
                 self._reset()
             else:
-                self._answer(answer, cut=effect is Effect.CUT_INSIDE)
+                self._answer(answer, fault, cut=effect is Effect.CUT_INSIDE)
         finally:
             upstream.close()
 
@@ -146,15 +162,25 @@ class _Handler(BaseHTTPRequestHandler):
         upstream.endheaders(body_pieces(self.headers, self.rfile), encode_chunked=chunked)
         return upstream.getresponse()
 
-    def _answer(self, answer: http.client.HTTPResponse, *, cut: bool) -> None:
+    def _answer(self, answer: http.client.HTTPResponse, fault: Fault | None, *, cut: bool) -> None:
+        out = self.wfile
+        if fault and fault.effect is Effect.DRIP_WHOLE:
+            self.wfile = Drip(out, fault)
         self.send_response_only(answer.status, answer.reason)
         for name, value in headers_to_pass(answer.getheaders()):
-            self.send_header(name, value)
+            self.send_header(name, self._led_on(value) if name.lower() == "location" else value)
         chunked = answer.length is None and self.command != "HEAD"
         if chunked:
             self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
+        if fault and fault.effect is Effect.DRIP:
+            self.wfile = Drip(out, fault)
         self._pass_body(answer, chunked=chunked, cut=cut)
+        self.wfile = out
+
+    def _led_on(self, location: str) -> str:
+        onward = f"127.0.0.1:{self.server.onward}"
+        return urlsplit(location)._replace(netloc=onward).geturl() if self.server.onward else location
 
     def _pass_body(self, answer: http.client.HTTPResponse, *, chunked: bool, cut: bool) -> None:
         while piece := read_piece(answer):
@@ -176,9 +202,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def fault_proxy(upstream: int) -> Iterator[FaultProxy]:
+def fault_proxy(upstream: int, onward: int = 0) -> Iterator[FaultProxy]:
     """A proxy before the server on this port, closed at the end."""
-    proxy = FaultProxy(upstream)
+    proxy = FaultProxy(upstream, onward)
     try:
         yield proxy
     finally:

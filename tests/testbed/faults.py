@@ -23,6 +23,12 @@ class Effect(StrEnum):
     """The store does what it was asked, and the connection is reset before the answer."""
     CUT_INSIDE = "cut_inside"
     """The connection is reset in the middle of the answer's body."""
+    DRIP = "drip"
+    """The answer's body comes in small pieces, with a pause before each."""
+    DRIP_WHOLE = "drip_whole"
+    """So comes the whole answer, from its first byte on."""
+    SIP = "sip"
+    """So is the request's body taken."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +59,8 @@ class Fault:
         query: only where this one is found in the query.
         times: to so many of them, None: to all, until the fault is taken away.
         share: of those, to this part, evenly spread; 0.25 is every fourth.
-        seconds: how long a `DELAY` is.
+        seconds: how long a `DELAY` is, or a pause between pieces.
+        piece: bytes of one.
     """
 
     effect: Effect
@@ -63,6 +70,7 @@ class Fault:
     times: int | None = None
     share: float = 1.0
     seconds: float = 0.0
+    piece: int = 1
 
     def matches(self, seen: Seen) -> bool:
         """Whether it is about this request."""

@@ -29,6 +29,7 @@ def run_app(app: typer.Typer, argv: Sequence[str] | None = None) -> int:
         app: a command returns its exit code, or nothing for 0.
         argv: the arguments; None: those of the process.
     """
+    stand_in_for_closed_streams()
     log_to_stderr()
     try:
         code = _run(app, argv)
@@ -37,6 +38,20 @@ def run_app(app: typer.Typer, argv: Sequence[str] | None = None) -> int:
         silence(1)
         return ExitCode.FAILED
     return code
+
+
+def stand_in_for_closed_streams() -> None:
+    """Let streams that this process was started without (`>&-`, `2>&-`) go nowhere; Python has None for them.
+
+    Their descriptors are taken as well: the next file that is opened, such as the audit file, would get one of them,
+    and with it what other programs write there.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            if not _is_open(descriptor):
+                silence(descriptor)
+            stream = open(os.devnull, "w" if descriptor else "r", encoding="utf-8")  # noqa: SIM115, PTH123 - until the end
+            setattr(sys, name, stream)
 
 
 def exit_code_of(error: FeedctlError) -> ExitCode:
@@ -73,9 +88,20 @@ def say(message: str) -> None:
 def silence(descriptor: int) -> None:
     """Let a standard stream that nobody reads go nowhere, so that Python's own flush at the end does not fail."""
     with suppress(OSError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere == descriptor:  # it was free
+            os.set_inheritable(descriptor, True)
+            return
         os.dup2(nowhere, descriptor)
         os.close(nowhere)
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
@@ -119,7 +145,9 @@ def _help_hint(error: typer.TyperException) -> str:
 
 def _bug_report(trace: str) -> str:
     """Write everything that a report needs to a file, and say where it is."""
-    command = " ".join(sys.argv)
+    from toolkit.el import without_credentials
+
+    command = without_credentials(" ".join(sys.argv))
     versions = f"feedctl {__version__}, Python {platform.python_version()}, {platform.platform()}"
     report = f"{versions}\ncommand: {command}\n\n{trace}"
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolkit.bootstrap.result_store import result_place
 from toolkit.cli.printing import encoded
-from toolkit.el import CanonicalPath
+from toolkit.el import CanonicalPath, without_credentials
 from toolkit.errors import Failed, InvalidInput
 from toolkit.storage import FileKind, FileSystem, NotFound, PermissionDenied, StorageError, WrongKind
 
@@ -119,7 +119,7 @@ def _place(text: str) -> CanonicalPath:
     try:
         place = CanonicalPath.parse(text if is_uri else str(Path(text).absolute()), "file:///")
     except InvalidInput as error:
-        raise BadResultFile(place=text, why=str(error)) from error
+        raise BadResultFile(place=without_credentials(text), why=str(error)) from error
     if place.path == "/":
         raise BadResultFile(place=text, why="it is a directory")
     return place

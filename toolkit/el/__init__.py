@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from toolkit.el.availability import Availability, is_available
 from toolkit.el.canonical_path import CanonicalPath, is_name
-from toolkit.el.errors import ElError, NoSuchInstance, NotAnInstance, OutOfRange
+from toolkit.el.credentials import without_credentials
+from toolkit.el.errors import Credentials, ElError, NoSuchInstance, NotAnInstance, OutOfRange, refuse_credentials
 from toolkit.el.evaluation import evaluate
 from toolkit.el.expression import Expression, parse_expression
 from toolkit.el.frequency import Frequency, Unit, shift
@@ -23,6 +24,7 @@ from toolkit.el.zones import load_zone, localize, to_local
 __all__ = [
     "Availability",
     "CanonicalPath",
+    "Credentials",
     "ElError",
     "Expression",
     "Frequency",
@@ -48,10 +50,12 @@ __all__ = [
     "name_service_aliases",
     "parse_expression",
     "parse_instant",
+    "refuse_credentials",
     "resolve",
     "resolve_range",
     "retry_waits",
     "shift",
     "to_local",
     "to_utc",
+    "without_credentials",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from toolkit.el.errors import ElError
+from toolkit.el.errors import ElError, refuse_credentials
 
 _URI = re.compile(r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://(?P<authority>[^/]*))?)?(?P<path>.*)", re.DOTALL)
 
@@ -59,8 +59,10 @@ class CanonicalPath:
             aliases: authorities of HDFS that are one store with a name service, see `name_service_aliases`.
 
         Raises:
-            ElError: what cannot be resolved: a relative path, an unknown scheme, a missing authority, ``..``.
+            ElError: what cannot be resolved: a relative path, an unknown scheme, a missing authority, ``..``; or an
+                address with credentials.
         """
+        refuse_credentials(text)
         match = _URI.fullmatch(text)
         if match is None or not match["path"].startswith("/"):
             raise ElError(text=text, position=0, expected="an absolute path ('/...') or a URI ('hdfs://host/...')")

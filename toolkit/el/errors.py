@@ -2,6 +2,7 @@
 
 InvalidInput
 └── ElError              a text or a time that the expression language cannot use
+    ├── Credentials      an address with a user or a password in it
     ├── OutOfRange       the calculated time is outside the years 1 to 9999
     ├── NotAnInstance    an instant that is not in the sequence
     └── NoSuchInstance   a position outside the sequence (also an IndexError)
@@ -9,6 +10,7 @@ InvalidInput
 
 from __future__ import annotations
 
+from toolkit.el.credentials import has_credentials, without_credentials
 from toolkit.errors import InvalidInput
 
 
@@ -16,17 +18,47 @@ class ElError(InvalidInput):
     """A text or a time that the expression language cannot use.
 
     Args:
-        text: the whole text (or time) as the user gave it.
+        text: the whole text (or time) as the user gave it; credentials in it are shown as asterisks.
         expected: what would have been right; a phrase that follows "expected".
         position: 0-based offset of the fault in `text`; the message counts from 1. None: the text as a whole.
         found: the faulty piece of `text`, or words about it; None: the text as a whole is the fault.
     """
 
     def __init__(self, *, text: str, expected: str, position: int | None = None, found: str | None = None) -> None:
-        self.text, self.expected, self.position, self.found = text, expected, position, found
+        piece = found
+        if found and position is not None and text.startswith(found, position):
+            piece = without_credentials(text)[position : position + len(found)]
+        self.text, self.expected, self.position, self.found = without_credentials(text), expected, position, piece
         super().__init__(
-            f'"{_printable(text)}": {_place(position)}{_finding(text, position, found)}expected {expected}'
+            f'"{_printable(self.text)}": {_place(position)}{_finding(self.text, position, piece)}expected {expected}'
         )
+
+
+class Credentials(ElError):  # noqa: N818 - named for what was found
+    """A store's address with a user, a key or a password before its host or bucket.
+
+    Args:
+        text: the address; the message does not repeat what is secret in it.
+    """
+
+    def __init__(self, *, text: str) -> None:
+        super().__init__(
+            text=text,
+            position=text.index("//") + 2,
+            found="a user, a key or a password",
+            expected="the host, name service or bucket alone: credentials come from the environment of the run "
+            "(Kerberos, HADOOP_USER_NAME, AWS_PROFILE ...); change the secret, since git keeps it",
+        )
+
+
+def refuse_credentials(address: str) -> None:
+    """Called with the address of a store before anything else looks at it.
+
+    Raises:
+        Credentials: it has some in it.
+    """
+    if has_credentials(address):
+        raise Credentials(text=address)
 
 
 class OutOfRange(ElError):  # noqa: N818 - named for what happened

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 
-from toolkit.el.errors import ElError
+from toolkit.el.errors import ElError, refuse_credentials
 from toolkit.el.instants import format_instant
 from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.el.periods import PathPeriod, Span
@@ -30,6 +30,10 @@ class PathTemplate(TemplateText):
     Raises:
         ElError: a malformed text, with the position and what was expected.
     """
+
+    def __post_init__(self) -> None:
+        refuse_credentials(self.text)
+        super().__post_init__()
 
     @cached_property
     def root(self) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from toolkit.el import ElError
+from toolkit.el import ElError, refuse_credentials
 
 _USER = r"://(?:\$\{env:[^}]*\}|[^/@:])*+:"
 _PASSWORD = re.compile(_USER + r"(?!\$\{env:)[^/@]+@")
 _LEDGER_PASSWORD = re.compile(_USER + r"(?!\$\{env:[^}]*\}@)[^@]+@")
 """SQLAlchemy takes a password with slashes, and nothing may stand beside a reference."""
+
+_OPTION = re.compile(r"(?i)[?&](?:ssl)?password=(?!\$\{env:)[^&]*")
+"""What libpq takes among the options."""
 
 _LEDGER = re.compile(r"(?P<driver>sqlite|postgresql(?:\+psycopg)?)://(?P<place>.*)")
 _PLAIN = re.compile(r"[\w./~-]+|\$\{env:\w+\}")
@@ -19,11 +22,12 @@ _POSTGRES = "postgresql://HOST/DATABASE, also as postgresql+psycopg://"
 
 
 def check_url(text: str) -> None:
-    """An end point: a URL, or host:port, without a password.
+    """An end point: a URL, or host:port, without a password; that of a store also without a user.
 
     Raises:
         ElError: it is something else.
     """
+    refuse_credentials(text)
     _check_blanks(text, "a URL, or host:port, without blanks around it")
     _check_password(text, _PASSWORD)
 
@@ -35,6 +39,7 @@ def check_ledger(text: str) -> None:
         ElError: it is something else.
     """
     _check_password(text, _LEDGER_PASSWORD)
+    _check_password(text, _OPTION)
     check_ledger_url(text)
 
 
@@ -95,8 +100,14 @@ def _check_password(text: str, pattern: re.Pattern[str]) -> None:
     secret = pattern.search(text)
     if secret:
         raise ElError(
-            text=pattern.sub("://...:...@", text),
-            position=secret.start() + len("://"),
+            text=_without_secrets(text),
+            position=secret.start() + len("://") if pattern is not _OPTION else None,
             found="a password",
             expected="a reference such as ${env:NAME}; a secret never stands in the repo",
         )
+
+
+def _without_secrets(text: str) -> str:
+    """A URL as a message may show it; its options may hold any secret."""
+    base, mark, _ = _LEDGER_PASSWORD.sub("://...:...@", text).partition("?")
+    return f"{base}{mark}{'...' if mark else ''}"

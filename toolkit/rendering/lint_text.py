@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-from toolkit.el import format_instant
+from toolkit.el import format_instant, without_credentials
 from toolkit.linter.findings import Finding, Severity
 from toolkit.linter.report import LintReport
 from toolkit.linter.rule import Rule
@@ -78,7 +78,7 @@ def _shown_line(finding: Finding, report: LintReport, *, hidden: bool) -> str | 
         return None
     line = source_line(report.files[finding.file], finding.line)
     if not hidden:
-        return line
+        return without_credentials(line)
     start, end = finding.column - 1, finding.end_column - 1
     return f"{line[:start]}{'*' * len(line[start:end])}{line[end:]}"
 

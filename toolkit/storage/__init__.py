@@ -2,6 +2,7 @@
 
 from toolkit.storage.after_look import AfterLook, LookAgain
 from toolkit.storage.aside import ASIDE_PREFIX, aside_name, name_behind
+from toolkit.storage.begun import Begun
 from toolkit.storage.errors import (
     AlreadyExists,
     BadName,
@@ -40,6 +41,7 @@ __all__ = [
     "AfterLook",
     "AlreadyExists",
     "BadName",
+    "Begun",
     "Capabilities",
     "ContentSummary",
     "Deleted",

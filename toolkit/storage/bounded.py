@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
-from typing import TypeVar
+from typing import Generic, Self, TypeVar
 
 from toolkit.storage.deadlines import CALL_SECONDS
 
@@ -58,33 +58,27 @@ class BoundedCalls:
         """How many late calls hang now."""
         return self._stuck
 
-    def run(self, call: Callable[[], _Answer]) -> _Answer:
+    def run(self, call: Callable[[], _Answer], goes_on: Callable[[], bool] = lambda: False) -> _Answer:
         """The call's answer; what it raises is raised here.
+
+        Args:
+            call: what is asked.
+            goes_on: asked when the time is up: whether it moved since, and is waited for as long again.
 
         Raises:
             NoAnswer: it took too long, or too many others hang.
             BrokenCall: it ended with something that is no `Exception`.
         """
-        worker = self._worker()
-        ended = False
-        try:
-            ended = worker.has_run(call, self.seconds)
-        finally:
-            # Also when a signal's handler raised while we waited.
-            if not ended:
-                self._abandon(worker)
-        if not ended:
-            message = f"no answer within {self.seconds:g} s; what was asked for may still happen"
-            raise NoAnswer(message)
-        error, answer = worker.error, worker.answer
-        worker.forget()
-        self._idle.append(worker)
-        if error is None:
-            return answer  # type: ignore[return-value]  # the worker ran this very call
-        if isinstance(error, Exception):
-            raise error
-        message = f"{type(error).__name__}: {error}"
-        raise BrokenCall(message) from error
+        with self.started(call) as started:
+            return started.answer(goes_on)
+
+    def started(self, call: Callable[[], _Answer]) -> StartedCall[_Answer]:
+        """The same for who has something to do meanwhile; to be entered at once.
+
+        Raises:
+            NoAnswer: too many others hang.
+        """
+        return StartedCall(self, self._worker(), call)
 
     def _worker(self) -> _Worker:
         if self._process != os.getpid():
@@ -105,7 +99,12 @@ class BoundedCalls:
         self._idle = deque()
         self._process = os.getpid()
 
-    def _abandon(self, worker: _Worker) -> None:
+    def free(self, worker: _Worker) -> None:
+        """Take a thread back that waits for its next call."""
+        self._idle.append(worker)
+
+    def abandon(self, worker: _Worker) -> None:
+        """Leave a thread alone that has not come back."""
         with self._counting:
             self._stuck += 1
         worker.abandon()
@@ -113,6 +112,58 @@ class BoundedCalls:
     def _came_back(self) -> None:
         with self._counting:
             self._stuck -= 1
+
+
+class StartedCall(Generic[_Answer]):
+    """A call that runs; whoever leaves the block that it was entered for before it has ended leaves it alone.
+
+    Args:
+        calls: whose thread it runs in.
+        worker: the thread.
+        call: what it runs.
+    """
+
+    def __init__(self, calls: BoundedCalls, worker: _Worker, call: Callable[[], _Answer]) -> None:
+        self._calls, self._worker, self._call = calls, worker, call
+        self._has_ended = self._is_told = False
+
+    def __enter__(self) -> Self:
+        self._worker.begin(self._call)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # Also when a signal's handler raised while we waited.
+        if not self._has_ended:
+            self._calls.abandon(self._worker)
+        elif not self._is_told:
+            self._free()
+
+    def has_ended(self) -> bool:
+        """Whether it ends within the time of a call from now on."""
+        self._has_ended = self._has_ended or self._worker.has_ended(self._calls.seconds)
+        return self._has_ended
+
+    def answer(self, goes_on: Callable[[], bool] = lambda: False) -> _Answer:
+        """See `BoundedCalls.run`; to be asked for once."""
+        while not self.has_ended():
+            if not goes_on():
+                message = f"no answer within {self._calls.seconds:g} s; what was asked for may still happen"
+                raise NoAnswer(message)
+        error, answer = self._worker.error, self._worker.answer
+        self._free()
+        if error is None:
+            return answer  # type: ignore[return-value]  # the worker ran this very call
+        if isinstance(error, Exception):
+            raise error
+        message = f"{type(error).__name__}: {error}"
+        raise BrokenCall(message) from error
+
+    def _free(self) -> None:
+        self._is_told = True
+        self._worker.forget()
+        self._calls.free(self._worker)
 
 
 class _Worker:
@@ -130,11 +181,14 @@ class _Worker:
         self._has_ended = self._is_abandoned = False
         threading.Thread(target=self._work, name="feedctl-bounded", daemon=True).start()
 
-    def has_run(self, call: Callable[[], object], seconds: float) -> bool:
-        """Run the call; whether it ended in time."""
+    def begin(self, call: Callable[[], object]) -> None:
+        """Run the call."""
         self._call = call
         self._has_ended = False
         self._begin.release()
+
+    def has_ended(self, seconds: float) -> bool:
+        """Whether the call ends in time; True only once for each call."""
         return self._end.acquire(timeout=seconds)
 
     def forget(self) -> None:
@@ -180,4 +234,9 @@ class _Worker:
             except (ValueError, IndexError):
                 continue  # someone has just taken it to call it
             return False
-        return not self._is_abandoned
+        with self._leaving:
+            is_abandoned, has_ended = self._is_abandoned, self._has_ended
+        if is_abandoned and not has_ended:
+            # Left alone before this thread had even woken up for it.
+            self._came_back()
+        return not is_abandoned

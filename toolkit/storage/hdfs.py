@@ -13,11 +13,13 @@ from hdfs_native import Client, FileWriter, WriteOptions
 from hdfs_native import FileStatus as HdfsStatus
 
 from toolkit.storage.bounded import BoundedCalls
+from toolkit.storage.bounds import refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, OutsideBase, StorageError, Unreachable, WrongKind
 from toolkit.storage.hdfs_client import HdfsClient
 from toolkit.storage.hdfs_few import FewRemovals
 from toolkit.storage.hdfs_listing import by_code_point, page_of
-from toolkit.storage.hdfs_stream import BUFFER, HdfsStream
+from toolkit.storage.hdfs_stream import PIECE_BYTES, HdfsStream
+from toolkit.storage.pieces import in_pieces
 from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
 
 if TYPE_CHECKING:
@@ -98,7 +100,7 @@ class HdfsFileSystem:
             asked=lambda call: self._client.asked(path, lambda _: call()),
             lost=lambda: Unreachable(path=path, detail="an earlier read of it was not answered; open it again"),
         )
-        return io.BufferedReader(stream, BUFFER)
+        return io.BufferedReader(stream, PIECE_BYTES)
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own."""
@@ -141,7 +143,7 @@ class HdfsFileSystem:
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
         """See `FileSystem.delete`; one call, and all of it goes at once."""
-        _refuse_outside(path, below)
+        refuse_outside(path, below)
         if not self._change(path, lambda client: client.delete(path.path, recursive=True)):
             raise NotFound(path=path)
 
@@ -162,10 +164,15 @@ class HdfsFileSystem:
                 yield from (Deleted(path, Unreachable(path=path, detail=silence.detail)) for path in waiting)
 
     def _delete_few(self, paths: Sequence[CanonicalPath], below: CanonicalPath) -> Iterator[Deleted]:
-        outside = [Deleted(path, error) for path in paths if (error := _outside(path, below)) is not None]
-        yield from outside
-        refused = {each.path for each in outside}
-        few = FewRemovals([path for path in paths if path not in refused])
+        inside = []
+        for path in paths:
+            try:
+                refuse_outside(path, below)
+            except OutsideBase as error:
+                yield Deleted(path, error)
+            else:
+                inside.append(path)
+        few = FewRemovals(inside)
         for _ in few.paths:
             self._before_effect()
         try:
@@ -182,7 +189,7 @@ class HdfsFileSystem:
         name between these two calls would lose that file; `hdfs dfs -rmdir` has the same gap. It is under a millisecond
         when nothing waits, but a run also waits in it for its turn (`delete_rate`), and while it is suspended.
         """
-        _refuse_outside(path, below)
+        refuse_outside(path, below)
         try:
             if not self._status(path).isdir:
                 raise WrongKind(path=path, detail="a file")
@@ -236,18 +243,6 @@ class HdfsFileSystem:
         options = WriteOptions(overwrite=False, create_parent=False)
         writer: FileWriter = self._client.asked(path, lambda client: client.create(temporary.path, options))
         for chunk in chunks:
-            self._client.asked(path, lambda _, chunk=chunk: writer.write(chunk))  # type: ignore[misc]
+            for piece in in_pieces(chunk, PIECE_BYTES):
+                self._client.asked(path, lambda _, piece=piece: writer.write(piece))  # type: ignore[misc]
         self._client.asked(path, lambda _: writer.close())
-
-
-def _refuse_outside(path: CanonicalPath, below: CanonicalPath) -> None:
-    error = _outside(path, below)
-    if error is not None:
-        raise error
-
-
-def _outside(path: CanonicalPath, below: CanonicalPath) -> OutsideBase | None:
-    is_inside = path.is_within(below)
-    if is_inside and not any(part in {"", ".", ".."} for part in path.relative_to(below).split("/")):
-        return None
-    return OutsideBase(path=path, below=below)

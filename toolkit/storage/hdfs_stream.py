@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from toolkit.storage.errors import Unreachable
+from toolkit.storage.pieces import StreamInPieces
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
     from hdfs_native import FileReader
 
-BUFFER = 1 << 20
-"""Bytes that are fetched at once when a reader takes less."""
-
-_AT_ONCE = 8 << 20
+PIECE_BYTES = 1 << 20
+"""So much is read or written at once, and has the time of one call for it: with 30 s, about 35 kB a second."""
 
 
-class HdfsStream(io.RawIOBase):
+class HdfsStream(StreamInPieces):
     """Reads forward, or anywhere after `seek`.
 
     Args:
@@ -27,15 +25,13 @@ class HdfsStream(io.RawIOBase):
         lost: the error for a stream whose last read was not answered: its position is not known any more.
     """
 
+    most: ClassVar[int] = PIECE_BYTES
+
     def __init__(
         self, reader: FileReader, asked: Callable[[Callable[[], bytes]], bytes], lost: Callable[[], Unreachable]
     ) -> None:
         self._reader, self._asked, self._lost = reader, asked, lost
         self._is_lost = False
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
 
     def seekable(self) -> bool:
         """It is."""
@@ -53,18 +49,8 @@ class HdfsStream(io.RawIOBase):
         self._reader.seek(place)
         return place
 
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """The next bytes, 0 of them at the end."""
-        view = memoryview(buffer).cast("B")
-        found = self._next(min(len(view), _AT_ONCE))
-        view[: len(found)] = found
-        return len(found)
-
-    def readall(self) -> bytes:
-        """All that is left, in pieces that each have the time limit."""
-        return b"".join(iter(lambda: self._next(_AT_ONCE), b""))
-
-    def _next(self, size: int) -> bytes:
+    def piece(self, size: int) -> bytes:
+        """See `StreamInPieces.piece`."""
         if self._is_lost:
             raise self._lost()
         self._is_lost = True

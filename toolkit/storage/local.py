@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.storage.aside import ASIDE_PREFIX, aside_name
+from toolkit.storage.bounds import refuse_outside
 from toolkit.storage.each import delete_each
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, StorageFailure
 from toolkit.storage.local_errors import translated
@@ -145,8 +146,9 @@ class LocalFileSystem:
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
         """See `FileSystem.delete`; an instance and the aside of its name, which is one place, go after each other."""
+        refuse_outside(path, below)
         is_aside = path.name.startswith(ASIDE_PREFIX)
-        aside = path if is_aside or not path.is_within(below) else path.parent.child(aside_name(path.name))
+        aside = path if is_aside else path.parent.child(aside_name(path.name))
         with self._turns.at(aside), opened_parent(path, below) as parent:
             with translated(path):
                 found = refuse_symlink(parent, path.name, path)

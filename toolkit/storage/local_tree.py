@@ -8,7 +8,8 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from toolkit.storage.errors import MountRefused, OutsideBase, SymlinkRefused
+from toolkit.storage.bounds import names_below
+from toolkit.storage.errors import MountRefused, SymlinkRefused
 from toolkit.storage.local_errors import translated
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def opened_parent(path: CanonicalPath, below: CanonicalPath) -> Iterator[int]:
         OutsideBase: `path` is not strictly below `below`.
         SymlinkRefused: a link is on the way.
     """
-    parts = _parts_below(path, below)
+    parts = names_below(path, below)
     with translated(below):
         current = os.open(below.path, _THROUGH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -44,15 +45,6 @@ def opened_parent(path: CanonicalPath, below: CanonicalPath) -> Iterator[int]:
         yield current
     finally:
         os.close(current)
-
-
-def _parts_below(path: CanonicalPath, below: CanonicalPath) -> list[str]:
-    if not path.is_within(below):
-        raise OutsideBase(path=path, below=below)
-    parts = path.relative_to(below).split("/")
-    if any(part in {"", ".", ".."} for part in parts):
-        raise OutsideBase(path=path, below=below)
-    return parts
 
 
 def _ancestor(path: CanonicalPath, levels: int) -> CanonicalPath:

@@ -9,26 +9,26 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, BinaryIO
 
 import obstore
 from obstore.store import AzureStore, GCSStore
 
 from toolkit.el import CanonicalPath
 from toolkit.errors import InvalidInput
+from toolkit.storage.bounds import refuse_outside
 from toolkit.storage.each import delete_each
-from toolkit.storage.errors import AlreadyExists, NotFound, OutsideBase, StorageFailure, Unsupported, WrongKind
+from toolkit.storage.errors import AlreadyExists, NotFound, StorageFailure, WrongKind
+from toolkit.storage.flat import NEVER, FlatFileSystem
 from toolkit.storage.obstore_errors import translated
-from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.port import ContentSummary, Deleted, Entry, FileKind, FileStatus
 from toolkit.storage.spec import StorageSpec
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
-_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS_AT_ONCE = 100
 _PAGE = 1000
 
@@ -61,7 +61,7 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> ObstoreFileS
     return ObstoreFileSystem(AzureStore(container, account_name=host.partition(".")[0]), spec, before_effect)
 
 
-class ObstoreFileSystem:
+class ObstoreFileSystem(FlatFileSystem):
     """See `FileSystem`.
 
     Args:
@@ -71,33 +71,17 @@ class ObstoreFileSystem:
         first: name of the file that goes before anything else of a path that is removed.
     """
 
-    capabilities = Capabilities(
-        atomic_rename=False,
-        atomic_delete=False,
-        directories=False,
-        permissions=False,
-        times=False,
-        conditional_put=True,
-        parallel=16,
-    )
-
     def __init__(
         self, store: ObjectStore, spec: StorageSpec, before_effect: Callable[[], None], *, first: str = ""
     ) -> None:
         self._store, self._spec, self._before_effect, self._first = store, spec, before_effect, first
 
-    def status(self, path: CanonicalPath) -> FileStatus:
-        """See `FileSystem.status`; where an object and a directory have one name, the directory is told."""
-        found = self._status(path)
-        if found is None:
-            raise NotFound(path=path)
-        return found
-
-    def _status(self, path: CanonicalPath) -> FileStatus | None:
+    def found(self, path: CanonicalPath) -> FileStatus | None:
+        """See `FlatFileSystem.found`: one listing of one key, and at most one look at the object."""
         key = self._key(path)
         below = next(self._below(path, key, 1), None)
         if below is not None or not key:
-            modified = _NEVER if below is None else below["last_modified"]
+            modified = NEVER if below is None else below["last_modified"]
             return FileStatus(path=path, kind=FileKind.DIRECTORY, size=0, modified=modified)
         try:
             with translated(path):
@@ -137,44 +121,15 @@ class ObstoreFileSystem:
         with translated(path):
             obstore.put(self._store, key, content, mode="overwrite" if overwrite else "create", use_multipart=False)
 
-    def mkdirs(self, path: CanonicalPath) -> None:
-        """See `FileSystem.mkdirs`; there is nothing to make."""
-        found = self._status(path)
-        if found is not None and found.kind is FileKind.FILE:
-            raise AlreadyExists(path=path)
-
-    def rename(self, source: CanonicalPath, target: CanonicalPath) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
-        raise Unsupported(path=source, detail="objects cannot be renamed")
-
-    def set_permission(self, path: CanonicalPath, permission: int) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
-        raise Unsupported(path=path, detail="objects have no permission bits")
-
-    def set_owner(
-        self,
-        path: CanonicalPath,
-        *,
-        owner: str | None = None,  # noqa: ARG002 - the port's signature
-        group: str | None = None,  # noqa: ARG002 - the port's signature
-    ) -> NoReturn:
-        """The store cannot."""
-        raise Unsupported(path=path, detail="objects have no owner that can be set")
-
-    def set_modified(self, path: CanonicalPath, modified: datetime) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
-        raise Unsupported(path=path, detail="the time of an object cannot be set")
-
     def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
         """See `FileSystem.delete`.
 
         Raises:
             StorageFailure: something stayed, such as a directory's marker, which obstore cannot name.
         """
-        if not path.is_within(below):
-            raise OutsideBase(path=path, below=below)
+        refuse_outside(path, below)
         key = self._key(path)
-        found = self._status(path)
+        found = self.found(path)
         if found is None:
             raise NotFound(path=path)
         if self._first:
@@ -202,16 +157,15 @@ class ObstoreFileSystem:
                     self._remove(path, [key])
 
     def _refuse_rest(self, path: CanonicalPath) -> None:
-        if self._status(path) is not None:
+        if self.found(path) is not None:
             raise StorageFailure(
                 path=path, detail="something stayed, perhaps a directory's marker; remove it with the store's own tools"
             )
 
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         """See `FileSystem.remove_if_empty`; never removes anything, since a marker cannot be named."""
-        if not path.is_within(below):
-            raise OutsideBase(path=path, below=below)
-        found = self._status(path)
+        refuse_outside(path, below)
+        found = self.found(path)
         if found is not None and found.kind is FileKind.FILE:
             raise WrongKind(path=path)
         return False

@@ -11,14 +11,17 @@ In a bucket with versions a removal writes delete markers; old versions stay unt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
-from typing import BinaryIO, NoReturn
+from datetime import UTC
+from typing import BinaryIO
 
 from toolkit.el import CanonicalPath
+from toolkit.storage.bounded import BoundedCalls
+from toolkit.storage.bounds import refuse_outside
 from toolkit.storage.daemon_pool import DaemonPool
-from toolkit.storage.errors import AlreadyExists, NotFound, OutsideBase, Unsupported, WrongKind
+from toolkit.storage.errors import AlreadyExists, NotFound, WrongKind
+from toolkit.storage.flat import NEVER, PARALLEL, FlatFileSystem
 from toolkit.storage.once import OncePerProcess
-from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.port import ContentSummary, Deleted, Entry, FileKind, FileStatus
 from toolkit.storage.s3_bucket import Bucket, StoredObject
 from toolkit.storage.s3_bulk import BulkRemoval
 from toolkit.storage.s3_client import ClientMaker
@@ -28,9 +31,6 @@ from toolkit.storage.s3_reading import stream_of
 from toolkit.storage.s3_settings import S3Settings
 from toolkit.storage.s3_writing import ObjectWriter
 from toolkit.storage.spec import StorageSpec
-
-_PARALLEL = 16
-_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> S3FileSystem:
@@ -47,36 +47,24 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> S3FileSystem
     return S3FileSystem(Bucket(settings.bucket, ClientMaker(settings, before_effect)))
 
 
-class S3FileSystem:
-    """See `FileSystem`."""
+class S3FileSystem(FlatFileSystem):
+    """See `FileSystem`.
 
-    capabilities = Capabilities(
-        atomic_rename=False,
-        atomic_delete=False,
-        directories=False,
-        permissions=False,
-        times=False,
-        conditional_put=True,
-        parallel=_PARALLEL,
-    )
+    Args:
+        bucket: sends the requests.
+        reads: the time limit of each piece of an object that is read.
+    """
 
-    def __init__(self, bucket: Bucket) -> None:
-        self._bucket = bucket
-        self._threads = OncePerProcess(lambda: DaemonPool(_PARALLEL, f"s3-{bucket.name}"))
+    def __init__(self, bucket: Bucket, reads: BoundedCalls | None = None) -> None:
+        self._bucket, self._reads = bucket, reads or BoundedCalls()
+        self._threads = OncePerProcess(lambda: DaemonPool(PARALLEL, f"s3-{bucket.name}"))
 
-    def status(self, path: CanonicalPath) -> FileStatus:
-        """See `FileSystem.status`; of a directory, `modified` is that of the first object in it."""
-        found = self._status(path)
-        if found is None:
-            raise NotFound(path=path)
-        return found
-
-    def _status(self, path: CanonicalPath) -> FileStatus | None:
-        """What is at the path: at most one listing of one key, and one look at the object."""
+    def found(self, path: CanonicalPath) -> FileStatus | None:
+        """See `FlatFileSystem.found`: at most one listing of one key, and one look at the object."""
         key = key_of(path, self._bucket.name)
         below = first_below(self._bucket, prefix_of(key))
         if below is not None or not key:
-            modified = _NEVER if below is None else below.modified.astimezone(UTC)
+            modified = NEVER if below is None else below.modified.astimezone(UTC)
             return FileStatus(path=path, kind=FileKind.DIRECTORY, size=0, modified=modified)
         found = self._bucket.head(key)
         return None if found is None else _file(path, found)
@@ -98,48 +86,23 @@ class S3FileSystem:
             raise WrongKind(path=path)
 
     def read(self, path: CanonicalPath) -> BinaryIO:
-        """See `FileSystem.read`."""
+        """See `FileSystem.read`; each piece that is read has the time limit of a call."""
         key = key_of(path, self._bucket.name)
         body = self._bucket.opened(key) if key else None
         if body is not None:
-            return stream_of(body, path)
+            return stream_of(body, path, self._reads)
         self.status(path)
         raise WrongKind(path=path)
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; large files go up in parts of 8 MiB, one of which is held."""
+        """See `FileSystem.write`; large files go up in parts of 8 MiB, one of which is held.
+
+        What is sent may take as long as some of it goes out within the time of a call, see `BoundedSession`.
+        """
         key = key_of(path, self._bucket.name)
         if first_below(self._bucket, prefix_of(key)) is not None or not key:
             raise WrongKind(path=path) if overwrite else AlreadyExists(path=path)
         ObjectWriter(self._bucket, key, path, overwrite=overwrite).write(chunks)
-
-    def mkdirs(self, path: CanonicalPath) -> None:
-        """See `FileSystem.mkdirs`; there is nothing to make, and no marker is written."""
-        found = self._status(path)
-        if found is not None and found.kind is FileKind.FILE:
-            raise AlreadyExists(path=path)
-
-    def rename(self, source: CanonicalPath, target: CanonicalPath) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """S3 cannot."""
-        raise Unsupported(path=source, detail="objects cannot be renamed")
-
-    def set_permission(self, path: CanonicalPath, permission: int) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """S3 cannot."""
-        raise Unsupported(path=path, detail="objects have no permission bits")
-
-    def set_owner(
-        self,
-        path: CanonicalPath,
-        *,
-        owner: str | None = None,  # noqa: ARG002 - the port's signature
-        group: str | None = None,  # noqa: ARG002 - the port's signature
-    ) -> NoReturn:
-        """S3 cannot."""
-        raise Unsupported(path=path, detail="objects have no owner that can be set")
-
-    def set_modified(self, path: CanonicalPath, modified: datetime) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """S3 cannot."""
-        raise Unsupported(path=path, detail="the time of an object cannot be set")
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
         """See `FileSystem.delete`: the object at the path, and every key that begins with the path and ``/``."""
@@ -149,13 +112,12 @@ class S3FileSystem:
 
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
         """See `FileSystem.delete_all`: up to 1,000 keys a request, over several paths, several requests at once."""
-        removal = BulkRemoval(self._bucket, below=below, first=first, pool=self._threads(), parallel=_PARALLEL)
+        removal = BulkRemoval(self._bucket, below=below, first=first, pool=self._threads(), parallel=PARALLEL)
         return removal.run(paths)
 
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         """See `FileSystem.remove_if_empty`: removes at most the marker, by its own key."""
-        if not path.is_within(below):
-            raise OutsideBase(path=path, below=below)
+        refuse_outside(path, below)
         key = key_of(path, self._bucket.name)
         marker = prefix_of(key)
         found = self._bucket.page(marker, most=2).objects

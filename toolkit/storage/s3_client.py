@@ -11,6 +11,7 @@ import botocore.session
 from botocore.config import Config
 
 from toolkit.el import CanonicalPath
+from toolkit.storage.begun import note_sent
 from toolkit.storage.bounded import BoundedCalls
 from toolkit.storage.deadlines import CALL_SECONDS
 from toolkit.storage.once import OncePerProcess
@@ -75,6 +76,7 @@ class ClientMaker:
 
     def _check(self, **_: object) -> None:
         self._before_effect()
+        note_sent()
 
 
 def _config(*, path_style: bool) -> Config:

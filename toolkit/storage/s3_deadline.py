@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, cast
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Protocol, cast
 
 from botocore.exceptions import ReadTimeoutError
 
 from toolkit.storage.bounded import BoundedCalls, NoAnswer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from botocore.awsrequest import AWSPreparedRequest, AWSResponse
     from types_boto3_s3.client import S3Client
 
-_SMALL = 1024 * 1024
-"""What sends more may take as long as bytes go on: nobody knows the speed of the line."""
+_SMALL = 64 * 1024
+"""What sends more may take longer than one call, as long as it moves."""
 
 
 class HttpSession(Protocol):
@@ -28,8 +31,32 @@ class HttpSession(Protocol):
         ...
 
 
+class Outgoing:
+    """A body on its way out, which the HTTP library takes block by block; knows whether it moves.
+
+    Args:
+        body: what is sent.
+    """
+
+    def __init__(self, body: IO[bytes]) -> None:
+        self._body = body
+        self._taken, self._seen = 0, 1
+
+    def read(self, size: int = -1) -> bytes:
+        """The next block; asked for when the socket has the one before."""
+        self._taken += 1
+        return self._body.read(size)
+
+    def goes_on(self) -> bool:
+        """Whether a block went out since this was asked last."""
+        before, self._seen = self._seen, max(self._seen, self._taken)
+        return self._seen > before
+
+
 class BoundedSession:
     """Sends each request in a thread of its own that is waited for so long; see `BoundedCalls`.
+
+    What sends much may take longer as long as pieces go out, since nobody knows the speed of the line.
 
     Args:
         inner: botocore's.
@@ -45,10 +72,20 @@ class BoundedSession:
         Raises:
             ReadTimeoutError: it took too long; botocore repeats such requests.
         """
-        if _length(request) > _SMALL:
-            return self._inner.send(request)
+        body = request.body
+        if body is None or isinstance(body, str) or _length(request) <= _SMALL:
+            return self._sent(request, lambda: False)
+        outgoing = Outgoing(BytesIO(body) if isinstance(body, bytes | bytearray) else cast("IO[bytes]", body))
+        request.body = cast("IO[bytes]", outgoing)
         try:
-            return self._calls.run(lambda: self._inner.send(request))
+            return self._sent(request, outgoing.goes_on)
+        finally:
+            # Botocore goes back to its beginning before it repeats the request.
+            request.body = body
+
+    def _sent(self, request: AWSPreparedRequest, goes_on: Callable[[], bool]) -> AWSResponse:
+        try:
+            return self._calls.run(lambda: self._inner.send(request), goes_on)
         except NoAnswer as error:
             raise ReadTimeoutError(endpoint_url=request.url, error=error) from error
 

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from toolkit.el import CanonicalPath
+from toolkit.storage.bounded import BoundedCalls
+from toolkit.storage.http_body import body_stream
 from toolkit.storage.s3_errors import translated
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
     from botocore.response import StreamingBody
-
-_BUFFER = 256 * 1024
-
-
-def stream_of(body: StreamingBody, path: CanonicalPath) -> BinaryIO:
-    """A buffered stream of the body; closing it ends the request."""
-    return cast("BinaryIO", io.BufferedReader(_RawObject(body, path), _BUFFER))
+    from urllib3.response import HTTPResponse
 
 
-class _RawObject(io.RawIOBase):
-    def __init__(self, body: StreamingBody, path: CanonicalPath) -> None:
-        self._body, self._path = body, path
+def stream_of(body: StreamingBody, path: CanonicalPath, calls: BoundedCalls) -> BinaryIO:
+    """A buffered stream of the body, each piece of which has the time limit of `calls`; see `body_stream`."""
 
-    def readable(self) -> bool:
-        return True
+    def read(size: int) -> bytes:
+        with translated(path):
+            return body.read(size)
 
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer)
-        with translated(self._path):
-            chunk = self._body.read(len(view))
-        view[: len(chunk)] = chunk
-        return len(chunk)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._body.close()
-        super().close()
+    # Botocore's body has no way to end a read that hangs; what is under it does.
+    raw = cast("HTTPResponse", body._raw_stream)  # type: ignore[attr-defined]  # noqa: SLF001 - said above
+    return body_stream(path, raw, read, calls)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from urllib.parse import quote, urlsplit
 
 from requests import RequestException, Response, Session
 
 from toolkit.storage.bounded import BoundedCalls, NoAnswer
 from toolkit.storage.deadlines import CALL_SECONDS
-from toolkit.storage.errors import BadName, StorageFailure, Unreachable
+from toolkit.storage.errors import BadName, StorageError, StorageFailure, Unreachable
 from toolkit.storage.java_errors import is_not_active
 from toolkit.storage.webhdfs_errors import refusal, remote_exception, silence, was_not_sent
+from toolkit.storage.webhdfs_stream import stream_of
+from toolkit.storage.webhdfs_upload import Upload
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
-    from toolkit.storage.errors import StorageError
+
+_Answer = TypeVar("_Answer")
 
 CONNECT_SECONDS = 5.0
 """So long a connection may take; behind it every pause between two bytes may take `CALL_SECONDS`."""
@@ -34,7 +37,7 @@ class NameNodes:
     Args:
         urls: base addresses, at least one.
         session: proves the identity.
-        seconds: how long the server may be silent.
+        seconds: how long the server may be silent, and how long each piece of a file may take.
         whole: how long an answer may take, a listing ten times as long; None: as long as the silences of all NameNodes.
     """
 
@@ -46,8 +49,9 @@ class NameNodes:
         self._active = 0
         whole = len(urls) * (CONNECT_SECONDS + seconds) if whole is None else whole
         self._calls, self._listings = BoundedCalls(whole), BoundedCalls(whole * _LISTING_TIMES)
+        self._bodies = BoundedCalls(seconds)
 
-    def asked(self, method: str, path: CanonicalPath, op: str, **params: str) -> Response:
+    def _asked(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> Response:
         """The answer to one operation, a redirection included; the caller closes it.
 
         A NameNode that is on standby, or that the request did not get to, did nothing: the next one is asked. One
@@ -87,43 +91,79 @@ class NameNodes:
             Unreachable: it took too long as a whole, though bytes went on.
         """
         calls = self._listings if op == _LISTING else self._calls
+        return self._bounded(path, lambda: self._answered(method, path, op, params), calls)
+
+    def _bounded(self, path: CanonicalPath, call: Callable[[], _Answer], calls: BoundedCalls) -> _Answer:
         turn = self._active
         try:
-            return calls.run(lambda: self._answered(method, path, op, params))
+            return calls.run(call)
         except NoAnswer as error:
             self._turned(turn)
             raise Unreachable(path=path, detail=str(error)) from error
 
     def _answered(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> object:
-        with closing(self.asked(method, path, op, **params)) as response:
+        with closing(self._asked(method, path, op, params)) as response:
             _refuse_other(path, response, _OK)
             try:
                 return response.json() if response.content else None
             except RequestException as error:
                 raise silence(path, error) from error
 
-    def opened(self, path: CanonicalPath) -> Response:
-        """The body of a file, from the DataNode that the NameNode names; not read yet, and the caller closes it."""
-        response = self.asked("GET", path, "OPEN", offset="0")
+    def opened(self, path: CanonicalPath) -> BinaryIO:
+        """The bytes of a file, from the DataNode that the NameNode names; each piece has the limit of a call."""
+        return stream_of(self._bounded(path, lambda: self._opened(path), self._calls), path, self._bodies)
+
+    def _opened(self, path: CanonicalPath) -> Response:
+        response = self._asked("GET", path, "OPEN", {"offset": "0"})
         if response.status_code == _OK:
             return response
         with closing(response):
             _refuse_other(path, response, _REDIRECT)
-            return self._at_data_node("GET", path, response, None)
+            return self._at_data_node("GET", path, response.headers.get("location", ""), None)
 
-    def sent(self, path: CanonicalPath, response: Response, chunks: Iterable[bytes]) -> None:
-        """Send the bytes of a file to the DataNode that the answer to CREATE names.
+    def sent(self, path: CanonicalPath, chunks: Iterable[bytes], *, about: CanonicalPath) -> None:
+        """Make a file with these bytes where nothing is; each piece has the limit of a call, and so has the answer.
+
+        What the source of the chunks raises is raised when the request has ended; the file may be there then.
+
+        Args:
+            path: of the new file.
+            chunks: the bytes.
+            about: what errors name.
 
         Raises:
-            StorageError: what the DataNode said.
+            StorageError: what the NameNode or the DataNode said.
         """
-        _refuse_other(path, response, _REDIRECT)
-        self._at_data_node("PUT", path, response, chunks).close()
+        location = self._bounded(about, lambda: self._created(path, about), self._calls)
+        upload = Upload(self._bodies.seconds)
+        try:
+            with self._bodies.started(lambda: self._taken(path, about, location, upload)) as request:
+                try:
+                    upload.send(chunks)
+                finally:
+                    request.has_ended()
+                request.answer()
+        except NoAnswer as error:
+            raise Unreachable(path=about, detail=str(error)) from error
+
+    def _created(self, path: CanonicalPath, about: CanonicalPath) -> str:
+        # A name of our own that nobody else has: what is there can only be the rest of a first try.
+        params = {"overwrite": "false", "createparent": "false"}
+        with _told_of(about), closing(self._asked("PUT", path, "CREATE", params)) as response:
+            _refuse_other(path, response, _REDIRECT)
+            return response.headers.get("location", "")
+
+    def _taken(self, path: CanonicalPath, about: CanonicalPath, location: str, upload: Upload) -> None:
+        try:
+            with _told_of(about):
+                self._at_data_node("PUT", path, location, upload).close()
+        finally:
+            upload.end()
 
     def _at_data_node(
-        self, method: str, path: CanonicalPath, named: Response, chunks: Iterable[bytes] | None
+        self, method: str, path: CanonicalPath, location: str, chunks: Iterable[bytes] | None
     ) -> Response:
-        url = _with_own_path(named.headers.get("location", ""), path)
+        url = _with_own_path(location, path)
         try:
             # The address carries an identity made for it already.
             response = self._sent(method, url, dict.fromkeys(_keys(self._session.params)), chunks)
@@ -154,6 +194,15 @@ class NameNodes:
         """Another thread may have gone on to the next one already."""
         if self._active == turn:
             self._active = turn + 1
+
+
+@contextmanager
+def _told_of(path: CanonicalPath) -> Iterator[None]:
+    """Errors name the file, not the temporary name that it has at first."""
+    try:
+        yield
+    except StorageError as error:
+        raise type(error)(path=path, detail=error.detail) from error
 
 
 def _refuse_other(path: CanonicalPath, response: Response, expected: int) -> None:

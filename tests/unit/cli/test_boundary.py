@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from toolkit.cli.boundary import run_app
+from toolkit.cli.boundary import run_app, stand_in_for_closed_streams
 from toolkit.errors import Failed, FeedctlError, InvalidInput, Refused, Unavailable
 from toolkit.runs.errors import Stopped
 
@@ -109,3 +109,37 @@ def test_a_reader_that_went_away_is_no_traceback() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_change_neither_the_exit_code_nor_the_files_that_are_written(
+    closed: str, tmp_path: Path
+) -> None:
+    script = (
+        "import os, sys, typer\n"
+        "from toolkit.cli.boundary import run_app, say\n"
+        "from toolkit.cli.printing import print_result\n"
+        "app = typer.Typer()\n"
+        "@app.command()\n"
+        "def command() -> int:\n"
+        f"    with open({str(tmp_path / 'file')!r}, 'w') as file:\n"
+        "        assert file.fileno() > 2\n"
+        "        print_result('result'); print('more'); say('said'); sys.stderr.isatty()\n"
+        "        os.system('echo from a program; echo from it >&2')\n"
+        "        file.write('done')\n"
+        "    return 4\n"
+        "raise SystemExit(run_app(app, []))\n"
+    )
+    command = ["sh", "-c", f'"$0" -c "$1" {closed}', sys.executable, script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, (tmp_path / "file").read_text()) == (4, "done"), done.stderr
+    if "2>" in closed:
+        assert done.stderr == ""
+    else:
+        assert done.stderr == "said\nfrom it\n"
+
+
+def test_open_streams_stay_as_they_are() -> None:
+    before = (sys.stdin, sys.stdout, sys.stderr)
+    stand_in_for_closed_streams()
+    assert (sys.stdin, sys.stdout, sys.stderr) == before

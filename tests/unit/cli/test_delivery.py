@@ -14,6 +14,12 @@ from toolkit.cli.printing import encoded, print_result
 from toolkit.errors import NotImplementedYet
 
 
+def test_credentials_in_a_uri_are_refused_and_not_repeated() -> None:
+    with pytest.raises(BadResultFile, match="found a user, a key or a password") as raised:
+        ResultFile.parse("s3a://AKIA:se/same@bucket/result.json")
+    assert "same" not in str(raised.value)
+
+
 def test_a_result_file_is_a_path_or_a_file_uri(tmp_path: Path) -> None:
     for text in (str(tmp_path / "a b.json"), f"file://{tmp_path}/a b.json", f"file:{tmp_path}/a b.json"):
         ResultFile.parse(text).write(text)

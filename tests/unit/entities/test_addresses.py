@@ -79,15 +79,33 @@ def test_no_part_of_a_password_stands_in_the_repo(password: str) -> None:
     assert password not in str(it.value)
 
 
+@pytest.mark.parametrize("user", ["", "feedctl:sesame@"])
+def test_no_password_stands_among_the_options(user: str) -> None:
+    with pytest.raises(ElError, match="found a password, expected a reference such as") as it:
+        check_ledger(f"postgresql://{user}db/feedctl?sslmode=require&password=sesame")
+    assert "sesame" not in str(it.value)
+    check_ledger("postgresql://db/feedctl?sslmode=require&password=${env:LEDGER_PASSWORD}")
+
+
 def test_a_ledger_from_elsewhere_may_have_its_password() -> None:
     check_ledger_url("postgresql://feedctl:sesame@db/feedctl")
 
 
 @pytest.mark.parametrize(
-    "url", ["hdfs://nn:8020/a:b@c", "nn:8020", "hdfs://${env:USER}@nn", "jdbc:postgresql://me:${env:PASSWORD}@db/shop"]
+    "url", ["hdfs://nn:8020/a:b@c", "nn:8020", "jdbc:postgresql://me:${env:PASSWORD}@db/shop", "abfs://c@account"]
 )
 def test_an_end_point_is_a_url_or_a_host(url: str) -> None:
     check_url(url)
+
+
+@pytest.mark.parametrize(
+    "user", ["alice", "alice:sesame", "alice:ses/ame", "${env:USER}", "${env:USER}:${env:PASSWORD}"]
+)
+def test_the_end_point_of_a_store_has_no_user_not_even_by_reference(user: str) -> None:
+    """Nothing would put the variable's value there."""
+    with pytest.raises(ElError, match="found a user, a key or a password, expected the host") as it:
+        check_url(f"hdfs://{user}@nn:8020")
+    assert "sesame" not in str(it.value)
 
 
 @pytest.mark.parametrize("path", ["audit.jsonl", "/var/log/audit.jsonl", "${env:HOME}/audit.jsonl", "logs/~audit"])

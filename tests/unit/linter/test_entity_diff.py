@@ -37,6 +37,16 @@ def test_the_same_repo_has_no_difference() -> None:
     assert (found.more_evictable, found.comparison.downstream) == (0, ())
 
 
+def test_credentials_that_stood_there_are_not_shown() -> None:
+    """They were a mistake, and a change that takes them away must not spread them."""
+    secret = CLICKS.replace('data: "/', 'data: "hdfs://alice:sesame@nn/')
+    assert secret != CLICKS
+    for found in (diff({}, {"feeds/clicks.yaml": secret}), diff({"feeds/clicks.yaml": secret})):
+        (change,) = found.comparison.changed
+        assert "hdfs://************@nn/" in repr(change)
+        assert "sesame" not in repr(found)
+
+
 def test_a_changed_value_is_told_with_its_place_and_what_depends_on_it() -> None:
     found = diff({"feeds/clicks.yaml": CLICKS.replace("days(10)", "days(5)")})
     (change,) = found.comparison.changed

@@ -56,6 +56,12 @@ def test_nothing_found_is_said() -> None:
     assert lint_text(clean, RULES) == "no findings (2 files; at 2026-03-10T12:00Z)\n"
 
 
+def test_no_line_of_source_shows_credentials_whatever_the_finding_is_about() -> None:
+    finding = replace(FINDING, line=1, column=1, end_column=5)
+    line, caret = carets(finding, 'data: "s3a://AKIA:se/same@bucket/a", meta: /b')
+    assert (line, caret) == ('data: "s3a://************@bucket/a", meta: /b', "^^^^")
+
+
 def test_a_caret_stands_below_wide_characters() -> None:
     finding = replace(FINDING, line=1, column=4, end_column=6)
     assert carets(finding, "a: 日本 # x\n") == ("a: 日本 # x", "   ^^^^")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import signal
 import subprocess
@@ -193,3 +194,44 @@ def test_a_forked_child_starts_anew() -> None:
 
 def _threads() -> int:
     return sum(thread.name == "feedctl-bounded" for thread in threading.enumerate())
+
+
+def test_a_call_that_goes_on_is_waited_for_again_and_again() -> None:
+    answers, release = iter([True, True, False]), threading.Event()
+    calls = BoundedCalls(0.05)
+    with pytest.raises(NoAnswer):
+        calls.run(release.wait, lambda: next(answers))
+    assert next(answers, None) is None
+    release.set()
+
+
+def test_a_call_that_goes_on_ends_in_its_own_time() -> None:
+    looks = itertools.count()
+    assert BoundedCalls(0.05).run(lambda: threading.Event().wait(0.3), lambda: next(looks) >= 0) is False
+    assert next(looks) > 1
+
+
+def test_who_starts_a_call_may_do_something_meanwhile() -> None:
+    calls, release = BoundedCalls(5), threading.Event()
+    with calls.started(lambda: release.wait(5)) as started:
+        release.set()
+        assert started.answer() is True
+    assert calls.stuck == 0
+
+
+def test_a_call_whose_answer_nobody_takes_gives_its_thread_back() -> None:
+    calls = BoundedCalls(5)
+    ran_in: list[int] = []
+    for _ in range(3):
+        with calls.started(lambda: ran_in.append(threading.get_ident())) as started:
+            assert started.has_ended()
+    assert (len(ran_in), len(set(ran_in)), calls.stuck) == (3, 1, 0)
+
+
+def test_a_call_that_is_left_before_it_has_ended_counts_as_stuck_until_it_does() -> None:
+    calls, release = BoundedCalls(5), threading.Event()
+    with calls.started(release.wait):
+        pass
+    assert calls.stuck == 1
+    release.set()
+    assert _becomes(lambda: calls.stuck == 0)

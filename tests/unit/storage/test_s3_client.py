@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from botocore.compat import HTTPHeaders
 
 from tests.integration.http_answers import Answer, serving
 from toolkit.storage import Unreachable
+from toolkit.storage.begun import Sending
 from toolkit.storage.local import no_check
 from toolkit.storage.s3_bucket import Bucket
 from toolkit.storage.s3_client import ClientMaker
@@ -86,3 +88,22 @@ def test_what_rests_before_a_request_does_not_count_as_its_time() -> None:
         bucket = Bucket("b", maker(web.authority, lambda: time.sleep(0.5), seconds=0.3))
         assert bucket.remove(["a"]) == {}
         assert len(web.seen) == 1
+
+
+@pytest.mark.parametrize("let_through", [0, 1])
+def test_a_removal_that_is_called_off_between_its_attempts_was_sent(let_through: int) -> None:
+    class CalledOff(Exception):  # noqa: N818 - named for what happened
+        pass
+
+    checks = itertools.count()
+
+    def check() -> None:
+        if next(checks) == let_through:
+            raise CalledOff
+
+    wire = _Wire()
+    client = maker("127.0.0.1:1", check)()
+    client.meta.events.register("before-send.s3.DeleteObjects", cast("Callable[..., None]", wire.sent))
+    with pytest.raises(CalledOff), Sending() as sending:
+        Bucket("b", lambda: client).remove(["a"])
+    assert (sending.is_sent, len(wire.signed)) == (bool(let_through), let_through)

@@ -22,12 +22,18 @@ class Upstream(ThreadingHTTPServer):
 
 
 class Echo(BaseHTTPRequestHandler):
-    """GET answers with a large body, PUT with what it got, DELETE without a length."""
+    """GET answers with a large body, or a redirection; PUT with what it got, DELETE without a length."""
 
     server: Upstream
 
     def do_GET(self) -> None:
-        self._answer(LARGE)
+        if self.path == "/moved":
+            self.send_response(307)
+            self.send_header("Location", "http://localhost:1/there?x=1")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            self._answer(LARGE)
 
     do_HEAD = do_GET  # noqa: N815 - the name that the library wants
 
@@ -143,3 +149,24 @@ def test_a_refusing_proxy_accepts_again_at_the_same_place(
     proxy.accept()
     assert ask(client, "HEAD")[0] == 200
     assert [each.method for each in proxy.seen()] == ["HEAD", "HEAD"]
+
+
+@pytest.mark.parametrize("effect", [Effect.DRIP, Effect.DRIP_WHOLE, Effect.SIP])
+def test_bytes_come_and_go_in_pieces_and_unchanged(
+    client: http.client.HTTPConnection, proxy: FaultProxy, upstream: Upstream, effect: Effect
+) -> None:
+    proxy.add(Fault(effect=effect, seconds=0.05, piece=4, times=1))
+    begun = time.monotonic()
+    assert ask(client, "PUT", "/", b"0123456789") == (200, b"/ 0123456789")
+    assert time.monotonic() - begun > 0.14
+    assert upstream.bodies == [b"0123456789"]
+    assert ask(client, "PUT", "/", b"next") == (200, b"/ next")
+
+
+def test_a_redirection_leads_on_to_another_proxy(upstream: Upstream) -> None:
+    with fault_proxy(upstream.server_port, onward=4711) as proxy:
+        connection = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=20)
+        connection.request("GET", "/moved")
+        with connection.getresponse() as answer:
+            assert answer.headers["Location"] == "http://127.0.0.1:4711/there?x=1"
+        connection.close()
