@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -19,8 +20,8 @@ def create(
     from toolkit.cli.shipped import shipped
     from toolkit.config_source.creation import create_repo
 
-    target = directory.absolute()
-    root = (data_root or target.with_name(f"{target.name}-data")).absolute()
+    target = directory.resolve()  # `..` in an end point would make every command refuse the repo
+    root = (data_root or target.with_name(f"{target.name}-data")).resolve()
     create_repo(shipped("config_repo_template"), target, root)
     print(f"{target} is a config repo; its environment dev works on local files below {root}")
-    print(f"next: cd {directory} && feedctl entity list")
+    print(f"next: cd {shlex.quote(str(directory))} && feedctl entity list")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
+from functools import partial
 
 import sqlalchemy as sa
 
 from toolkit.ledger.line import remember_line
+from toolkit.ledger.reading import connect_to_read
 from toolkit.ledger.same_file import remember_file, require_same_file
 
 BUSY_SECONDS = 10.0
@@ -30,45 +31,48 @@ _UNLESS_GIVEN = {
 
 
 def connect(url: sa.URL, *, read_only: bool = False) -> sa.Engine:
-    """An engine with one connection, which is made when it is first needed.
+    """An engine with one connection at a time, which is made when it is first needed.
 
     Args:
         url: of a SQLite file or a PostgreSQL database.
         read_only: the database itself refuses every change, so that a dry run cannot make one.
     """
-    return _sqlite(url, read_only=read_only) if url.get_backend_name() == "sqlite" else _postgresql(url, read_only)
+    if url.get_backend_name() != "sqlite":
+        return _postgresql(url, read_only)
+    return _sqlite_to_read(url.database or "") if read_only else _sqlite(url)
 
 
-def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
+def _sqlite_to_read(path: str) -> sa.Engine:
+    """A connection for each transaction: between them nobody is kept from anything, and no state is kept."""
+    engine = sa.create_engine("sqlite://", poolclass=sa.NullPool, creator=partial(connect_to_read, path, BUSY_SECONDS))
+    sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
+
+
+def _sqlite(url: sa.URL) -> sa.Engine:
     path = url.database or ""
     engine = sa.create_engine(
-        _opened_to_read(url, path) if read_only else url,
+        url,
         pool_size=1,
         max_overflow=0,
         poolclass=sa.QueuePool,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None},
     )
-    pragmas = [] if read_only else ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]
 
     def prepare(connection: sqlite3.Connection, record: sa.pool.ConnectionPoolEntry) -> None:
-        for pragma in pragmas:
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {pragma}")
         remember_file(path, record.info)
 
     def begin(connection: sa.Connection) -> None:
         """A writer takes the lock at once: two readers that both want to write would block each other for good."""
         require_same_file(path, connection.info)
-        reads = read_only or connection.get_execution_options().get("feedctl_reads", False)
+        reads = connection.get_execution_options().get("feedctl_reads", False)
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     sa.event.listen(engine, "connect", prepare)
     sa.event.listen(engine, "begin", begin)
     return engine
-
-
-def _opened_to_read(url: sa.URL, path: str) -> sa.URL:
-    """Even a reader, if it may write, moves what another left in the -wal file into the database, and removes it."""
-    return url.set(database=Path(path).absolute().as_uri(), query={"mode": "ro", "uri": "true"})
 
 
 def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - one private call

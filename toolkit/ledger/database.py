@@ -20,6 +20,7 @@ from tenacity import (
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.failures import translated
 from toolkit.ledger.line import cut_line
+from toolkit.ledger.reading import ReadConnection
 from toolkit.ledger.transaction import DatabaseClock, Transaction, database_now
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ TURN_SECONDS = 45.0
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """A database of runs, leases, batches and events; one connection, which threads share one at a time.
+    """A database of runs, leases, batches and events; one connection at a time, which threads take turns with.
 
     Attributes:
         engine: of SQLAlchemy, made by `toolkit.ledger.opening`.
@@ -89,6 +90,7 @@ class Ledger:
             translated(self.place),
             self.engine.connect().execution_options(feedctl_reads=is_reading) as connection,
             connection.begin(),
+            _Whole(connection, self.place),
         ):
             yield Transaction(connection=connection, clock=self.clock)
 
@@ -102,3 +104,19 @@ class Ledger:
             yield
         finally:
             self._turn.release()
+
+
+class _Whole:
+    """Lets nothing out of a transaction that read while a writer was about, neither its result nor its error."""
+
+    def __init__(self, connection: sa.Connection, place: str) -> None:
+        self._used: object = connection.connection.dbapi_connection
+        self._place = place
+
+    def __enter__(self) -> None:
+        """Nothing is known yet."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        may_be_torn = error is None or isinstance(error, Exception)
+        if may_be_torn and isinstance(self._used, ReadConnection) and self._used.is_overtaken():
+            raise LedgerConflict(place=self._place, why="another run began to write while it was read") from error

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import sqlalchemy as sa
 
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, UnusableLedger
+from toolkit.ledger.location import SQLITE
+from toolkit.ledger.sqlite_rights import hindrance
 
 _SQLITE_CONFLICTS = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SQLITE_UNUSABLE = frozenset(
@@ -23,12 +26,12 @@ _SQLITE_UNUSABLE = frozenset(
         "SQLITE_PROTOCOL",
     }
 )
-_SQLITE_FOLDER = frozenset(
-    {"SQLITE_CANTOPEN", "SQLITE_READONLY_CANTINIT", "SQLITE_READONLY_DIRECTORY", "SQLITE_READONLY_RECOVERY"}
-)
+_SQLITE_MOMENTS = frozenset({"SQLITE_READONLY_CANTINIT", "SQLITE_READONLY_RECOVERY"})
+"""Codes, in full, of what a reader finds while a writer puts the files beside the database in order."""
+_SQLITE_FOLDER = frozenset({"SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY"})
 """Codes, in full, of what SQLite says when it needs the files beside the database and can neither use nor make them."""
-_FOLDER_WHY = "SQLite needs its files -wal and -shm in the same folder, or the right to make them there, also to read"
-_FOLDER_TODO = "run as a user who may write the folder, or while another run has the ledger open"
+_FOLDER_WHY = "SQLite needs its files -wal and -shm in the same folder, and may not use or make them"
+_FOLDER_TODO = "run `feedctl ledger upgrade` as the user whose ledger it is, which puts them in order"
 _POSTGRESQL_CONFLICTS = frozenset({"40001", "40P01", "55P03"})
 """Serialization failure, deadlock, lock not available (PostgreSQL, error codes)."""
 _POSTGRESQL_UNUSABLE = ("08", "25006", "28", "3D000", "42501", "53", "54", "57", "58", "XX")
@@ -62,7 +65,8 @@ def translated(place: str) -> Iterator[None]:
 def is_conflict(error: sa.exc.DBAPIError) -> bool:
     """Whether the same transaction may well succeed when it is tried again at once."""
     sqlite_name, state = _codes(error)
-    return sqlite_name in _SQLITE_CONFLICTS or state in _POSTGRESQL_CONFLICTS
+    is_moment = _sqlite_name(error) in _SQLITE_MOMENTS
+    return is_moment or sqlite_name in _SQLITE_CONFLICTS or state in _POSTGRESQL_CONFLICTS
 
 
 def is_outage(error: sa.exc.DBAPIError) -> bool:
@@ -74,10 +78,19 @@ def is_outage(error: sa.exc.DBAPIError) -> bool:
 
 
 def _outage(place: str, error: sa.exc.DBAPIError) -> LedgerUnavailable:
-    why = _first_line(error.orig)
-    if _sqlite_name(error) not in _SQLITE_FOLDER:
+    why, name = _first_line(error.orig), _sqlite_name(error)
+    found = _rights(place, name)
+    if found is not None:
+        return LedgerUnavailable(place=place, why=f"{why} ({found[0]})", todo=found[1])
+    if name not in _SQLITE_FOLDER:
         return LedgerUnavailable(place=place, why=why)
     return LedgerUnavailable(place=place, why=f"{why} ({_FOLDER_WHY})", todo=_FOLDER_TODO)
+
+
+def _rights(place: str, sqlite_name: str) -> tuple[str, str] | None:
+    """What SQLite does not say: which of its files this user may not write, and what to do."""
+    is_of_rights = sqlite_name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN"))
+    return hindrance(Path(place.removeprefix(SQLITE))) if is_of_rights and place.startswith(SQLITE) else None
 
 
 def _codes(error: sa.exc.DBAPIError) -> tuple[str, str]:

@@ -14,7 +14,8 @@ from toolkit.entities.addresses import check_ledger_url
 from toolkit.entities.env_references import expand_url
 from toolkit.ledger.errors import UnusableLedger
 
-_SQLITE = "sqlite:///"
+SQLITE = "sqlite:///"
+"""How the place of a SQLite ledger begins; its path follows."""
 _TODO = "correct it, or set FEEDCTL_LEDGER"
 
 
@@ -51,11 +52,11 @@ def located(text: str, *, named_by: str, root: Path | None, variables: Mapping[s
         check_ledger_url(url)
     except ElError as error:
         raise UnusableLedger(place=f"of {named_by}", found=f"cannot be used: {error}", todo=_TODO) from None
-    return _sqlite(url, root) if url.startswith(_SQLITE) else _postgresql(url, named_by)
+    return _sqlite(url, root) if url.startswith(SQLITE) else _postgresql(url, named_by)
 
 
 def _sqlite(url: str, root: Path | None) -> LedgerLocation:
-    written = Path(url.removeprefix(_SQLITE))
+    written = Path(url.removeprefix(SQLITE))
     if root is None and not written.is_absolute():
         raise UnusableLedger(
             place=url,
@@ -65,7 +66,7 @@ def _sqlite(url: str, root: Path | None) -> LedgerLocation:
     file = Path(os.path.normpath(Path.cwd() / (root or Path()) / written))
     return LedgerLocation(
         url=sa.URL.create("sqlite", database=str(file)),
-        place=f"{_SQLITE}{file}",
+        place=f"{SQLITE}{file}",
         file=file,
     )
 

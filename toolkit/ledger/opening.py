@@ -16,6 +16,7 @@ from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.mounts import own_mounts
 from toolkit.ledger.revision import HEAD, REVISIONS, stored_revision
 from toolkit.ledger.sqlite_place import make_folder, refuse_old_library, refuse_shared
+from toolkit.ledger.sqlite_rights import require_writable
 
 UPGRADE = "run `feedctl ledger upgrade`"
 """What to do with a ledger that is older than this feedctl."""
@@ -61,8 +62,11 @@ def connected(location: LedgerLocation, *, read_only: bool) -> Ledger:
     """The ledger at a place, whatever is in it; no connection is made yet.
 
     Raises:
+        LedgerUnavailable: it is to be written, and this user may not write one of its files.
         UnusableLedger: the driver of PostgreSQL is not installed, or does not understand the URL.
     """
+    if location.file is not None and not read_only:
+        require_writable(location.file, location.place)
     try:
         return Ledger(engine=connect(location.url, read_only=read_only), place=location.place)
     except ImportError as error:

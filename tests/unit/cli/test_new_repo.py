@@ -42,6 +42,20 @@ def test_the_local_data_lies_where_init_is_told(feedctl: Feedctl, tmp_path: Path
         assert shown["entity"]["interfaces"]["write"]["endpoint"] == f"file://{tmp_path / root}"
 
 
+@pytest.mark.parametrize("options", [(), ("--data-root", "../there/../my feeds-data")])
+def test_a_repo_beside_the_current_folder_can_be_used_at_once(
+    feedctl: Feedctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    ran = feedctl("init", "../my feeds", *options)
+    assert ran.out.endswith("next: cd '../my feeds' && feedctl entity list\n")
+    assert f"files below {tmp_path}/my feeds-data\n" in ran.out
+    shown = feedctl("entity", "show", "primary", "--config-repo", "../my feeds", "--output", "json").document
+    assert shown["entity"]["interfaces"]["write"]["endpoint"] == f"file://{tmp_path}/my feeds-data"
+    assert feedctl("lint", "--config-repo", "../my feeds").code == 0
+
+
 def test_init_leaves_a_folder_that_is_not_empty_alone(feedctl: Feedctl, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     ran = feedctl("init", str(tmp_path))

@@ -86,13 +86,19 @@ def test_a_reader_who_may_not_write_the_folder_reads_what_a_run_has_open(tmp_pat
         assert _commands(ledger) == 1
 
 
-def test_a_reader_who_may_not_write_the_folder_is_told_what_sqlite_needs_there(tmp_path: Path) -> None:
+def test_a_reader_who_may_not_write_the_folder_reads_what_nobody_has_open(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    with _may_only_read(tmp_path / "state") as folder, closing(opened(folder.parent, read_only=True)) as ledger:
+        assert batches(ledger) == 1
+
+
+def test_a_writer_who_may_not_write_the_folder_is_told_whose_it_is(tmp_path: Path) -> None:
     opened(tmp_path).close()
     with (
         _may_only_read(tmp_path / "state") as folder,
-        pytest.raises(LedgerUnavailable, match=r"-wal and -shm .*run as a user who may write the folder.*--no-ledger"),
+        pytest.raises(LedgerUnavailable, match=r"may not write .*ledger\.db \(of .*, mode 555\) and .*--no-ledger"),
     ):
-        opened(folder.parent, read_only=True)
+        opened(folder.parent)
 
 
 def test_a_path_with_any_characters_is_opened_to_be_read(tmp_path: Path) -> None:

@@ -9,7 +9,10 @@ RULE = Rule(
     id="bad-url",
     name="An end point is a URL or host:port, and has no password in it",
     severity=Severity.ERROR,
-    rationale="A password in the repo is known to everyone who can read it, and to its history for ever.",
+    rationale=(
+        "Every path of a cluster's feeds is resolved against its end point, so that an end point which is no plain URL "
+        "makes all of them wrong. A password in it is known to all who can read the repo, and to its history for ever."
+    ),
     bad="""\
 # datasources/shop.yaml
 interfaces:

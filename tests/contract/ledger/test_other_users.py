@@ -1,0 +1,122 @@
+"""A SQLite ledger in a folder that two users may write: reading it never keeps its owner from writing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parents[3]
+_TO_BE_KILLED_AFTER = 120
+ROOT, OWNER, OTHER = 0, 12345, 65534
+OFTEN = "20"
+
+pytestmark = pytest.mark.skipif(os.geteuid() != ROOT, reason="only root can be two other users")
+
+
+def start(user: int, work: str, file: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.contract.ledger.user_work", str(user), work, str(file), *arguments]
+    return subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    """What a process said; it must have succeeded."""
+    out, err = process.communicate(timeout=_TO_BE_KILLED_AFTER)
+    assert process.returncode == 0, err
+    return out
+
+
+def run(user: int, work: str, file: Path, *arguments: str) -> str:
+    return ended(start(user, work, file, *arguments))
+
+
+def refused(user: int, work: str, file: Path) -> str:
+    process = start(user, work, file)
+    out, err = process.communicate(timeout=_TO_BE_KILLED_AFTER)
+    assert (process.returncode, out) == (1, ""), err
+    return err
+
+
+def files(file: Path) -> dict[str, int]:
+    """What is in the ledger's folder, and whose it is."""
+    return {each.name: each.stat().st_uid for each in file.parent.iterdir()}
+
+
+@pytest.fixture
+def file() -> Iterator[Path]:
+    """A ledger with rows that belongs to `OWNER`, in a folder that everyone may write."""
+    folder = Path(tempfile.mkdtemp(prefix="feedctl-users-", dir="/tmp"))
+    folder.chmod(0o777)
+    run(OWNER, "write", folder / "ledger.db")
+    yield folder / "ledger.db"
+    shutil.rmtree(folder)
+
+
+def test_a_read_by_another_user_leaves_nothing_and_the_owner_writes_on(file: Path) -> None:
+    assert run(OTHER, "read", file) == "2\n"
+    assert files(file) == {"ledger.db": OWNER}
+    run(OWNER, "write", file)
+    assert run(OTHER, "read", file) == "4\n"
+
+
+def test_another_user_sees_what_a_killed_owner_left_and_changes_nothing_of_it(file: Path) -> None:
+    run(OWNER, "write_and_be_killed", file)
+    left = dict.fromkeys(("ledger.db", "ledger.db-wal", "ledger.db-shm"), OWNER)
+    assert files(file) == left
+    assert run(OTHER, "read", file) == "4\n"
+    assert files(file) == left
+    run(OWNER, "write", file)
+    assert (run(OTHER, "read", file), files(file)) == ("6\n", {"ledger.db": OWNER})
+
+
+def test_another_user_who_wants_to_write_is_refused_before_anything_is_made(file: Path) -> None:
+    said = refused(OTHER, "write", file)
+    assert f"nobody, may not write {file} (of user {OWNER}, mode 644)" in said
+    assert "run as the user whose ledger it is" in said
+    assert files(file) == {"ledger.db": OWNER}
+
+
+def test_files_of_another_user_beside_the_ledger_are_named_with_what_to_do(file: Path) -> None:
+    beside = [file.with_name(f"ledger.db-{each}") for each in ("wal", "shm")]
+    for each in beside:
+        each.touch(mode=0o644)
+        os.chown(each, OTHER, OTHER)
+    said = refused(OWNER, "write", file)
+    for each in beside:
+        assert f"{each} (of nobody, mode 644)" in said
+    assert "run `feedctl ledger upgrade` as a user who may write all of them, such as root" in said
+    assert "or remove them while no feedctl runs" in said
+    run(ROOT, "upgrade", file)
+    assert files(file) == {"ledger.db": OWNER}
+    run(OWNER, "write", file)
+
+
+def test_rows_in_files_of_another_user_are_not_to_be_removed(file: Path) -> None:
+    run(OWNER, "write_and_be_killed", file)
+    os.chown(file.with_name("ledger.db-wal"), OTHER, OTHER)
+    said = refused(OWNER, "write", file)
+    assert "feedctl ledger upgrade" in said
+    assert "or remove them" not in said
+    run(ROOT, "upgrade", file)
+    assert run(OTHER, "read", file) == "4\n"
+
+
+def test_while_runs_of_the_owner_come_and_go_others_miss_nothing_and_are_in_nobodys_way(file: Path) -> None:
+    told = file.with_name("committed")
+    told.write_text("0")
+    os.chown(told, OWNER, OWNER)
+    readers = [start(user, "read_often", file, OFTEN) for user in (OTHER, OWNER)]
+    for each in readers:
+        assert each.stdout is not None
+        assert each.stdout.readline() == "ready\n"
+    run(OWNER, "write_often", file, OFTEN)
+    for each in readers:
+        assert int(ended(each)) > 1
+    assert set(files(file).values()) == {OWNER}
+    run(OWNER, "write", file)
