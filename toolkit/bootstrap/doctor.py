@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.config import open_config
 from toolkit.bootstrap.doctor_cluster import ClusterChecks
-from toolkit.bootstrap.ledgers import NoLedgerNamed, examine_ledger
+from toolkit.bootstrap.doctor_config import ConfigFound, audit_file_findings, config_found
+from toolkit.bootstrap.ledgers import NoLedgerNamed, location_for
 from toolkit.doctor.checks import CHECK_SECONDS, Check, run_checks
 from toolkit.doctor.executors import ExecutorTask, executor_findings
-from toolkit.doctor.findings import Checked, Finding, failed, ok, skipped, warning
+from toolkit.doctor.findings import Checked, Finding, warning
+from toolkit.doctor.hadoop_dir import conf_dir_findings
 from toolkit.doctor.java import java_findings
 from toolkit.doctor.kerberos import klist, ticket_findings
 from toolkit.doctor.ledgers import ledger_findings
 from toolkit.doctor.machine import kerberos_library, python_findings, temporary_space
 from toolkit.doctor.packages import package_findings
 from toolkit.doctor.tokens import TOKEN_VARIABLE, token_findings
+from toolkit.doctor.writing import obstacle_to_sqlite
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
-from toolkit.entities.loader import load_all
-from toolkit.errors import InvalidInput
+from toolkit.ledger.examining import examine
+from toolkit.runs.deadline import LEASE_VARIABLE, lease_seconds
+from toolkit.storage.hadoop_conf import CONF_VARIABLE
 from toolkit.transfer.executors import executors, must_have_context
 
 if TYPE_CHECKING:
@@ -68,29 +71,41 @@ def diagnose(options: DoctorOptions, now: datetime, variables: Mapping[str, str]
         UnknownName: no such cluster or environment.
         NotInEnvironment: the environment may not act on the cluster.
     """
-    config, clusters = _config(options)
-    groups = [ClusterChecks.of(cluster, repository, options.seconds, variables) for cluster, repository in clusters]
+    config = config_found(options.config_repo, options.environment, now)
+    groups = _groups(options, config, variables)
     checks = [
-        *_driver(options, variables),
+        *_driver(options, variables, [endpoint for group in groups for endpoint in group.undescribed()]),
         *_identity(options, now, variables, is_kerberos=any(group.is_kerberos for group in groups)),
-        Check(about="config", name="repo", look=lambda: config, seconds=options.seconds),
-        Check(about="ledger", name="ledger", look=lambda: _ledger(options), seconds=options.seconds),
+        Check(about="config", name="repo", look=lambda: config.findings, seconds=options.seconds),
+        *_recording(options, config),
         *(check for group in groups for check in group.checks()),
         *_executors(options, groups, variables),
     ]
     return run_checks(checks)
 
 
-def _driver(options: DoctorOptions, variables: Mapping[str, str]) -> Iterator[Check]:
-    looks = {
+def _driver(options: DoctorOptions, variables: Mapping[str, str], undescribed: Sequence[str]) -> Iterator[Check]:
+    looks: dict[str, Callable[[], Iterable[Finding]]] = {
         "version": python_findings,
         "java": lambda: java_findings(variables),
         "package": package_findings,
         "libgssapi": kerberos_library,
         "temporary": temporary_space,
+        LEASE_VARIABLE: lambda: _lease(variables),
+        CONF_VARIABLE: lambda: conf_dir_findings(variables, undescribed),
     }
     for name, look in looks.items():
         yield Check(about=_DRIVER, name=name, look=look, seconds=max(options.seconds, CHECK_SECONDS))
+
+
+def _lease(variables: Mapping[str, str]) -> tuple[()]:
+    """Nothing is to be said of it unless every action would refuse it.
+
+    Raises:
+        BadLeaseTime: it would.
+    """
+    lease_seconds(variables)
+    return ()
 
 
 def _identity(
@@ -105,22 +120,12 @@ def _identity(
         yield Check(about=_TOKENS, name=name, look=look, seconds=options.seconds)
 
 
-def _config(options: DoctorOptions) -> tuple[list[Finding], Sequence[tuple[Cluster, Repository]]]:
-    """What is to be said of the config repo, and the clusters to look at."""
-    try:
-        snapshot = open_config(options.config_repo)
-        repository, problems = load_all(snapshot, options.environment)
-    except UnknownName:
-        raise
-    except InvalidInput as error:
-        found, _, todo = str(error).partition("; ")
-        kind = warning if options.config_repo is None else failed
-        return [kind(found, todo=todo or "name one with --config-repo")], ()
-    chosen = [(cluster, repository) for cluster in _chosen(options, repository)]
-    if problems:
-        return [failed(f"{snapshot.id}: {len(problems)} problems", todo="see feedctl lint")], chosen
-    environment = "no environment" if repository.environment is None else f"environment {repository.environment.name}"
-    return [ok(f"{snapshot.id}, {environment}")], chosen
+def _groups(options: DoctorOptions, config: ConfigFound, variables: Mapping[str, str]) -> list[ClusterChecks]:
+    repository = config.repository
+    if repository is None:
+        return []
+    chosen = _chosen(options, repository)
+    return [ClusterChecks.of(cluster, repository, options.seconds, variables) for cluster in chosen]
 
 
 def _chosen(options: DoctorOptions, repository: Repository) -> list[Cluster]:
@@ -137,11 +142,26 @@ def _chosen(options: DoctorOptions, repository: Repository) -> list[Cluster]:
     return [each for each in allowed if each.name == name]
 
 
+def _recording(options: DoctorOptions, config: ConfigFound) -> Iterator[Check]:
+    """What an action writes down, without which it does not begin."""
+    yield Check(about="ledger", name="ledger", look=lambda: _ledger(options), seconds=options.seconds)
+    snapshot = config.snapshot
+    if snapshot is not None:
+        look = partial(audit_file_findings, snapshot, options.environment)
+        yield Check(about="ledger", name="audit", look=look, seconds=options.seconds)
+
+
 def _ledger(options: DoctorOptions) -> Iterator[Finding]:
     try:
-        yield from ledger_findings(lambda: examine_ledger(options.config_repo, options.environment))
+        location = location_for(options.config_repo, options.environment)
     except NoLedgerNamed:
-        yield skipped("no ledger is named", todo="name one in repo.yaml or in FEEDCTL_LEDGER before an action")
+        todo = "name one in repo.yaml or in FEEDCTL_LEDGER, or give --no-ledger to act without"
+        yield warning("no ledger is named", todo=todo)
+        return
+    file = location.file
+    yield from ledger_findings(
+        lambda: examine(location, os.environ), lambda: "" if file is None else obstacle_to_sqlite(file)
+    )
 
 
 def _executors(

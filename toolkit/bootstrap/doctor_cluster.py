@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.storages import storage_spec
 from toolkit.doctor.acting import Acting, acting, acting_findings, asks_for_kerberos
-from toolkit.doctor.addresses import tcp_findings
+from toolkit.doctor.addresses import addresses_of, tcp_findings
 from toolkit.doctor.checks import Check
 from toolkit.doctor.executors import Place
 from toolkit.doctor.kerberos import klist
@@ -91,6 +92,16 @@ class ClusterChecks:
     def _is_hadoop(self) -> bool:
         return self.cluster.default_fs.startswith(("hdfs:", "webhdfs:", "swebhdfs:"))
 
+    def undescribed(self) -> Iterator[str]:
+        """The write end point, when it is on HDFS without a port, and the cluster's own settings do not describe it."""
+        endpoint = self.cluster.default_fs
+        if not endpoint.startswith("hdfs:") or addresses_of(endpoint):
+            return
+        with suppress(FeedctlError):  # a check says so
+            path = self._endpoint(endpoint)
+            if f"dfs.ha.namenodes.{path.authority}" not in {key.lower() for key in self._spec(path).hadoop_conf}:
+                yield endpoint
+
     def places(self) -> Iterable[Place]:
         """The write end point, for executors; none that cannot be understood."""
         try:
@@ -117,7 +128,9 @@ class ClusterChecks:
         return hadoop_settings(self._spec(path), self.variables)
 
     def _acting(self, path: CanonicalPath) -> Acting:
-        return acting(path.scheme, self._settings(path), self.variables, klist)
+        """Only Hadoop's own stores are asked for with Hadoop's settings."""
+        settings = self._settings(path) if path.scheme in {"hdfs", *_WEB} else {}
+        return acting(path.scheme, settings, self.variables, klist)
 
     def _answers(self, endpoint: str) -> Iterator[Finding]:
         return answer_findings(self._endpoint(endpoint), self._opened)

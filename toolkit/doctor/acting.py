@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from toolkit.doctor.access import Actor, local_actor
-from toolkit.doctor.aws_caller import aws_findings
 from toolkit.doctor.findings import Finding, failed, ok, skipped
 from toolkit.doctor.kerberos import Klist
 from toolkit.doctor.token_life import token_life
@@ -56,6 +56,12 @@ def acting(scheme: str, settings: Mapping[str, str], variables: Mapping[str, str
 def asks_for_kerberos(settings: Mapping[str, str]) -> bool:
     """Whether a cluster believes nobody's name alone."""
     return settings.get("hadoop.security.authentication", "simple").lower() == "kerberos"
+
+
+def aws_findings() -> Iterator[Finding]:
+    """See `toolkit.doctor.aws_caller`, loaded now: botocore is large, and most clusters have no store of that kind."""
+    found: Iterator[Finding] = import_module("toolkit.doctor.aws_caller").aws_findings()
+    return found
 
 
 def acting_findings(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from toolkit.doctor.addresses import Address, addresses_of, tcp_findings
-from toolkit.doctor.findings import CheckStatus, Finding, ok
+from toolkit.doctor.findings import CheckStatus, Finding, ok, warning
 
 _CALL = 0x80010001
 _REPLY = 0x80010002
@@ -19,6 +19,7 @@ _STOP = b"\x00"
 _SECONDS = 5.0
 _LONGEST = 4096
 _SAID_BY_ALL = "3.0"
+_HANGS = "it may hang: see its log, its threads and its database, and start it anew if they say nothing"
 
 
 class NotThrift(Exception):  # noqa: N818 - named for what was found
@@ -47,7 +48,7 @@ def metastore_findings(endpoint: str) -> Iterator[Finding]:
         if finding.status is CheckStatus.FAILED:
             yield finding
             return
-        yield ok(f"{finding.found}, {_version_at(endpoint)}") if finding.status is CheckStatus.OK else finding
+        yield _answer_finding(endpoint, finding.found) if finding.status is CheckStatus.OK else finding
 
 
 def metastore_version(address: Address) -> str:
@@ -65,13 +66,16 @@ def metastore_version(address: Address) -> str:
     return "Hive 3" if _asked(address, "get_metastore_db_uuid").is_known else "Hive 2"
 
 
-def _version_at(endpoint: str) -> str:
+def _answer_finding(endpoint: str, listening: str) -> Finding:
+    """A port that is listened at says little: the operating system takes connections for a process that hangs."""
     try:
-        return metastore_version(addresses_of(endpoint)[0])
+        return ok(f"{listening}, {metastore_version(addresses_of(endpoint)[0])}")
     except NotThrift as error:
-        return f"version unknown ({error})"
+        return ok(f"{listening}, version unknown ({error})")
+    except TimeoutError:
+        return warning(f"{listening}, but answered nothing within {_SECONDS:g} s", todo=_HANGS)
     except OSError as error:
-        return f"version unknown ({error.strerror or type(error).__name__})"
+        return ok(f"{listening}, version unknown ({error.strerror or type(error).__name__})")
 
 
 def _asked(address: Address, call: str) -> Reply:

@@ -22,6 +22,9 @@ from toolkit.runs.errors import AuditLost, AuditUnusable
 AuditLine = Mapping[str, object]
 """What is written, by its names; what is None is left out."""
 
+_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+"""Without O_NONBLOCK a pipe in the file's place would hold the run for ever."""
+
 
 class AuditTrail(Protocol):
     """Takes lines that are on the disk when the call returns."""
@@ -89,11 +92,23 @@ def opened_audit(place: Path, origin: Origin, clock: Clock, first: AuditLine) ->
         os.close(descriptor)
 
 
+def require_appendable(place: Path) -> None:
+    """Open a file that is there as `opened_audit` does, and close it; nothing is made or written.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    descriptor = os.open(place, _APPENDING)
+    try:
+        _require_file(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _opened(place: Path) -> int:
-    """Without O_NONBLOCK a pipe in the file's place would hold the run for ever."""
     place.parent.mkdir(parents=True, exist_ok=True)
     is_new = not place.exists()
-    descriptor = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o640)
+    descriptor = os.open(place, _APPENDING | os.O_CREAT, 0o640)
     try:
         _require_file(descriptor)
         if is_new:
@@ -157,9 +172,17 @@ def _as_text(head: str, line: AuditLine) -> str:
         head: the JSON object of what all lines say, without its end.
         line: what this one says.
     """
-    values = ((name, value) for name, value in line.items() if value is not None)
-    said = (f', "{name}": {_quoted(value) if isinstance(value, str) else json.dumps(value)}' for name, value in values)
+    said = [
+        f', "{name}": {_quoted(value) if isinstance(value, str) else _not_text(value)}'
+        for name, value in line.items()
+        if value is not None
+    ]
     return f"{head}{''.join(said)}}}\n"
+
+
+def _not_text(value: object) -> str:
+    """Nearly always the number of a run or of an item."""
+    return str(value) if type(value) is int else json.dumps(value)
 
 
 def _append(descriptor: int, data: bytes) -> None:

@@ -13,7 +13,26 @@ from toolkit.errors import InvalidInput
 if TYPE_CHECKING:
     from toolkit.storage.spec import StorageSpec
 
-_FILES = ("core-site.xml", "hdfs-site.xml")
+CONF_VARIABLE = "HADOOP_CONF_DIR"
+"""Environment variable that names the directory of Hadoop's own files."""
+CONF_FILES = ("core-site.xml", "hdfs-site.xml")
+"""Those that are read; the later one counts."""
+
+
+class NoHadoopConfDir(InvalidInput):
+    """HADOOP_CONF_DIR names no directory that can be looked into: whoever set it counts on what is there.
+
+    Args:
+        value: of the variable.
+        found: what is wrong with it.
+    """
+
+    def __init__(self, *, value: str, found: str) -> None:
+        self.value, self.found = value, found
+        super().__init__(
+            f"{CONF_VARIABLE}={value}: {found}, expected a directory with {' and '.join(CONF_FILES)}; "
+            f"correct {CONF_VARIABLE}, or unset it"
+        )
 
 
 class UnreadableHadoopConf(InvalidInput):
@@ -29,32 +48,57 @@ class UnreadableHadoopConf(InvalidInput):
         super().__init__(f"{file}: no Hadoop configuration ({found}); correct it, or unset HADOOP_CONF_DIR")
 
 
+def conf_dir(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The directory of Hadoop's own files; None: the environment names none.
+
+    Raises:
+        NoHadoopConfDir: what it names is none, or may not be looked into.
+    """
+    value = environment.get(CONF_VARIABLE, "")
+    if not value:
+        return None
+    if not os.access(value, os.F_OK) or not Path(value).is_dir():
+        raise NoHadoopConfDir(value=value, found="found no directory there")
+    if not os.access(value, os.X_OK):
+        raise NoHadoopConfDir(value=value, found="found a directory that this user may not look into")
+    return Path(value)
+
+
 def hadoop_settings(spec: StorageSpec, environment: Mapping[str, str] = os.environ) -> Mapping[str, str]:
     """All settings of the store, by their Hadoop names.
 
     Args:
         spec: which store; its own settings win.
-        environment: says where HADOOP_CONF_DIR is; none is fine.
+        environment: says where HADOOP_CONF_DIR is; none is fine, and so are files that are missing in it.
 
     Raises:
+        NoHadoopConfDir: it names no directory.
         UnreadableHadoopConf: a file there can't be read.
     """
-    directory = environment.get("HADOOP_CONF_DIR", "")
-    files = [Path(directory, name) for name in _FILES] if directory else []
+    directory = conf_dir(environment)
+    files = [] if directory is None else [directory / name for name in CONF_FILES]
     return {**_of_files(files), **spec.hadoop_conf}
+
+
+def settings_read(environment: Mapping[str, str] = os.environ) -> str:
+    """Where `hadoop_settings` looked, in words."""
+    value = environment.get(CONF_VARIABLE, "")
+    own = "hadoop_conf of the cluster"
+    return f"{CONF_VARIABLE}={value} and {own}" if value else f"{own} ({CONF_VARIABLE} is not set)"
 
 
 def _of_files(files: Iterable[Path]) -> dict[str, str]:
     settings: dict[str, str] = {}
     for file in files:
-        if file.is_file():
-            settings.update(_of_file(file))
+        settings.update(_of_file(file))
     return settings
 
 
 def _of_file(file: Path) -> dict[str, str]:
     try:
         root = ET.fromstring(file.read_bytes())  # noqa: S314 - the operator's own file
+    except FileNotFoundError:
+        return {}
     except (OSError, ET.ParseError) as error:
         raise UnreadableHadoopConf(file=file, found=str(error)) from error
     named = ((prop.findtext("name"), prop.findtext("value")) for prop in root.iter("property"))

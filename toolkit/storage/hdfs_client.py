@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import getpass
+import io
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from hdfs_native import Client
 
 from toolkit.errors import InvalidInput
 from toolkit.storage.bounded import BoundedCalls, BrokenCall, NoAnswer
-from toolkit.storage.hadoop_conf import hadoop_settings
-from toolkit.storage.hdfs_errors import hdfs_error
+from toolkit.storage.errors import StorageError, Unreachable
+from toolkit.storage.hadoop_conf import hadoop_settings, settings_read
+from toolkit.storage.hdfs_errors import hdfs_error, is_no_such_host, unknown_authority
 from toolkit.storage.hdfs_tokens import token_address
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ class HdfsClient:
 
     Raises:
         UnusableHdfs: the name service has no addresses, or another user is asked for than this process has.
-        UnreadableHadoopConf: a file of HADOOP_CONF_DIR can't be read.
+        NoHadoopConfDir: HADOOP_CONF_DIR names no directory.
+        UnreadableHadoopConf: a file of it can't be read.
     """
 
     def __init__(self, spec: StorageSpec, bounded: BoundedCalls) -> None:
@@ -73,6 +76,8 @@ class HdfsClient:
         self._opening = threading.Lock()
         self._client: Client | None = None
         self._process = 0
+        # The name of a host that once answered may be gone for a while, as that of a container that is started anew.
+        self._may_be_unknown = spec.authority not in _services(self._settings)
         self._opened()
 
     def asked(self, path: CanonicalPath, call: Callable[[Client], _Answer]) -> _Answer:
@@ -80,15 +85,25 @@ class HdfsClient:
 
         Raises:
             StorageError: what HDFS said. `Unreachable` also when the time limit is over; the call **may still take
-                effect**, since nothing can call it back.
+                effect**, since nothing can call it back. `UnknownAuthority` when nobody has the name, and never did.
         """
         client = self._client
         if client is None or self._process != os.getpid():
             client = self._opened()
         try:
-            return self._bounded.run(lambda: call(client))
+            answer = self._bounded.run(lambda: call(client))
         except (OSError, RuntimeError, ValueError, OverflowError, NoAnswer, BrokenCall) as error:
-            raise hdfs_error(error, path) from error
+            raise self._meaning(error, path) from error
+        if self._may_be_unknown:
+            self._may_be_unknown = _is_unasked(answer)
+        return answer
+
+    def _meaning(self, error: Exception, path: CanonicalPath) -> StorageError:
+        if self._may_be_unknown and is_no_such_host(error):
+            return unknown_authority(error, path, settings_read())
+        found = hdfs_error(error, path)
+        self._may_be_unknown = self._may_be_unknown and isinstance(found, Unreachable)
+        return found
 
     def _opened(self) -> Client:
         if self._process != os.getpid():
@@ -98,6 +113,11 @@ class HdfsClient:
             if self._client is None:
                 self._client = _client(self._spec, self._settings)
             return self._client
+
+
+def _is_unasked(answer: object) -> bool:
+    """Whether the NameNode has not been asked yet: a listing does so when its first page is taken, a stream did."""
+    return isinstance(answer, Iterator) and not isinstance(answer, io.IOBase)
 
 
 def _client(spec: StorageSpec, settings: Mapping[str, str]) -> Client:
@@ -132,9 +152,14 @@ def _address(authority: str, settings: Mapping[str, str]) -> str:
 
     A `CanonicalPath` is in lower case and leaves the default port out.
     """
+    known = _services(settings).get(authority)
+    return known or token_address(authority if ":" in authority else f"{authority}:{_DEFAULT_PORT}")
+
+
+def _services(settings: Mapping[str, str]) -> dict[str, str]:
+    """The name services that the settings describe, by their names in lower case."""
     services = (key.removeprefix(_NAMENODES) for key in settings if key.startswith(_NAMENODES))
-    known = {service.lower(): service for service in services}
-    return known.get(authority) or token_address(authority if ":" in authority else f"{authority}:{_DEFAULT_PORT}")
+    return {service.lower(): service for service in services}
 
 
 def _refuse_other_user(spec: StorageSpec, settings: Mapping[str, str]) -> None:

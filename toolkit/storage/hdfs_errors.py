@@ -40,7 +40,40 @@ _HUNG_UP = "the NameNode hung up: it ends, or it wants Kerberos and hadoop.secur
 """The library does not pass on what the NameNode said last."""
 _REMOTE = re.compile(r'(?:Fatal)?RPCError\("(?P<java_class>[\w.$]+)", "(?P<text>.*)"\)', re.DOTALL)
 _LIBRARY = re.compile(r"(?P<name>\w+)")
+_LOOKUP = "failed to lookup address information"
+_NO_SUCH_NAME = ("Name or service not known", "Name does not resolve", "nodename nor servname provided")
+"""The resolver's answer that nobody has the name (EAI_NONAME), in the words of glibc, musl and macOS.
+
+Any other one, such as `Temporary failure in name resolution` (EAI_AGAIN), may be another one soon."""
 _LONGEST = 300
+
+
+class UnknownAuthority(StorageFailure):
+    """What the end point names is neither a host nor a name service; asking again would not change that."""
+
+    code = "unknown_authority"
+    text = (
+        "the end point names neither a host nor a name service; correct it, or let HADOOP_CONF_DIR or hadoop_conf of "
+        "the cluster describe the name service"
+    )
+
+
+def is_no_such_host(error: Exception) -> bool:
+    """Whether the resolver said for good that nobody has the name."""
+    return isinstance(error, OSError) and _LOOKUP in str(error) and any(each in str(error) for each in _NO_SUCH_NAME)
+
+
+def unknown_authority(error: Exception, path: CanonicalPath, read: str) -> UnknownAuthority:
+    """The error for an authority that nobody has as a name.
+
+    Args:
+        error: of the resolver.
+        path: what the call was about.
+        read: where the settings are from that do not know it either, in words.
+    """
+    host = path.authority.partition(":")[0]
+    looked = f"read {read}, found no dfs.ha.namenodes.{host} there"
+    return UnknownAuthority(path=path, detail=f"{host}: {_first_line(str(error))}; {looked}")
 
 
 def hdfs_error(error: Exception, path: CanonicalPath) -> StorageError:

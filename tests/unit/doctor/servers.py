@@ -38,3 +38,10 @@ def listening(answers: Mapping[bytes, bytes] | None = None) -> Iterator[int]:
             yield server.getsockname()[1]
         finally:
             server.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def frozen() -> Iterator[int]:
+    """A port whose connections the operating system takes, and nobody behind it reads; its port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]

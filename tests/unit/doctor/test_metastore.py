@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.unit.doctor.servers import listening, unused_port
+from tests.unit.doctor.servers import frozen, listening, unused_port
 from toolkit.doctor.addresses import Address
 from toolkit.doctor.findings import CheckStatus
 from toolkit.doctor.metastore import NotThrift, metastore_findings, metastore_version
@@ -56,3 +56,12 @@ def test_the_version_stands_beside_the_address() -> None:
         (found,) = metastore_findings(f"thrift://127.0.0.1:{port}")
     assert found.found.startswith(f"127.0.0.1:{port} accepts connections")
     assert found.found.endswith(", Hive 4.0.1")
+
+
+def test_a_metastore_that_takes_the_connection_and_never_answers_is_a_warning() -> None:
+    with frozen() as port:
+        (found,) = metastore_findings(f"thrift://127.0.0.1:{port}")
+    assert found.status is CheckStatus.WARNING
+    assert "accepts connections" in found.found
+    assert "answered nothing within 5 s" in found.found
+    assert "it may hang" in found.todo

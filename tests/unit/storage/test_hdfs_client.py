@@ -4,13 +4,20 @@ from pathlib import Path
 
 import pytest
 
+from toolkit.el import CanonicalPath
 from toolkit.errors import InvalidInput
-from toolkit.storage import FileSystem, StorageSpec
+from toolkit.storage import FileSystem, StorageError, StorageSpec, Unreachable
+from toolkit.storage.bounded import BoundedCalls
 from toolkit.storage.hdfs import opened
-from toolkit.storage.hdfs_client import UnusableHdfs
+from toolkit.storage.hdfs_client import HdfsClient, UnusableHdfs
+from toolkit.storage.hdfs_errors import UnknownAuthority
 from toolkit.storage.local import no_check
 
 _SERVICE = "ns1"
+
+
+_PATH = CanonicalPath("hdfs", _SERVICE, "/a")
+_HA = {f"dfs.ha.namenodes.{_SERVICE}": "nn0", f"dfs.namenode.rpc-address.{_SERVICE}.nn0": "nn.invalid:8020"}
 
 
 def _opened(spec: StorageSpec) -> FileSystem:
@@ -41,3 +48,47 @@ def test_with_kerberos_the_user_is_the_one_of_the_ticket(monkeypatch: pytest.Mon
     monkeypatch.setenv("HADOOP_USER_NAME", "etl")
     secure = {"hadoop.security.authentication": "kerberos"}
     _opened(StorageSpec(scheme="hdfs", authority="nn", user="bob", hadoop_conf=secure))
+
+
+def _error(client: HdfsClient, why: str) -> StorageError:
+    """What a call says during which the resolver says this."""
+
+    def call(_: object) -> None:
+        message = f"failed to lookup address information: {why}"
+        raise OSError(message)
+
+    with pytest.raises(StorageError) as raised:
+        client.asked(_PATH, call)
+    return raised.value
+
+
+def test_an_authority_that_nobody_knows_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    client = HdfsClient(StorageSpec(scheme="hdfs", authority=_SERVICE), BoundedCalls())
+    assert type(_error(client, "Temporary failure in name resolution")) is Unreachable
+    unknown = _error(client, "Name or service not known")
+    assert (type(unknown), unknown.retriable) == (UnknownAuthority, False)
+    assert "hadoop_conf of the cluster (HADOOP_CONF_DIR is not set)" in str(unknown)
+
+
+def test_a_host_that_has_answered_is_waited_for_when_its_name_is_gone() -> None:
+    client = HdfsClient(StorageSpec(scheme="hdfs", authority=_SERVICE), BoundedCalls())
+    assert client.asked(_PATH, lambda _: 1) == 1
+    assert type(_error(client, "Name or service not known")) is Unreachable
+
+
+def test_a_listing_of_which_no_page_was_taken_is_no_answer() -> None:
+    client = HdfsClient(StorageSpec(scheme="hdfs", authority=_SERVICE), BoundedCalls())
+    client.asked(_PATH, lambda real: real.list_status("/"))
+    assert type(_error(client, "Name or service not known")) is UnknownAuthority
+
+
+def test_the_hosts_of_a_name_service_are_waited_for() -> None:
+    client = HdfsClient(StorageSpec(scheme="hdfs", authority=_SERVICE, hadoop_conf=_HA), BoundedCalls())
+    assert type(_error(client, "Name or service not known")) is Unreachable
+
+
+def test_a_conf_dir_that_is_none_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/nowhere")
+    with pytest.raises(InvalidInput, match="HADOOP_CONF_DIR=/nowhere"):
+        _opened(StorageSpec(scheme="hdfs", authority=_SERVICE))

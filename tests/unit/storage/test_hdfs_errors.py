@@ -17,7 +17,7 @@ from toolkit.storage import (
     WrongKind,
 )
 from toolkit.storage.bounded import BrokenCall, NoAnswer
-from toolkit.storage.hdfs_errors import hdfs_error
+from toolkit.storage.hdfs_errors import hdfs_error, is_no_such_host, unknown_authority
 
 _PATH = CanonicalPath("hdfs", "ns1", "/a")
 _TRACE = r"\n\tat org.apache.hadoop.Foo.bar(Foo.java:1)"
@@ -116,3 +116,30 @@ def test_a_directory_with_snapshots_says_what_to_do() -> None:
 def test_a_very_long_message_is_cut() -> None:
     assert len(hdfs_error(RuntimeError("x" * 5000), _PATH).detail) < 400
     assert len(hdfs_error(_rpc("java.io.IOException", "x" * 5000), _PATH).detail) < 400
+
+
+_LOOKUP = "failed to lookup address information: "
+
+
+@pytest.mark.parametrize(
+    ("said", "is_final"),
+    [
+        ("Name or service not known", True),
+        ("Name does not resolve", True),
+        ("nodename nor servname provided, or not known", True),
+        ("Temporary failure in name resolution", False),
+        ("Try again", False),
+        ("No address associated with hostname", False),
+    ],
+)
+def test_a_resolver_that_is_in_trouble_itself_does_not_make_a_name_unknown(said: str, *, is_final: bool) -> None:
+    error = OSError(f"{_LOOKUP}{said}")
+    assert is_no_such_host(error) is is_final
+    assert hdfs_error(error, _PATH).retriable
+
+
+def test_a_name_that_nobody_has_is_told_with_the_settings_that_do_not_have_it_either() -> None:
+    error = unknown_authority(OSError(f"{_LOOKUP}Name or service not known"), _PATH, "HADOOP_CONF_DIR=/conf")
+    assert not error.retriable
+    assert "neither a host nor a name service" in str(error)
+    assert "read HADOOP_CONF_DIR=/conf, found no dfs.ha.namenodes.ns1 there" in error.detail

@@ -1,0 +1,112 @@
+"""What `feedctl doctor` says of the config repo: whether an action would take it as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.bootstrap.config import load_settings_of, open_config
+from toolkit.bootstrap.ledgers import audit_place
+from toolkit.config_source import Snapshot, require_age
+from toolkit.config_source.errors import DirtyCheckout, StaleSnapshot
+from toolkit.doctor.audit import audit_findings
+from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.entities import UnknownName
+from toolkit.entities.loader import load_all
+from toolkit.entities.not_implemented import Area, not_implemented
+from toolkit.entities.problems import ConfigError
+from toolkit.entities.source_files import REPO_FILE
+from toolkit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.entities.repository import Repository
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConfigFound:
+    """A config repo that was looked at.
+
+    Attributes:
+        findings: what is to be said of it.
+        snapshot: None: there is none that can be used.
+        repository: None: the same.
+    """
+
+    findings: tuple[Finding, ...]
+    snapshot: Snapshot | None = None
+    repository: Repository | None = None
+
+
+def config_found(config_repo: str | None, environment: str | None, now: datetime) -> ConfigFound:
+    """Look at the config repo as an action that changes something would.
+
+    Args:
+        config_repo: as for `open_config`.
+        environment: name; None: the repo's default.
+        now: what its age is measured by.
+
+    Raises:
+        UnknownName: no such environment.
+    """
+    try:
+        snapshot, dirty = _opened(config_repo)
+        repository, problems = load_all(snapshot, environment)
+    except UnknownName:
+        raise
+    except InvalidInput as error:
+        found, _, todo = str(error).partition("; ")
+        kind = warning if config_repo is None else failed
+        return ConfigFound(findings=(kind(found, todo=todo or "name one with --config-repo"),))
+    if problems:
+        about = failed(f"{snapshot.id}: {len(problems)} problems", todo="see feedctl lint")
+    else:
+        named = repository.environment
+        about = ok(f"{snapshot.id}, {'no environment' if named is None else f'environment {named.name}'}")
+    findings = (about, *_dirty(dirty), *_too_old(snapshot, repository, now), *_settings(repository))
+    return ConfigFound(findings=findings, snapshot=snapshot, repository=repository)
+
+
+def audit_file_findings(snapshot: Snapshot, environment: str | None) -> Iterator[Finding]:
+    """Whether the audit file that an action would open can be written.
+
+    Raises:
+        InvalidInput: its place cannot be told.
+    """
+    try:
+        settings = load_settings_of(snapshot, environment)
+    except ConfigError:
+        yield skipped("the settings of the config repo have problems", todo="see feedctl lint")
+        return
+    yield from audit_findings(audit_place(snapshot, settings))
+
+
+def _opened(config_repo: str | None) -> tuple[Snapshot, DirtyCheckout | None]:
+    try:
+        return open_config(config_repo, for_mutation=True), None
+    except DirtyCheckout as error:
+        return open_config(config_repo), error
+
+
+def _dirty(error: DirtyCheckout | None) -> Iterator[Finding]:
+    """An action refuses it unless it is told otherwise."""
+    if error is not None:
+        found, _, todo = str(error).partition("; ")
+        yield warning(found, todo=todo, what="checkout")
+
+
+def _too_old(snapshot: Snapshot, repository: Repository, now: datetime) -> Iterator[Finding]:
+    try:
+        require_age(snapshot.id, repository.settings.max_age, now)
+    except StaleSnapshot as error:
+        found, _, todo = str(error).partition("; ")
+        yield failed(found, todo=todo, what="age")
+
+
+def _settings(repository: Repository) -> Iterator[Finding]:
+    """Values for which every retention is refused."""
+    for value in not_implemented(repository.settings, Area.RETENTION):
+        found, _, todo = str(value.error(where=REPO_FILE)).partition("; ")
+        yield failed(found, todo=todo, what=REPO_FILE)

@@ -1,0 +1,37 @@
+"""Whether the audit file can be written; nothing is made or written to find out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from toolkit.doctor.findings import Finding, failed, ok
+from toolkit.doctor.writing import obstacle_to_making
+from toolkit.runs.audit import require_appendable
+
+
+def audit_findings(place: Path, obstacle: Callable[[Path], str] = obstacle_to_making) -> Iterator[Finding]:
+    """Whether an action could begin its lines there; without it no action that changes something starts.
+
+    Args:
+        place: of the file.
+        obstacle: why a file that is not there could not be made; empty: it could.
+    """
+    is_there = os.path.lexists(os.path.realpath(place))
+    why = _refusal(place) if is_there else obstacle(place)
+    if why:
+        todo = "make it writable for this user, or name another with `audit_file` in repo.yaml or FEEDCTL_AUDIT"
+        yield failed(f"{place} cannot be written: {why}", todo=todo)
+    elif is_there:
+        yield ok(f"{place} can be appended to")
+    else:
+        yield ok(f"{place} is not there yet: the first action that changes something makes it")
+
+
+def _refusal(place: Path) -> str:
+    try:
+        require_appendable(place)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
