@@ -4,6 +4,7 @@ An instance is a directory with one zero-byte file, an hour each; all are on one
 The tree is looked at before and after each run: exactly the right instances are gone, else the figure is void. All take
 turns. Seconds are those of the clock: of the whole process (of feedctl: spark-submit), and of the call alone, where
 programs and connections are up (of feedctl: in a Python of its own, config repo, connection and ledger in the call).
+"quick JVM" is the same with the options of Java that the guide names for a short run, for feedctl and its peers alike.
 The bare loop deletes exactly what goes, one by one, and lists nothing; the floor drops whole years, months, days and
 hours, and lists nothing: it would delete whatever else lies there. What a run asks of the NameNode is counted: that
 does not depend on the machine.
@@ -105,7 +106,8 @@ def everything(asked: argparse.Namespace) -> Iterator[Verdict]:
         keep_bytecode(Path(folder) / "bytecode")
         print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
         Race(node=node, tree=WARM_UP, folder=Path(folder) / "warm-up").run(who, 1)
-        print(f"spark-submit of an empty script: {spark_submit_seconds(Path(folder)):.2f} s")
+        for label, quick in (("", False), (", quick JVM", True)):
+            print(f"spark-submit of an empty script{label}: {spark_submit_seconds(Path(folder), quick=quick):.2f} s")
         for tree, times in races:
             yield from measured(node, tree, who, times)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from toolkit.cli.boundary import run_app
 from toolkit.cli.doctor import doctor
+from toolkit.cli.process import run_process
 
 app = typer.Typer(add_completion=False)
 app.command()(doctor)
 
 if __name__ == "__main__":
-    raise SystemExit(run_app(app))
+    run_process(app)

@@ -4,57 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from toolkit.bootstrap.eviction import RetentionOptions
-from toolkit.cli import retention_options as options
-from toolkit.cli.boundary import run_app
-from toolkit.cli.filters import tags_of
-from toolkit.cli.options import ConfigRepo, Env
-from toolkit.cli.retention import Delivery, failures_delivered, nominal_time_of, run_retention
-from toolkit.rendering.formats import ResultFormat
-from toolkit.retention import FeedChoice
+from toolkit.cli.process import run_process
+from toolkit.cli.retention_command import retention
 
 app = typer.Typer(add_completion=False)
-
-
-@app.command()
-def retention(  # noqa: PLR0913 - typer makes an option of each parameter
-    *,
-    time: options.Time,
-    feed: options.Feeds = None,
-    all_feeds: options.All = False,
-    group: options.Groups = None,
-    tag: options.Tags = None,
-    cluster: options.Cluster = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    dry_run: options.DryRun = False,
-    approve: options.Approve = None,
-    allow_dirty: options.AllowDirty = False,
-    no_ledger: options.NoLedger = False,
-    output: options.OutputAs = ResultFormat.TEXT,
-    result_file: options.ResultFileAt = None,
-) -> int:
-    """Evict the instances that are older than the retention limit of their feed."""
-    delivery = Delivery.of(output, result_file, config_repo, env)
-    with failures_delivered(delivery):
-        asked = RetentionOptions(
-            choice=FeedChoice(
-                names=tuple(feed or ()),
-                everything=all_feeds,
-                groups=tuple(group or ()),
-                tags=tuple(tags_of(tag or ()).items()),
-                cluster=cluster,
-            ),
-            config_repo=config_repo,
-            environment=env,
-            nominal_time=nominal_time_of(time),
-            dry_run=dry_run,
-            approve=approve,
-            allow_dirty=allow_dirty,
-            no_ledger=no_ledger,
-        )
-        return run_retention(asked, delivery)
-
+app.command()(retention)
 
 if __name__ == "__main__":
-    raise SystemExit(run_app(app))
+    run_process(app)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
@@ -30,6 +30,9 @@ OURS_WITHOUT_LEDGER, OUR_CALL_WITHOUT_LEDGER = "feedctl --no-ledger", "feedctl -
 BARE, BARE_IN_PYTHON = "bare loop, Java", "bare loop, Python"
 FLOOR, FLOOR_IN_PYTHON = "floor, Java", "floor, Python"
 FALCON_NAME, GOBBLIN_NAME = "Falcon", "Gobblin"
+OURS_QUICK, FALCON_QUICK, GOBBLIN_QUICK = (f"{name}, quick JVM" for name in (OURS, FALCON_NAME, GOBBLIN_NAME))
+"""The same with the options of Java that the guide names for a short run; each has all of them."""
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 Paths: TypeAlias = Callable[[Tree], Iterable[str]]
@@ -154,14 +157,24 @@ def _in_python(ledger: str) -> Callable[[Course], list[str]]:
     return lambda course: [sys.executable, script, str(course.repo.path), TIME, FEED, ledger]
 
 
-def _falcon(course: Course) -> list[str]:
-    log = f"file://{course.folder / 'falcon.csv'}"
-    return FALCON.command(course.store, course.tree.template, f"minutes({course.minutes()})", log)
+def _falcon(*options: str) -> Callable[[Course], list[str]]:
+    program = replace(FALCON, options=options)
+
+    def command(course: Course) -> list[str]:
+        log = f"file://{course.folder / 'falcon.csv'}"
+        return program.command(course.store, course.tree.template, f"minutes({course.minutes()})", log)
+
+    return command
 
 
-def _gobblin(course: Course) -> list[str]:
-    tree = course.tree
-    return GOBBLIN.command(course.store, tree.root, tree.layout.pattern, f"{course.minutes()}m")
+def _gobblin(*options: str) -> Callable[[Course], list[str]]:
+    program = replace(GOBBLIN, options=options)
+
+    def command(course: Course) -> list[str]:
+        tree = course.tree
+        return program.command(course.store, tree.root, tree.layout.pattern, f"{course.minutes()}m")
+
+    return command
 
 
 def _expired(tree: Tree) -> Iterable[str]:
@@ -177,11 +190,12 @@ def _in_a_loop(name: str, paths: Paths) -> Callable[[Course], list[str]]:
     return lambda course: [sys.executable, script, course.store, course.file_of(name, paths)]
 
 
-def spark_submit_seconds(folder: Path) -> float:
-    """What spark-submit takes for a script that does nothing: the median of three."""
+def spark_submit_seconds(folder: Path, *, quick: bool = False) -> float:
+    """What spark-submit takes for a script that does nothing, with a quick JVM or not: the median of three."""
     empty = folder / "empty.py"
     empty.touch()
-    return median(_timed([_SPARK_SUBMIT, str(empty)], _spark())[0] for _ in range(_EMPTY_ROUNDS))
+    environment = _quick_spark() if quick else _spark()
+    return median(_timed([_SPARK_SUBMIT, str(empty)], environment)[0] for _ in range(_EMPTY_ROUNDS))
 
 
 def _spark() -> dict[str, str]:
@@ -192,16 +206,24 @@ def _spark() -> dict[str, str]:
     }
 
 
+def _quick_spark() -> dict[str, str]:
+    """Both of spark-submit's JVMs."""
+    return {**_spark(), "SPARK_SUBMIT_OPTS": " ".join(_QUICK), "SPARK_LAUNCHER_OPTS": " ".join(_QUICK)}
+
+
 def contestants() -> tuple[Contestant, ...]:
     """All of them, ours first."""
     spark = _spark()
     return (
         Contestant(name=OURS, command=_spark_submit(), tells=False, environment=spark),
         Contestant(name=OURS_WITHOUT_LEDGER, command=_spark_submit("--no-ledger"), tells=False, environment=spark),
+        Contestant(name=OURS_QUICK, command=_spark_submit(), tells=False, environment=_quick_spark()),
         Contestant(name=OUR_CALL, command=_in_python("ledger")),
         Contestant(name=OUR_CALL_WITHOUT_LEDGER, command=_in_python("no-ledger")),
-        Contestant(name=FALCON_NAME, command=_falcon),
-        Contestant(name=GOBBLIN_NAME, command=_gobblin),
+        Contestant(name=FALCON_NAME, command=_falcon()),
+        Contestant(name=FALCON_QUICK, command=_falcon(*_QUICK)),
+        Contestant(name=GOBBLIN_NAME, command=_gobblin()),
+        Contestant(name=GOBBLIN_QUICK, command=_gobblin(*_QUICK)),
         Contestant(name=BARE, command=_in_java(DELETE_PATHS, "expired.txt", _expired)),
         Contestant(name=BARE_IN_PYTHON, command=_in_a_loop("expired.txt", _expired)),
         Contestant(name=FLOOR, command=_in_java(DELETE_PATHS, "whole.txt", Tree.dropped_whole), layouts=(Layout.TREE,)),

@@ -6,12 +6,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmarks.eviction.contestants import BARE, FALCON_NAME, FLOOR, GOBBLIN_NAME, OUR_CALL, OURS
+from benchmarks.eviction.contestants import (
+    BARE,
+    FALCON_NAME,
+    FALCON_QUICK,
+    FLOOR,
+    GOBBLIN_NAME,
+    GOBBLIN_QUICK,
+    OUR_CALL,
+    OURS,
+    OURS_QUICK,
+)
 from benchmarks.eviction.figures import Figures
 from benchmarks.eviction.trees import Layout, Tree
 
 _FASTER_THAN_PEERS = {100_000: 5.0, 1_000_000: 20.0}
 _BARE_LOOPS = 2.0
+_QUICK_PEERS = {FALCON_NAME: FALCON_QUICK, GOBBLIN_NAME: GOBBLIN_QUICK}
 
 
 class Measure(StrEnum):
@@ -19,8 +30,13 @@ class Measure(StrEnum):
 
     WHOLE = "whole process"
     """From the start of a process to its end."""
+    QUICK = "whole process, all with a quick JVM"
+    """With options of Java that make a short run shorter, the same ones for feedctl and for its peers."""
     CALL = "the call"
     """Without the start of Java or Python, and without imports."""
+
+
+_OURS = {Measure.WHOLE: OURS, Measure.QUICK: OURS_QUICK, Measure.CALL: OUR_CALL}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,9 +73,12 @@ def verdicts(tree: Tree, figures: Mapping[str, Figures]) -> Iterator[Verdict]:
         if ours in seconds:
             yield from _against_peers(tree, measure, seconds[ours], seconds)
             yield from _against_loop(tree, measure, seconds[ours], seconds)
+    if OURS_QUICK in wholes:
+        alike = {name: wholes[quick] for name, quick in _QUICK_PEERS.items() if quick in wholes}
+        yield from _against_peers(tree, Measure.QUICK, wholes[OURS_QUICK], alike)
     if OUR_CALL in calls:
         yield from _against_floor(tree, calls[OUR_CALL], calls)
-    for measure, ours in ((Measure.WHOLE, OURS), (Measure.CALL, OUR_CALL)):
+    for measure, ours in _OURS.items():
         if ours in figures and figures[ours].void is not None:
             goal = "runs that evict exactly what they should:"
             yield Verdict(tree=tree, measure=measure, goal=goal, found=0, wanted=1, is_met=False)

@@ -38,12 +38,14 @@ class JavaProgram:
         main: its class.
         first: the jar that has to come first on its class path.
         heap: as Java wants it.
+        options: of Java besides.
     """
 
     folder: str
     main: str
     first: str = ""
     heap: str = "2g"
+    options: tuple[str, ...] = ()
 
     def command(self, *arguments: str) -> list[str]:
         """How it is run, with the classes that it needs; the first time they are got and compiled.
@@ -54,7 +56,8 @@ class JavaProgram:
         try:
             class_path = os.pathsep.join(self._class_path())
             classes = self._compiled(class_path)
-            return [_java(), f"-Xmx{self.heap}", _LOGS, "-cp", f"{classes}:{class_path}", self.main, *arguments]
+            java_options = [f"-Xmx{self.heap}", *self.options, _LOGS, "-cp", f"{classes}:{class_path}"]
+            return [_java(), *java_options, self.main, *arguments]
         except (Missing, WrongJars) as why:
             raise NoPeer(str(why)) from why
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from toolkit import __version__
 from toolkit.cli import admin, doctor, el, entity, hold, instance, ledger, lint, new_repo, schema, status
 from toolkit.cli.boundary import run_app
+from toolkit.cli.process import run_process
 from toolkit.cli.run import app as run_calls
 
 app = typer.Typer(name="feedctl", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -60,5 +60,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """The console script."""
-    gc.disable()  # a command is short and makes hardly any cycles: looking for them took a sixth of a large lint
-    raise SystemExit(main())
+    run_process(app)

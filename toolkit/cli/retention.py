@@ -1,4 +1,4 @@
-"""What the entrypoint of retention does between its options and its exit code."""
+"""What the command of retention does between its options and its exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolkit.clock import SystemClock
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import FeedctlError, InvalidInput
 from toolkit.rendering.formats import ResultFormat
-from toolkit.rendering.progress import LoggedProgress, TerminalProgress
+from toolkit.rendering.progress import LoggedProgress
 from toolkit.rendering.retention import one_document, render
 from toolkit.rendering.retention_document import failure_document
 from toolkit.runs.lifeline import lifeline
@@ -153,5 +153,8 @@ def _deliver(result: RetentionResult, delivery: Delivery) -> None:
 
 def _progress(form: ResultFormat) -> Progress:
     """A bar, when a person looks at the errors of a run whose result is for people; else lines in the log."""
-    watched = form is ResultFormat.TEXT and sys.stderr.isatty()
-    return TerminalProgress(what="retention") if watched else LoggedProgress(what="retention")
+    if form is not ResultFormat.TEXT or not sys.stderr.isatty():
+        return LoggedProgress(what="retention")
+    from toolkit.rendering.terminal_progress import TerminalProgress
+
+    return TerminalProgress(what="retention")

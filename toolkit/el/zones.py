@@ -12,7 +12,12 @@ from functools import cache
 from importlib import resources
 from zoneinfo import ZoneInfo
 
+import tzdata
+
 from toolkit.el.errors import ElError, OutOfRange
+
+ZONE_DATA: str = tzdata.__version__
+"""The version of the tzdata wheel, as the wheel says it: asking for what is installed reads Spark's large archives."""
 
 _NO_OFFSET = timedelta()
 _NEAREST = 3

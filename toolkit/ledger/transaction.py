@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 T = TypeVar("T")
 
@@ -63,8 +66,10 @@ class Transaction:
         return int(key[0])
 
     def upsert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
-        """An insert that has ON CONFLICT, in the dialect of the database."""
-        return sqlite.insert(table) if self.connection.dialect.name == "sqlite" else postgresql.insert(table)
+        """An insert that has ON CONFLICT, in the dialect of the database; the other dialect need not be loaded."""
+        dialect = import_module(f"sqlalchemy.dialects.{self.connection.dialect.name}")
+        statement: postgresql.Insert | sqlite.Insert = dialect.insert(table)
+        return statement
 
     def locked(self, statement: sa.Select[Any]) -> sa.Select[Any]:
         """The query, made to lock its rows until the transaction ends; SQLite has one writer anyway.

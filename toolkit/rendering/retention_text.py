@@ -1,14 +1,9 @@
-"""A retention result for people: plain lines, or a table on a terminal."""
+"""A retention result for people, in plain lines."""
 
 from __future__ import annotations
 
 from collections import Counter
-from io import StringIO
 from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from toolkit.el import format_instant
 from toolkit.result import Outcome
@@ -19,71 +14,28 @@ if TYPE_CHECKING:
     from toolkit.retention import FeedResult, ItemResult, RetentionResult
 
 _NAMED = 3
-_STYLES = {Outcome.DONE: "green", Outcome.PLANNED: "cyan", Outcome.SKIPPED: "yellow", Outcome.FAILED: "bold red"}
 
 
 def plain_lines(result: RetentionResult) -> Iterator[str]:
     """The result line by line: the run, its items, each feed, the status last."""
-    yield _title(result)
+    yield title(result)
     for item in result.items:
         yield on_one_line(_item_line(item))
     for feed in result.feeds:
-        yield from map(on_one_line, _feed_lines(feed))
+        yield from map(on_one_line, feed_lines(feed))
     yield from (f"note: {on_one_line(note)}" for note in result.notes)
-    yield _closing_line(result)
+    yield closing_line(result)
 
 
-def on_one_line(text: str) -> str:
-    """The text with escapes for all that is not printable: a file's name must not forge a line or move the cursor."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
-
-
-def terminal_text(result: RetentionResult, width: int) -> str:
-    """The result with a table, as coloured text for a terminal of that width."""
-    console = Console(file=StringIO(), force_terminal=True, width=width, highlight=False)
-    console.print(Text(_title(result), style="bold"))
-    if result.items:
-        console.print(_table(result))
-    for feed in result.feeds:
-        for line in _feed_lines(feed):
-            console.print(Text(on_one_line(line)))
-    for note in result.notes:
-        console.print(Text(f"note: {on_one_line(note)}"))
-    console.print(Text(_closing_line(result), style="bold"))
-    written = console.file
-    return written.getvalue() if isinstance(written, StringIO) else ""
-
-
-def _title(result: RetentionResult) -> str:
+def title(result: RetentionResult) -> str:
+    """What ran, for which time, from which state of the config repo."""
     snapshot = f"{result.snapshot.kind} {result.snapshot.value}{' (dirty)' if result.snapshot.dirty else ''}"
     dry = ", dry run: nothing is touched" if result.dry_run else ""
     return f"retention at {format_instant(result.nominal_time)}{dry}; config repo: {snapshot}"
 
 
-def _item_line(result: ItemResult) -> str:
-    item = result.item
-    what = item.key or item.kind.value
-    why = " ".join(part for part in (result.code, result.message) if part)
-    line = f"{result.outcome:<8}{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {item.path}"
-    return f"{line}  ({why})" if why else line
-
-
-def _table(result: RetentionResult) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("outcome", "feed", "cluster", "location", "instance", "path", "why"):
-        table.add_column(heading, overflow="fold")
-    for each in result.items:
-        item = each.item
-        cells = (item.feed, item.cluster, item.location.value, item.key or item.kind.value, str(item.path))
-        why = " ".join(part for part in (each.code, each.message) if part)
-        texts = (Text(on_one_line(text)) for text in (*cells, why))
-        table.add_row(Text(each.outcome, style=_STYLES[each.outcome]), *texts)
-    return table
-
-
-def _feed_lines(result: FeedResult) -> Iterator[str]:
+def feed_lines(result: FeedResult) -> Iterator[str]:
+    """What became of a feed, and what else is to be said of it; names in it may be unprintable."""
     plan, target = result.plan, result.plan.target
     counted = ", ".join(f"{number} {outcome}" for outcome, number in result.counts.items() if number)
     rule = "" if target is None else f"; limit {target.limit}, horizon {format_instant(target.policy.horizon)}"
@@ -104,6 +56,27 @@ def _feed_lines(result: FeedResult) -> Iterator[str]:
             yield f"    {path}: {why}"
 
 
+def closing_line(result: RetentionResult) -> str:
+    """The status, and the plan by its digest."""
+    plan = f"; plan {result.digest}" if result.digest else ""
+    return f"status: {result.status}{plan}"
+
+
+def on_one_line(text: str) -> str:
+    """The text with escapes for all that is not printable: a file's name must not forge a line or move the cursor."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
+
+
+def _item_line(result: ItemResult) -> str:
+    item = result.item
+    what = item.key or item.kind.value
+    why = " ".join(part for part in (result.code, result.message) if part)
+    line = f"{result.outcome:<8}{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {item.path}"
+    return f"{line}  ({why})" if why else line
+
+
 def _whole_directories(result: FeedResult) -> Iterator[str]:
     """What a dry run says beside the single instances: these directories need one call each."""
     roots = [str(subtree.root) for subtree in result.plan.subtrees]
@@ -117,8 +90,3 @@ def _run(result: FeedResult) -> str:
     if result.run is None or result.run.run_id is None:
         return ""
     return f"; run {result.run.run_id}, attempt {result.run.attempt}"
-
-
-def _closing_line(result: RetentionResult) -> str:
-    plan = f"; plan {result.digest}" if result.digest else ""
-    return f"status: {result.status}{plan}"

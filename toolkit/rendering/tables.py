@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TextIO
-
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import TextIO, TypeAlias
 
 MOST_RICH = 300
 """A longer table is plain on a terminal too: rich takes 0.7 ms for a row, and nobody reads that much on one screen."""
 
 NO_STYLES: Mapping[str, str] = {}
+
+_Writer: TypeAlias = Callable[[Sequence[str], Iterable[Sequence[str]], TextIO, Mapping[str, str]], None]
+_TERMINAL = "toolkit.rendering.terminal_table"
+"""Loaded for a terminal alone: rich takes longer to load than most commands to answer."""
 
 
 def write_table(
@@ -29,16 +29,10 @@ def write_table(
     """
     lines = [list(row) for row in rows]
     if stream.isatty() and len(lines) <= MOST_RICH:
-        _write_rich(columns, lines, stream, styles)
+        write_rich: _Writer = import_module(_TERMINAL).write_rich
+        write_rich(columns, lines, stream, styles)
     else:
         _write_plain(columns, lines, stream)
-
-
-def _write_rich(columns: Sequence[str], rows: list[list[str]], stream: TextIO, styles: Mapping[str, str]) -> None:
-    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
-    for row in rows:
-        table.add_row(*(Text(text, style=styles.get(text, "")) for text in row))
-    Console(file=stream).print(table)
 
 
 def _write_plain(columns: Sequence[str], rows: list[list[str]], stream: TextIO) -> None:

@@ -8,9 +8,9 @@ import pwd
 import re
 import socket
 from collections.abc import Mapping
-from importlib.metadata import version
 
 from toolkit import __version__
+from toolkit.el.zones import ZONE_DATA
 from toolkit.ledger.runs.rows import Origin
 
 LOG_VARIABLE = "FEEDCTL_LOG"
@@ -29,7 +29,7 @@ def current_user() -> str:
 
 def versions() -> str:
     """Of feedctl, Python and the time zone data: what a run's times and decisions depend on."""
-    return f"feedctl {__version__}, Python {platform.python_version()}, tzdata {version('tzdata')}"
+    return f"feedctl {__version__}, Python {platform.python_version()}, tzdata {ZONE_DATA}"
 
 
 def origin_here(environment: Mapping[str, str], *, snapshot: str | None = None, digest: str | None = None) -> Origin:

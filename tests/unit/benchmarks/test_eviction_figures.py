@@ -2,7 +2,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-from benchmarks.eviction.contestants import BARE, FALCON_NAME, FLOOR, GOBBLIN_NAME, OUR_CALL, OURS, Took
+from benchmarks.eviction.contestants import (
+    BARE,
+    FALCON_NAME,
+    FALCON_QUICK,
+    FLOOR,
+    GOBBLIN_NAME,
+    OUR_CALL,
+    OURS,
+    OURS_QUICK,
+    Took,
+)
 from benchmarks.eviction.figures import Figures, Run, table
 from benchmarks.eviction.goals import Measure, Verdict, verdicts
 from benchmarks.eviction.trees import Layout, Tree
@@ -37,6 +47,14 @@ def test_peers_have_to_be_beaten_five_times_at_a_hundred_thousand_and_twenty_tim
 
 def test_the_whole_process_is_compared_with_whole_processes() -> None:
     assert found(100_000)[Measure.WHOLE, f"times as fast as {FALCON_NAME}"].found == 4.5
+
+
+def test_options_of_java_count_where_the_peer_has_them_too() -> None:
+    tree = Tree(layout=Layout.TREE, instances=100_000, expired=10_000)
+    quick = {OURS_QUICK: Figures(runs=(run(1.0, None),)), FALCON_QUICK: Figures(runs=(run(6.0, 5.0),))}
+    told = {(each.measure, each.goal): each.found for each in verdicts(tree, {**figures(), **quick})}
+    assert told[Measure.QUICK, f"times as fast as {FALCON_NAME}"] == 6.0
+    assert (Measure.QUICK, f"times as fast as {GOBBLIN_NAME}") not in told
 
 
 def test_the_bare_loop_may_take_half_as_long_and_no_less() -> None:

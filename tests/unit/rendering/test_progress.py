@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from toolkit.rendering.progress import SECONDS_BETWEEN_LINES, LoggedProgress, TerminalProgress
+from toolkit.rendering.progress import SECONDS_BETWEEN_LINES, LoggedProgress
+from toolkit.rendering.terminal_progress import TerminalProgress
 
 
 @dataclass

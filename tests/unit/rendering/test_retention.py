@@ -10,8 +10,8 @@ from tests.unit.retention.feeds import FeedText, days, run
 from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
 from toolkit.entities import Hold
 from toolkit.rendering.formats import ResultFormat
-from toolkit.rendering.progress import TerminalProgress
 from toolkit.rendering.retention import render
+from toolkit.rendering.terminal_progress import TerminalProgress
 
 
 def _system() -> MemoryFileSystem:

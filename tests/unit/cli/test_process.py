@@ -1,0 +1,63 @@
+"""What a whole process loads and leaves undone, so that it starts and ends soon."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[3]
+_COMMAND = """\
+import atexit, gc, typer
+from toolkit.cli.process import run_process
+app = typer.Typer()
+@app.command()
+def three() -> int:
+    print(gc.get_threshold()[0])
+    return 3
+atexit.register(lambda: print(gc.get_freeze_count() == 0, len(gc.get_objects())))
+run_process(app)
+"""
+_SCRIPT = """\
+import runpy, sys
+sys.argv = ["entrypoint", *sys.argv[2:], sys.argv[1]]
+path, unwanted = sys.argv.pop(), {"rich.progress", "sqlalchemy", "jsonschema", "yaml", "pyspark"}
+try:
+    runpy.run_path(path, run_name="__main__")
+finally:
+    sys.stderr.write(repr(unwanted & set(sys.modules)))
+"""
+_WORK = """\
+import sys, {module}
+print({{"rich", "alembic", "psycopg", "pyspark", "py4j", "hdfs_native", "botocore"}} & set(sys.modules))
+"""
+
+
+def _python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_a_process_ends_with_the_exit_code_of_its_command_and_looks_for_cycles_rarely_and_not_at_its_end() -> None:
+    done = _python(_COMMAND)
+    threshold, at_the_end = done.stdout.splitlines()
+    assert done.returncode == 3
+    assert int(threshold) > 100_000
+    is_thawed, objects = at_the_end.split()
+    assert is_thawed == "False"
+    assert int(objects) < 1000, "what is frozen is not looked at"
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--no-such-option",)])
+@pytest.mark.parametrize("name", ["retention", "doctor"])
+def test_help_and_wrong_options_of_an_entrypoint_load_nothing_that_acts(name: str, arguments: tuple[str, ...]) -> None:
+    done = _python(_SCRIPT, str(_ROOT / "entrypoints" / f"{name}.py"), *arguments)
+    assert done.stderr.endswith("set()"), done.stderr
+
+
+@pytest.mark.parametrize("module", ["toolkit.cli.retention", "toolkit.bootstrap.doctor", "toolkit.rendering.doctor"])
+def test_what_only_some_runs_need_is_not_loaded_beforehand(module: str) -> None:
+    done = _python(_WORK.format(module=module))
+    assert (done.stdout, done.stderr) == ("set()\n", "")
