@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,10 @@ pytest_plugins = ["tests.databases.ledgers", "tests.testbed.fixtures"]  # loaded
 # A slow machine is no fault of the code: how long an example takes is nowhere a test.
 settings.register_profile("feedctl", deadline=None, print_blob=True)
 settings.load_profile("feedctl")
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and every process that they start as well.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FIND_JAVA = Path(__file__).resolve().parents[1] / ".ci" / "java-home"
 
