@@ -56,7 +56,7 @@ def hourly(layout: Layout) -> Case:
 def hours(case: Case, old: int = OLD, young: int = YOUNG) -> Tree:
     """Empty instances around the horizon, a name that is none, and something outside of the base."""
     layout, first = case.layouts[0], case.horizon - timedelta(hours=old)
-    names = [layout.name_at(first + timedelta(hours=at), "UTC", "") for at in range(old + young)]
+    names = [layout.name_at(first + timedelta(hours=at), "UTC") for at in range(old + young)]
     tree = dict.fromkeys(names, Kind.DIRECTORY)
     tree[f"{layout.base}/notes"] = tree["/elsewhere/file"] = Kind.FILE
     above = {path[:at] for path in tree for at in range(1, len(path)) if path[at] == "/"}

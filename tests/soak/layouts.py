@@ -43,15 +43,16 @@ class Layout:
         return self.names.count("/") + 1
 
     @property
-    def value_at(self) -> int | None:
+    def values_at(self) -> tuple[int, ...]:
         """Where among these names any one may stand."""
-        names = self.names.split("/")
-        return names.index(VALUE) if VALUE in names else None
+        return tuple(at for at, name in enumerate(self.names.split("/")) if name == VALUE)
 
-    def name_at(self, instant: datetime, zone: str, value: str) -> str:
-        """The path of an instant."""
-        names = instant.astimezone(ZoneInfo(zone)).strftime(self.names)
-        return f"{self.base}/{names.replace(VALUE, value)}"
+    def name_at(self, instant: datetime, zone: str, *values: str) -> str:
+        """The path of an instant, with these values in their order."""
+        names = instant.astimezone(ZoneInfo(zone)).strftime(self.names).split("/")
+        for at, value in zip(self.values_at, values, strict=True):
+            names[at] = value
+        return "/".join([self.base, *names])
 
     def instants(self, path: str, zone: str) -> tuple[datetime, ...]:
         """All instants that a path is the name of, oldest first; none: it is no instance's."""
@@ -66,17 +67,12 @@ class Layout:
             return None
         return next(iter(_instants("/".join(names), pattern, zone)), None)
 
-    def is_undated(self, path: str) -> bool:
-        """Whether a directory on the way to instances has no year in its name, nor in those above it."""
-        names = self._neutral(path)
-        return 0 < len(names) < self.depth and "%Y" not in "/".join(self.names.split("/")[: len(names)])
-
     def _neutral(self, path: str) -> list[str]:
         """The names below the base, with `VALUE` where any one but feedctl's own may stand."""
         names = path.removeprefix(f"{self.base}/").split("/") if path.startswith(f"{self.base}/") else []
-        at = self.value_at
-        if at is not None and at < len(names) and not names[at].startswith(".feedctl"):
-            names[at] = VALUE
+        for at in self.values_at:
+            if at < len(names) and not names[at].startswith(".feedctl"):
+                names[at] = VALUE
         return names
 
 
@@ -114,6 +110,13 @@ LAYOUTS = (
     Layout(template="/data/${YEAR}/${MONTH}/${DAY}/${region}", names=f"%Y/%m/%d/{VALUE}"),
     Layout(template="/data/*/${YEAR}-${MONTH}-${DAY}-${HOUR}", names=f"{VALUE}/%Y-%m-%d-%H"),
 )
+NESTED = (
+    Layout(template="/data/${area}/${country}/${YEAR}-${MONTH}-${DAY}", names=f"{VALUE}/{VALUE}/%Y-%m-%d"),
+    Layout(template="/data/${area}/${country}/${YEAR}${MONTH}${DAY}/raw", names=f"{VALUE}/{VALUE}/%Y%m%d/raw"),
+    Layout(template="/data/*/x/${country}/${YEAR}${MONTH}${DAY}${HOUR}", names=f"{VALUE}/x/{VALUE}/%Y%m%d%H"),
+    Layout(template="/data/${area}/${YEAR}/${country}/${MONTH}-${DAY}", names=f"{VALUE}/%Y/{VALUE}/%m-%d"),
+)
+"""Several variables: what a killed run emptied has no date in its name, and holds other such directories."""
 STATS = (
     Layout(template="/stats/${YEAR}/${MONTH}/${DAY}", names="%Y/%m/%d"),
     Layout(template="/stats/${YEAR}-${MONTH}-${DAY}-${HOUR}", names="%Y-%m-%d-%H"),

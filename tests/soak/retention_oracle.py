@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from tests.soak.layouts import LAYOUTS, STATS, STEP, Layout
+from tests.soak.layouts import LAYOUTS, NESTED, STATS, STEP, Layout
 from tests.soak.places import Kind, Tree
 
 FIRST, LAST = datetime(2026, 2, 10, tzinfo=UTC), datetime(2026, 4, 28, tzinfo=UTC)
@@ -54,8 +54,8 @@ class Case:
     @classmethod
     def draw(cls, chance: random.Random) -> Case:
         """Any case; times are whole quarters of an hour."""
-        layout, steps = chance.choice(LAYOUTS), int((LAST - FIRST) / STEP)
-        stats = (chance.choice(STATS),) if chance.random() < 1 / 4 and layout.value_at is None else ()
+        layout, steps = chance.choice(chance.choice([LAYOUTS, NESTED])), int((LAST - FIRST) / STEP)
+        stats = (chance.choice(STATS),) if chance.random() < 1 / 4 and not layout.values_at else ()
         unit, stride = chance.choice(list(_LIMITS)), chance.choice([1, 4])
         case = cls(
             layouts=(layout, *stats),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 
 from tests.soak.layouts import Layout
 from tests.soak.places import Kind, Place, Tree
 from tests.soak.random_trees import RandomTree, changes_of_clocks
+from tests.soak.retention_deaths import Death, Killed, Moment, MortalOpening
 from tests.soak.retention_feed import run
 from tests.soak.retention_oracle import Case
 from tests.unit.runs.fakes import MemoryRecorder, left_item
@@ -17,56 +19,54 @@ from toolkit.ledger.runs.items import NewItem
 from toolkit.result import Outcome, Status
 from toolkit.retention import RetentionResult
 from toolkit.retention.plan import ItemKind
-from toolkit.runs.errors import Stopped
 from toolkit.runs.lifeline import Unbounded
 from toolkit.runs.recorder import RecordedRun, SettledLeftOver, Step
-
-_CHECKS = 200
-
-
-class StopsAfter:
-    """A lifeline that breaks after so many checks, also between the files of one instance."""
-
-    def __init__(self, checks: int) -> None:
-        self.left = checks
-
-    def check(self) -> None:
-        if self.left <= 0:
-            raise Stopped(reason="the soak test")
-        self.left -= 1
-
-
-class _Killed(BaseException):
-    """What kill -9 is to a program: nothing handles it."""
-
-
-class _KilledAfter(StopsAfter):
-    def check(self) -> None:
-        if self.left <= 0:
-            raise _Killed
-        self.left -= 1
 
 
 @dataclass
 class MortalRecorder(MemoryRecorder):
-    """A ledger whose run may die: what it intended stays open for the next one."""
+    """A ledger whose run may die: what it intended stays open for the next one.
 
+    Attributes:
+        death: of the run that writes.
+        open: what it intended and did not settle.
+        found_again: directories that a rerun removed, since a run had died before it could.
+    """
+
+    death: Death | None = None
     open: dict[int, NewItem] = field(default_factory=dict)
+    found_again: int = 0
 
     def record(self, run: RecordedRun, step: Step) -> None:
-        super().record(run, step)
-        for each in step.settled:
-            del self.open[each.position]
-        self.open.update((each.position, each) for each in step.intended)
+        with self._mortal():
+            super().record(run, step)
+            for each in step.settled:
+                del self.open[each.position]
+            self.open.update((each.position, each) for each in step.intended)
+            self.found_again += bool(step.beside) and not (step.settled or step.intended)
 
     def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
-        self.left = []
-        return super().settle_left_over(items)
+        with self._mortal():
+            settled = {(each.left.run_id, each.left.position) for each in items}
+            self.left = [each for each in self.left if (each.run_id, each.position) not in settled]
+            told = set(self.told())  # as the ledger does: nothing is evicted twice here, so nothing is told twice
+            is_new = [each.event is None or each.event.instance_key not in told for each in items]
+            return super().settle_left_over(
+                [each if new else replace(each, event=None) for each, new in zip(items, is_new, strict=True)]
+            )
+
+    @contextmanager
+    def _mortal(self) -> Iterator[None]:
+        if self.death is not None:
+            self.death.at(Moment.RECORD)
+        yield
+        if self.death is not None:
+            self.death.at(Moment.RECORD)
 
     def die(self) -> None:
         for each in self.open.values():
             self.left.append(left_item(each, run_id=len(self.runs)))
-        self.open = {}
+        self.open, self.death = {}, None
 
     def told(self) -> list[str]:
         late = [each.event for each in self.settled_left if each.event is not None]
@@ -81,6 +81,8 @@ class Covered:
         rounds: all of them.
         evictions: rounds in which something went.
         undisturbed: rounds without a death; the others were killed twice and stopped once.
+        nested: rounds with several variables before the end of the date, in which something went.
+        found_again: rounds in which a run removed a directory that an earlier one had emptied before its death.
         subtrees: rounds in which whole directories were planned to go.
         spared: rounds in which something stayed in a directory that something else went from.
         empties: rounds with an empty directory that had to go.
@@ -97,6 +99,8 @@ class Covered:
     rounds: int = 0
     evictions: int = 0
     undisturbed: int = 0
+    nested: int = 0
+    found_again: int = 0
     subtrees: int = 0
     spared: int = 0
     empties: int = 0
@@ -144,7 +148,7 @@ class Round:
         evicted, empty, expected = self.case.evicted(self.before), self._empty, self._expected
         planned = self._preview(evicted.keys(), empty.keys(), expected)
         recorder = MortalRecorder(left_entity="fuzzed")
-        is_undisturbed = self.chance.random() < 1 / 2
+        is_undisturbed = self.chance.random() < 1 / 3
         if not is_undisturbed:
             self._disturb(recorder)
             left = self.place.tree()
@@ -159,6 +163,7 @@ class Round:
         self._check_second_run(recorder)
         keys = {each.item.key for each in planned.items if each.item.key and each.item.location == "data"}
         assert Counter(recorder.told()) == Counter(keys)
+        covered.found_again += bool(recorder.found_again)
         self._count(covered, planned, expected, is_undisturbed=is_undisturbed)
 
     @property
@@ -189,15 +194,17 @@ class Round:
 
     def _disturb(self, recorder: MortalRecorder) -> None:
         self._kill_somewhere(recorder)
-        stopped = run(self.case, self.place, StopsAfter(self.chance.randrange(_CHECKS)), recorder)
+        stop = Death.by_stop(self.chance)
+        stopped = run(self.case, self.place, stop, recorder, opening=MortalOpening(death=stop))
         assert stopped.status in {Status.KILLED, Status.SUCCEEDED}
         recorder.die()
         self._kill_somewhere(recorder)
 
     def _kill_somewhere(self, recorder: MortalRecorder) -> None:
+        recorder.death = death = Death.draw(self.chance)
         try:
-            run(self.case, self.place, _KilledAfter(self.chance.randrange(_CHECKS)), recorder)
-        except _Killed:
+            run(self.case, self.place, death, recorder, opening=MortalOpening(death=death))
+        except Killed:
             pass
         finally:
             recorder.die()
@@ -226,6 +233,7 @@ class Round:
             "rounds": True,
             "evictions": bool(evicted),
             "undisturbed": is_undisturbed,
+            "nested": bool(evicted) and len(self.case.layouts[0].values_at) > 1,
             "subtrees": bool(self._roots(planned)),
             "spared": _share_a_directory(evicted, expected),
             "empties": bool(self._empty),

@@ -47,13 +47,13 @@ class S3Place:
 
 
 def _keys(tree: Tree) -> Iterator[str]:
-    """An empty directory is a marker; any other may have one, and something strange beside what is in it."""
+    """An empty directory is a marker; most others have one, and something strange beside what is in it."""
     above = {path.rpartition("/")[0] for path in tree}
     for path, kind in tree.items():
         draw = zlib.crc32(path.encode(errors="surrogateescape"))
         if kind is not Kind.DIRECTORY:
             yield path[1:]
-        elif path not in above or draw % 3 == 0:
+        elif path not in above or draw % 3:
             yield f"{path[1:]}/"
         if path in above and draw % 7 == 0:
             yield f"{path[1:]}//{draw}"

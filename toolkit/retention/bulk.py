@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.retention.gate import STOPPED, CalledOff, Gate, Refusal
-from toolkit.retention.one_by_one import failed
+from toolkit.retention.one_by_one import Answers, answered
 from toolkit.retention.removed import Removed
 from toolkit.retention.result import ItemResult, SkipReason
 from toolkit.runs.errors import Stopped
-from toolkit.storage import NotFound, StorageError
+from toolkit.storage import Begun, StorageError
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -44,13 +44,12 @@ class Bulk:
         refusal = self.gate.refusal(base, must_look=True)
         if refusal is not None:
             return [Removed(refusal.of(item)) for item in items]
-        with self.gate.bulk(base):
-            return self._remove(items, base)
+        with self.gate.bulk(base), Begun() as begun:
+            return self._remove(items, base, begun)
 
-    def _remove(self, items: Sequence[PlanItem], base: CanonicalPath) -> list[Removed]:
+    def _remove(self, items: Sequence[PlanItem], base: CanonicalPath, begun: Begun) -> list[Removed]:
         system, before = self.storage(base), self.gate.effects
-        answers: dict[CanonicalPath, StorageError | None] = {}
-        rest: StorageError | None = None
+        answers: Answers = {}
         refusal: Refusal | None = None
         try:
             for path, error in system.delete_all([item.path for item in items], below=base, first=self.first):
@@ -58,28 +57,19 @@ class Bulk:
                 # A hold that is found here stops the store's next change; what is under way is still answered.
                 self.gate.hold(base)
         except StorageError as error:
-            rest = error
+            answers |= {item.path: error for item in items if item.path not in answers}
         except CalledOff as called_off:
             refusal = called_off.refusal
         except Stopped as stopped:
             self.gate.stop(stopped)
             refusal = STOPPED
-        if refusal is None:
-            return [self._removed(item, system, answers.get(item.path, rest)) for item in items]
         is_touched = self.gate.effects != before
         return [
-            self._removed(item, system, answers[item.path])
-            if item.path in answers
-            else _called_off(item, refusal, is_touched=is_touched)
+            answered(item, answers, system, self.gate)
+            if item.path in answers or refusal is None
+            else _called_off(item, refusal, is_touched=is_touched and begun.may_have(item.path))
             for item in items
         ]
-
-    def _removed(self, item: PlanItem, system: FileSystem, error: StorageError | None) -> Removed:
-        if error is None:
-            return Removed(ItemResult.done(item))
-        if isinstance(error, NotFound):
-            return Removed(ItemResult.skipped(item, SkipReason.ALREADY_GONE))
-        return failed(item, error, system, self.gate)
 
 
 def _called_off(item: PlanItem, refusal: Refusal, *, is_touched: bool) -> Removed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolkit.el import CanonicalPath, format_instant
@@ -16,8 +16,8 @@ from toolkit.runs.recorder import SettledLeftOver
 
 if TYPE_CHECKING:
     from toolkit.ledger.runs.items import Item
+    from toolkit.retention.gate import Gate
     from toolkit.retention.plan import FeedPlan
-    from toolkit.retention.targets import FeedTarget
     from toolkit.runs.active_run import ActiveRun
     from toolkit.storage import FileSystem
 
@@ -30,7 +30,7 @@ _TRIES = 3
 
 
 def reconcile(
-    run: ActiveRun, plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem], *, may_touch: bool
+    run: ActiveRun, plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem], gate: Gate, *, may_touch: bool
 ) -> tuple[str, ...]:
     """Settle what earlier runs of the feed intended and never settled, with the events of what happened.
 
@@ -38,7 +38,9 @@ def reconcile(
         run: holds the feed's lease.
         plan: of this run, made under that lease: what it has of an instance is still there.
         storage: the store that a path is on.
-        may_touch: the plan is going to be done, so directories that are empty by now may go as well.
+        gate: asked before a directory is removed.
+        may_touch: the plan is going to be done, so directories that are empty by now may go as well; else what leads
+            to them stays open.
 
     Returns:
         Notes for the user.
@@ -48,41 +50,48 @@ def reconcile(
     """
     if plan.target is None or plan.is_held or plan.failure is not None:
         return ()
+    forsaken = Forsaken(target=plan.target, plan=plan, run=run, gate=gate, storage=storage)
     for _ in range(_TRIES):
-        left = run.left_over()
-        settled = _settled(left, plan, storage)
-        if not settled:
+        settled = _settled(run.left_over(), plan, storage)
+        gone = [path for path, each in settled if each.item.state is ItemState.DONE]
+        stays_open = forsaken.remove(gone) if may_touch else forsaken.needed(gone)
+        ready = [each for path, each in settled if path not in stays_open]
+        if not ready:
             return ()
-        if may_touch:
-            Forsaken(target=plan.target, plan=plan, run=run, storage=storage).remove(_gone(settled, plan.target))
-        if run.settle_left_over(settled):
-            return _notes(settled)
+        if run.settle_left_over(ready):
+            return _notes(ready)
     return ("what an earlier run had begun is being recorded by somebody else; the next run looks again",)
 
 
 def _settled(
     left: Sequence[Item], plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]
-) -> list[SettledLeftOver]:
+) -> list[tuple[CanonicalPath, SettledLeftOver]]:
     """An instance is one event, in however many places it was; the last of them tells."""
-    still_there, bases = _keys_of(plan), _bases_of(plan, storage)
-    planned, aliases = {item.path for item in plan.items}, {} if plan.target is None else plan.target.name_services
-    settled: dict[tuple[int, int], SettledLeftOver] = {}
-    told: set[str] = set()
-    for item in reversed(left):
-        # What was planned again was seen a moment ago; after a silent store that may be all of very many.
-        path = CanonicalPath.parse(item.path, aliases=aliases)  # written down perhaps before its alias was configured
-        is_gone = False if path in planned else _is_gone(path, bases, storage)
+    found = list(_looked_at(left, plan, storage))
+    quiet = _keys_of(plan) | {item.instance_key for item, _, is_gone in found if is_gone is None}
+    settled: list[tuple[CanonicalPath, SettledLeftOver]] = []
+    for item, path, is_gone in found:
         if is_gone is None:
             continue
-        is_departure = is_gone and item.kind == DATA_INSTANCE and item.instance_key not in still_there | told
-        told.update([item.instance_key] if is_departure else [])
-        settled[item.run_id, item.position] = _as_settled(item, plan, is_gone=is_gone, is_departure=is_departure)
-    return list(settled.values())
+        is_departure = is_gone and item.kind == DATA_INSTANCE and item.instance_key not in quiet
+        quiet.update([item.instance_key] if is_departure else [])
+        settled.append((path, _as_settled(item, plan, is_gone=is_gone, is_departure=is_departure)))
+    return settled
 
 
-def _gone(settled: Sequence[SettledLeftOver], target: FeedTarget) -> list[CanonicalPath]:
-    paths = (each.left.path for each in settled if each.item.state is ItemState.DONE)
-    return [CanonicalPath.parse(path, aliases=target.name_services) for path in paths]
+def _looked_at(
+    left: Sequence[Item], plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]
+) -> Iterator[tuple[Item, CanonicalPath, bool | None]]:
+    """Each item with its path, the last one first, and whether nothing is there any more; None: nobody can tell now."""
+    aliases = {} if plan.target is None else plan.target.name_services
+    locations = () if plan.target is None else plan.target.locations
+    bases, planned = _bases_of(plan, storage), {item.path for item in plan.items}
+    for item in reversed(left):
+        path = CanonicalPath.parse(item.path, aliases=aliases)  # written down perhaps before its alias was configured
+        if not any(path.is_within(location.base) for location in locations):
+            continue  # of another place than the feed has now: its base tells nothing
+        # What was planned again was seen a moment ago; after a silent store that may be all of very many.
+        yield item, path, False if path in planned else _is_gone(path, bases, storage)
 
 
 def _as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool) -> SettledLeftOver:

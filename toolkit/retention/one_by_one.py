@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.retention.gate import Gate
 from toolkit.retention.plan import ItemKind, PlanItem
@@ -23,6 +23,9 @@ _LOG = logging.getLogger(__name__)
 
 INTERRUPTED = "interrupted"
 """The code of an item in whose removal the run was stopped."""
+
+Answers: TypeAlias = "dict[CanonicalPath, StorageError | None]"
+"""What a store has said of paths: None of one that it has removed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,26 +71,19 @@ class OneByOne:
         if refusal is not None:
             return [Removed(refusal.of(item)) for item in items]
         system = self.storage(items[0].base)
-        known: dict[CanonicalPath, Removed] = {}
-        by_path = {item.path: item for item in items}
-        rest: StorageError | None = None
+        answers: Answers = {}
         try:
-            for path, error in system.delete_all(by_path, below=items[0].base):
-                known[path] = self._settled(by_path[path], error, system)
+            for path, error in system.delete_all([item.path for item in items], below=items[0].base):
+                answers[path] = error
         except StorageError as error:
-            rest = error
+            answers |= {item.path: error for item in items if item.path not in answers}
         except Stopped as stopped:
             self.gate.stop(stopped)
-        left = (item for item in items if item.path not in known)
-        known |= {i.path: interrupted(i, system) if rest is None else failed(i, rest, system, self.gate) for i in left}
-        return [known[item.path] for item in items]
-
-    def _settled(self, item: PlanItem, error: StorageError | None, system: FileSystem) -> Removed:
-        if error is None:
-            return Removed(ItemResult.done(item))
-        if isinstance(error, NotFound):
-            return Removed(ItemResult.skipped(item, SkipReason.ALREADY_GONE))
-        return failed(item, error, system, self.gate)
+            return [
+                answered(item, answers, system, self.gate) if item.path in answers else interrupted(item, system)
+                for item in items
+            ]
+        return [answered(item, answers, system, self.gate) for item in items]
 
 
 def _removed(system: FileSystem, item: PlanItem) -> ItemResult:
@@ -97,6 +93,26 @@ def _removed(system: FileSystem, item: PlanItem) -> ItemResult:
         return ItemResult.skipped(item, SkipReason.NOT_EMPTY)
     system.delete(item.path, below=item.base)
     return ItemResult.done(item)
+
+
+def answered(item: PlanItem, answers: Answers, system: FileSystem, gate: Gate) -> Removed:
+    """An item that `delete_all` was asked for, by what the store said of it.
+
+    Args:
+        item: of the plan.
+        answers: of the store, which may have none for it.
+        system: the store.
+        gate: is told that a call was not answered.
+    """
+    if item.path not in answers:
+        # Silence confirms nothing (as in ADR 0022): the next run looks.
+        return unanswered(item, f"{item.path}: the store ended a removal of many without a word about it")
+    error = answers[item.path]
+    if error is None:
+        return Removed(ItemResult.done(item))
+    if isinstance(error, NotFound):
+        return Removed(ItemResult.skipped(item, SkipReason.ALREADY_GONE))
+    return failed(item, error, system, gate)
 
 
 def failed(item: PlanItem, error: StorageError, system: FileSystem, gate: Gate) -> Removed:
@@ -117,8 +133,18 @@ def unanswered(item: PlanItem, why: str) -> Removed:
 def interrupted(item: PlanItem, system: FileSystem) -> Removed:
     """An item in whose removal the run was stopped."""
     gone = is_gone(system, item)
-    result = ItemResult.failed(item, INTERRUPTED, "removed in part; a rerun finishes it")
+    result = ItemResult.failed(item, INTERRUPTED, _what_is_left(is_gone=gone, at_once=system.capabilities.atomic_delete))
     return Removed(result, is_gone=gone is True, is_open=gone is None)
+
+
+def _what_is_left(*, is_gone: bool | None, at_once: bool) -> str:
+    match is_gone:
+        case None:
+            return "the run was stopped, and whether it is gone could not be seen; the next run sees it"
+        case True:
+            return "it is gone; the run was stopped before that was told"
+        case False:
+            return f"the run was stopped; it is {'still there' if at_once else 'removed in part'}, and a rerun takes it"
 
 
 def is_gone(system: FileSystem, item: PlanItem) -> bool | None:

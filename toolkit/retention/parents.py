@@ -10,7 +10,7 @@ from toolkit.result import Outcome
 from toolkit.retention.gate import Gate
 from toolkit.retention.result import ItemResult, SkipReason
 from toolkit.runs.errors import Stopped
-from toolkit.storage import PermissionDenied, StorageError
+from toolkit.storage import PermissionDenied, StorageError, Unreachable
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -79,15 +79,22 @@ class EmptiedParents:
             self.gate.stop(stopped)
             chain.cut()
         except StorageError as error:
-            if not _is_merely_occupied(system, parent, error):
-                chain.results.append(ItemResult.failed(item.about_parent(parent), error.code, str(error)))
-            chain.waiting.clear()
+            self._fail(chain, parent, error)
         else:
             if is_gone:
                 chain.results.append(ItemResult.done(item.about_parent(parent)))
             elif system.capabilities.directories:
                 # Elsewhere nothing may have been there to remove, and the empty object above it is there all the same.
                 chain.waiting.clear()
+
+    def _fail(self, chain: Chain, parent: CanonicalPath, error: StorageError) -> None:
+        system, item = self.storage(chain.item.base), chain.item
+        if not _is_merely_occupied(system, parent, error):
+            chain.results.append(ItemResult.failed(item.about_parent(parent), error.code, str(error)))
+        chain.waiting.clear()
+        if isinstance(error, Unreachable):
+            self.gate.note_unanswered(system, item.base)
+            chain.cut()
 
 
 @dataclass(frozen=True, slots=True)

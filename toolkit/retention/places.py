@@ -61,33 +61,21 @@ def inner_place(location: Location, place: Place, name: str) -> Place | None:
     return Place(place.path.child(name), place.depth + 1, known, reach)
 
 
-def candidate_at(target: FeedTarget, location: Location, place: Place) -> Candidate:
-    """The instance at a place whose names are complete."""
-    if not place.reach:
-        message = f"{place.path} was taken for an instance, but has no period"
-        raise AssertionError(message)
-    return _candidate(target, location, place.path, place.reach)
-
-
 def candidates_in(target: FeedTarget, location: Location, place: Place) -> Callable[[str, tuple[Span, ...]], Candidate]:
     """Makes the instances of a directory, from names that conform and the instants that they stand for."""
     scheme, authority, prefix = place.path.scheme, place.path.authority, f"{place.path.path.removesuffix('/')}/"
 
     def made(name: str, spans: tuple[Span, ...]) -> Candidate:
-        return _candidate(target, location, CanonicalPath(scheme, authority, prefix + name), spans)
+        return Candidate(
+            location=location.type,
+            time=time_within(spans, target.instances),
+            first=spans[0][0],
+            end=spans[-1][1],
+            path=CanonicalPath(scheme, authority, prefix + name),
+            base=location.base,
+        )
 
     return made
-
-
-def _candidate(target: FeedTarget, location: Location, path: CanonicalPath, spans: tuple[Span, ...]) -> Candidate:
-    return Candidate(
-        location=location.type,
-        time=time_within(spans, target.instances),
-        first=spans[0][0],
-        end=spans[-1][1],
-        path=path,
-        base=location.base,
-    )
 
 
 def own_entry(system: FileSystem, directory: CanonicalPath, name: str) -> Entry | None:

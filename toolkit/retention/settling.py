@@ -50,7 +50,8 @@ class Settled:
         last = unit.positions.stop - 1
         for position, removed in zip(unit.positions, done.removed, strict=True):
             self._add_item(position, removed, departures)
-            if not is_looked_for(removed.result):
+            # What failed in its middle, and of which nothing is left, has emptied what it was in as well.
+            if not (is_looked_for(removed.result) or removed.is_gone):
                 above.add_occupied(removed.result.item)
             elif position == last or not done.is_whole:
                 self._add_chain(above.chain(position, unit.root if done.is_whole else None))

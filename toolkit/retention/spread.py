@@ -46,14 +46,6 @@ class Spread(Protocol):
         ...
 
 
-OpenSpread: TypeAlias = Callable[[], Spread]
-"""Makes the machines ready (a SparkContext takes seconds); called when they are needed and never before.
-
-Raises:
-    Unavailable: there are none now.
-"""
-
-
 @dataclass(frozen=True, kw_only=True)
 class HereAndNow:
     """A `Spread` without other machines: one task after the other in this process, for tests and for small places."""

@@ -36,7 +36,8 @@ class SpreadMeans:
     """What spreading needs; given to a run that may spread.
 
     Attributes:
-        opened: the machines, made ready when it is first called.
+        opened: the machines, made ready when it is first called (a SparkContext takes seconds); raises `Unavailable`
+            when there are none now.
         above: only evictions of more instances than this are spread (`executors_above`).
         rate: so many changes a second the store is asked for, over all machines (`delete_rate`).
         spec_of: how the store that a path is on is opened anywhere.

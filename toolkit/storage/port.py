@@ -221,7 +221,8 @@ class FileSystem(Protocol):
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
         """Remove many paths, each as `delete` does; one that fails does not stop the others.
 
-        The store's own bulk call is used where it has one (S3: up to 1,000 keys a request, over several paths).
+        The store's own bulk call is used where it has one (S3: up to 1,000 keys a request, over several paths). Such a
+        store tells the `Begun` that the caller has entered of which paths a request was sent.
 
         Args:
             paths: what goes; none may be inside another.

@@ -9,7 +9,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from toolkit.el import CanonicalPath
-from toolkit.storage.errors import NotFound, OutsideBase, PermissionDenied, StorageError, Unreachable
+from toolkit.storage.begun import Begun, Sending, current_begun
+from toolkit.storage.bounds import refuse_outside
+from toolkit.storage.errors import NotFound, PermissionDenied, StorageError, Unreachable
 from toolkit.storage.port import Deleted
 from toolkit.storage.s3_bucket import MOST_KEYS, Keys
 from toolkit.storage.s3_doomed import DoomedPath
@@ -27,6 +29,13 @@ class _Sent(NamedTuple):
 
     doomed: DoomedPath
     key: str
+
+
+class _Removal(NamedTuple):
+    """A request that removes keys, and whether it was sent."""
+
+    batch: Sequence[_Sent]
+    sending: Sending
 
 
 class BulkRemoval:
@@ -60,14 +69,15 @@ class BulkRemoval:
         self._others: deque[_Sent] = deque()
         self._answers: deque[Deleted] = deque()
         self._listing: dict[Future[Step], Scan] = {}
-        self._removing: dict[Future[dict[str, KeyProblem]], Sequence[_Sent]] = {}
+        self._removing: dict[Future[dict[str, KeyProblem]], _Removal] = {}
+        self._begun: Begun | None = None
         self._in_memory = 0
         self._silence: Unreachable | None = None
         self._stop: BaseException | None = None
 
     def run(self, paths: Iterable[CanonicalPath]) -> Iterator[Deleted]:
         """See `FileSystem.delete_all`; a store that does not answer any more is not asked about the rest."""
-        self._waiting = iter(paths)
+        self._waiting, self._begun = iter(paths), current_begun()
         try:
             while True:
                 self._start_requests()
@@ -87,6 +97,12 @@ class BulkRemoval:
         for future in self._running():
             future.cancel()
         wait(self._running())
+        self._note_begun(*self._removing.values())
+
+    def _note_begun(self, *removals: _Removal) -> None:
+        """Tell which paths a request was sent about; called at the end in any case."""
+        if self._begun is not None:
+            self._begun.add(sent.doomed.path for each in removals if each.sending.is_sent for sent in each.batch)
 
     def _unanswered(self) -> Iterator[Deleted]:
         if self._silence is not None:
@@ -142,8 +158,7 @@ class BulkRemoval:
         return spans_of(key, path)
 
     def _checked(self, path: CanonicalPath) -> str:
-        if not path.is_within(self._below):
-            raise OutsideBase(path=path, below=self._below)
+        refuse_outside(path, self._below)
         if path in self._doomed:
             # The same path given twice: the first one has it.
             raise NotFound(path=path)
@@ -170,7 +185,12 @@ class BulkRemoval:
                 sent.doomed.dropped()
                 self._settle(sent.doomed)
         if batch:
-            self._removing[self._pool.submit(self._keys.remove, [sent.key for sent in batch])] = batch
+            removal = _Removal(batch, Sending())
+            self._removing[self._pool.submit(self._remove, removal)] = removal
+
+    def _remove(self, removal: _Removal) -> dict[str, KeyProblem]:
+        with removal.sending:
+            return self._keys.remove([sent.key for sent in removal.batch])
 
     def _running(self) -> list[Future[Any]]:
         return [*self._listing, *self._removing]
@@ -219,7 +239,9 @@ class BulkRemoval:
                 doomed.unread(1)
                 self._settle(doomed)
 
-    def _take_removal(self, batch: Sequence[_Sent], future: Future[dict[str, KeyProblem]]) -> None:
+    def _take_removal(self, removal: _Removal, future: Future[dict[str, KeyProblem]]) -> None:
+        self._note_begun(removal)
+        batch = removal.batch
         error = future.exception()
         if error is None:
             self._removed(batch, future.result())

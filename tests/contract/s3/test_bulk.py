@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from botocore.compat import HTTPHeaders
 from tests.contract.s3.conftest import FaultyPlace
 from tests.contract.s3.places import Place, outcomes
 from tests.testbed.faults import Effect, Fault
-from toolkit.storage import PermissionDenied, Unreachable, open_file_system
+from toolkit.storage import Begun, PermissionDenied, Unreachable, open_file_system
 from toolkit.storage.local import no_check
 from toolkit.storage.s3 import S3FileSystem
 from toolkit.storage.s3_bucket import Bucket
@@ -190,3 +191,25 @@ def test_a_missing_profile_is_told(place: Place, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     with pytest.raises(PermissionDenied, match="nobody"):
         place.opened().status(place.at("d"))
+
+
+def test_whoever_calls_a_removal_off_learns_what_it_has_not_touched(place: Place) -> None:
+    class CalledOff(Exception):  # noqa: N818 - named for what happened
+        pass
+
+    let_through = itertools.count()
+
+    def check() -> None:
+        if next(let_through) >= 3:
+            raise CalledOff
+
+    paths = [place.at(f"d/{number:02}") for number in range(30)]
+    whole = {path: {f"{path.path[1:]}/{number:03}" for number in range(300)} for path in paths}
+    place.fill(key for keys in whole.values() for key in keys)
+    with Begun() as begun, pytest.raises(CalledOff):
+        list(open_file_system(place.spec, before_effect=check).delete_all(paths, below=place.at("d")))
+    left = set(place.keys())
+    assert len(left) == 6000
+    touched = {path for path, keys in whole.items() if not keys <= left}
+    assert {path for path in paths if begun.may_have(path)} == touched
+    assert touched < set(paths)

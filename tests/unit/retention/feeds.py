@@ -97,8 +97,12 @@ def run(  # noqa: PLR0913 - a test says only what it is about
     recorder: MemoryRecorder | None = None,
     audit: AuditMemory | None = None,
     beats: list[Callable[[], object]] | None = None,
+    lifelines: list[CurrentLifeline] | None = None,
 ) -> RetentionResult:
-    """One retention run, with a ledger of its own unless a recorder is given; `beats` gets the heartbeat's beat."""
+    """One retention run, with a ledger of its own unless a recorder is given.
+
+    `beats` gets the heartbeat's beat, and `lifelines` what stores ask.
+    """
 
     def storage(_: CanonicalPath) -> MemoryFileSystem:
         return system
@@ -117,7 +121,10 @@ def run(  # noqa: PLR0913 - a test says only what it is about
         tzdata="test",
     )
     process = lifeline or Unbounded()
-    retention = RetentionRun(storage=storage, lifeline=CurrentLifeline(process))
+    current = CurrentLifeline(process)
+    if lifelines is not None:
+        lifelines.append(current)
+    retention = RetentionRun(storage=storage, lifeline=current)
     if dry_run:
         return retention.preview(request, resolved)
     recorder = recorder or MemoryRecorder()

@@ -49,3 +49,11 @@ class ObjectMemory(MemoryFileSystem):
             name = step.removesuffix("/")
             if name >= start_from:
                 yield Entry(name, FileKind.DIRECTORY if step.endswith("/") else FileKind.FILE)
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        assert path.is_within(below)
+        marker = f"{path.path}/"
+        is_alone = [key for key in self.files if key.startswith(marker)] == [marker]
+        if is_alone:
+            del self.files[marker]
+        return is_alone

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import pytest
 
 from tests.unit.retention.acting import BASE, SharedStore, act, capabilities, item, subtree, target_on
 from tests.unit.runs.fakes import HandClock, MemoryRecorder
+from toolkit.el import CanonicalPath
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.retention.brake import ITEMS_BETWEEN_LOOKS, Brake
 from toolkit.retention.bulk import Bulk
@@ -14,7 +17,8 @@ from toolkit.retention.plan import ItemKind
 from toolkit.retention.units import BULK
 from toolkit.runs.errors import Stopped
 from toolkit.runs.lifeline import ProcessLifeline, Unbounded
-from toolkit.storage import StorageFailure, Unreachable
+from toolkit.storage import Deleted, StorageFailure, Unreachable
+from toolkit.storage.begun import current_begun
 
 MANY = [item(f"2025/{month:02d}/{day:02d}") for month in range(1, 7) for day in range(1, 29)]
 
@@ -100,6 +104,59 @@ def test_a_hold_stops_a_bulk_call_in_its_middle() -> None:
     assert "the feed was put on hold" in acted.result.items[done].message
     assert len(store.files) == len(MANY) - done + 1
     assert [state for _, state in acted.recorder.states()].count(ItemState.DONE) == done
+
+
+def test_what_a_hold_kept_from_being_asked_for_is_not_touched() -> None:
+    """The store sends some items in each request, and tells of which."""
+    store, gate = _Telling(has=capabilities(atomic_delete=False, directories=False)), _gate()[0]
+    store.before_effect = gate.check
+
+    def hold(call: str, path: str) -> None:
+        if call == "delete" and path.endswith("01/05"):
+            gate.brake.storage(BASE).write(BASE.child(".feedctl-hold"), [b""])
+            gate.brake.holds(BASE, must_look=True)
+
+    store.broken = hold
+    done = Bulk(storage=lambda _: store, gate=gate, first="").remove(MANY[:30])
+    found = [(each.result.outcome, each.result.code, each.is_open) for each in done]
+    assert found == [("failed", "interrupted", True)] * 10 + [("skipped", "held", False)] * 20
+
+
+class _Telling(SharedStore):
+    """Asks once for ten paths, and answers when all are gone."""
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        del below, first
+        asked = list(paths)
+        for ten in (asked[at : at + 10] for at in range(0, len(asked), 10)):
+            self.before_effect()
+            begun = current_begun()
+            assert begun is not None
+            begun.add(ten)
+            for path in ten:
+                self.broken("delete", path.path)
+        yield from ()
+
+
+@pytest.mark.parametrize("directories", [True, False])
+def test_a_path_that_the_store_says_nothing_about_is_open(*, directories: bool) -> None:
+    """Whether it went nobody knows: it may be there, it may be gone, and it may still go."""
+
+    class Forgetful(SharedStore):
+        def delete_all(
+            self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = ""
+        ) -> Iterator[Deleted]:
+            return (each for each in super().delete_all(paths, below=below, first=first) if each.path != MANY[7].path)
+
+    store = Forgetful(has=capabilities(atomic_delete=directories, directories=directories))
+    store.put(*(f"{each.path.path}/part" for each in MANY[:60]))
+    acted = act(store, MANY[:60])
+    assert [each for each in acted.outcomes if each[1] != "done"] == [("2025/01/08", "failed", "unreachable")]
+    settled = [each.position for step in acted.recorder.steps for each in step.settled]
+    assert sorted(settled) == [position for position in range(60) if position != 7]
+    assert "2025-01-08T00:00Z" not in acted.evicted
+    assert len(acted.evicted) == 59
+    assert acted.recorder.outcomes[1].exit_code == 4
 
 
 def test_a_hold_is_seen_within_a_second_while_one_large_instance_goes() -> None:

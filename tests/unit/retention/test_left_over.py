@@ -15,6 +15,8 @@ from toolkit.ledger.vocabulary import ItemState
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Status
 from toolkit.retention import Resolver
+from toolkit.retention.brake import Brake
+from toolkit.retention.gate import Gate
 from toolkit.retention.left_over import reconcile
 from toolkit.retention.plan import FeedPlan
 from toolkit.runs.heartbeat import Heartbeat
@@ -186,7 +188,8 @@ def test_a_path_that_was_written_down_before_its_name_service_was_known_is_the_s
         Heartbeat(recorder, seconds=3600) as heartbeat,
         envelope_of(recorder, heartbeat).start(start_request()) as active,
     ):
-        reconcile(active, plan, lambda _: system, may_touch=True)
+        gate = Gate(lifeline=active, brake=Brake(target=target, storage=lambda _: system))
+        reconcile(active, plan, lambda _: system, gate, may_touch=True)
     assert _settled(recorder) == [(7, ItemState.DONE, "found_gone", "2026-03-01T00:00Z")]
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.unit.storage.fake_keys import FakeKeys
 from toolkit.el import CanonicalPath
-from toolkit.storage import Deleted, NotFound, OutsideBase, PermissionDenied, StorageFailure, Unreachable
+from toolkit.storage import Begun, Deleted, NotFound, OutsideBase, PermissionDenied, StorageFailure, Unreachable
+from toolkit.storage.begun import note_sent
 from toolkit.storage.s3_bulk import MOST_HELD, BulkRemoval
 
 ROOT = CanonicalPath("s3", "bucket", "/")
@@ -247,6 +248,44 @@ def test_whoever_is_stopped_starts_nothing_new_and_tells_what_was_done() -> None
     assert len(fake.removals) == 2
     assert {answer.error for answer in told} == {None}
     assert {f"{answer.path.path[1:]}/a" for answer in told} == set(itertools.chain.from_iterable(fake.removals))
+
+
+def test_whoever_is_stopped_learns_which_paths_nothing_was_asked_about() -> None:
+    """Also when all requests were started at once, and some wait for their turn."""
+
+    class Stopped(Exception):  # noqa: N818 - named for what happened
+        pass
+
+    requests = itertools.count()
+
+    def stop(request: str) -> None:
+        if request == "remove" and next(requests) >= 2:
+            raise Stopped
+
+    paths = [at(f"{number:02}") for number in range(20)]
+    fake = FakeKeys.of(f"{path.path[1:]}/{number:03}" for path in paths for number in range(300))
+    fake.before = stop
+    with ThreadPoolExecutor(4) as pool, Begun() as begun, pytest.raises(Stopped):
+        list(BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=8).run(paths))
+    asked = {f"/{key}".rpartition("/")[0] for key in itertools.chain.from_iterable(fake.removals)}
+    assert {path.path for path in paths if begun.may_have(path)} == asked
+    assert 0 < len(asked) < len(paths)
+
+
+def test_a_request_without_an_answer_may_have_changed_something() -> None:
+    def silent(request: str) -> None:
+        if request == "remove":
+            note_sent()
+            raise Unreachable(path=ROOT)
+
+    fake = FakeKeys.of({"d/1/a"})
+    fake.before = silent
+    with Begun() as begun:
+        removed(fake, [at("1"), at("2")])
+        fake.before = lambda _: None
+        removed(fake, [at("2")])  # a second try changes nothing in what is known of the first
+    assert [begun.may_have(at(name)) for name in "12"] == [True, False]
+    assert Begun().may_have(at("1"))
 
 
 def test_whoever_looks_away_leaves_no_request_running() -> None:

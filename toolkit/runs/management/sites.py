@@ -14,9 +14,6 @@ from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.listing import clusters_of
 from toolkit.runs.management.errors import NoState, NoSuchLifeCycle
 
-FEED_LIFE_CYCLES = (LifeCycle.REPLICATION, LifeCycle.EVICTION, LifeCycle.IMPORT, LifeCycle.EXPORT)
-"""What can be done with the instances of a feed, the default first."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Site:
