@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.config import open_config
@@ -14,6 +13,7 @@ from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.bootstrap.storages import Storages
 from toolkit.config_source import Snapshot, require_age
+from toolkit.el.zones import ZONE_DATA
 from toolkit.entities.loader import load
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.repository import Repository
@@ -126,7 +126,14 @@ class _Wiring:
         holds = use.holds()
         feeds = self._feeds(storages, holds)
         means = self._means(machines, storages)
-        run = RetentionRun(storage=storages.of, lifeline=current, progress=progress, new_holds=holds, means=means)
+        run = RetentionRun(
+            storage=storages.of,
+            lifeline=current,
+            progress=progress,
+            new_holds=holds,
+            means=means,
+            rate=self.repository.settings.delete_rate,
+        )
         audit = audit_place(self.snapshot, self.repository.settings)
         action = Action(name=ACTION, ledger=use.ledger, audit=audit, process=self.process, clock=self.clock)
         with opened_envelope(action) as envelope:
@@ -193,7 +200,7 @@ class _Wiring:
             limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
             environment=None if environment is None else environment.name,
             snapshot=self.snapshot.id,
-            tzdata=version("tzdata"),
+            tzdata=ZONE_DATA,
             ledger=use.place,
             notes=use.notes,
         )

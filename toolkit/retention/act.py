@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from toolkit.retention.crew import Crew, Crews
+from toolkit.retention.pace import side_by_side
 from toolkit.retention.parents import Above, Chain, EmptiedParents
 from toolkit.retention.recording import Departures, new_item
 from toolkit.retention.result import ItemResult, SkipReason
@@ -41,6 +43,7 @@ class Eviction:
         removal: removes units.
         run: is told what is about to be done, and what was done.
         progress: told how many items are over.
+        rate: so many changes a second a remote store is asked for.
         results: what became of each item so far, and of parents that could not be removed.
         notes: for the user.
     """
@@ -50,6 +53,7 @@ class Eviction:
     removal: Removal
     run: ActiveRun
     progress: Progress
+    rate: float = inf
     results: list[ItemResult] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _above: Above = field(init=False)
@@ -112,7 +116,8 @@ class Eviction:
 
     def _crew_of(self, batch: Batch, crews: Crews) -> Crew:
         base = self.items[batch.positions.start].base
-        return crews.of(base, self.removal.storage(base).capabilities.parallel)
+        parallel = self.removal.storage(base).capabilities.parallel
+        return crews.of(base, side_by_side(parallel, inf if base.is_local else self.rate))
 
     def _leave(self, batch: Batch) -> None:
         for position in batch.positions:
@@ -136,11 +141,11 @@ class Eviction:
         return settled.step
 
     def _remove_parents(self, chains: Sequence[Chain], crew: Crew) -> None:
-        def side_by_side(work: Callable[[Chain], None], level: Sequence[Chain]) -> None:
+        def all_at_once(work: Callable[[Chain], None], level: Sequence[Chain]) -> None:
             crew.start(work, level).wait()
 
         gate, storage = self.removal.gate, self.removal.storage
-        EmptiedParents(storage=storage, gate=gate, side_by_side=side_by_side).remove(chains)
+        EmptiedParents(storage=storage, gate=gate, side_by_side=all_at_once).remove(chains)
 
 
 def _threads_for(batch: Batch) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from toolkit.ledger.vocabulary import RunStatus
@@ -43,6 +44,7 @@ class FeedWork:
         storage: the store that a path is on.
         new_holds: that were added since the run read the holds.
         means: to spread a large eviction over other machines; None: there are none.
+        rate: so many changes a second a remote store is asked for.
         stopped: why its run was ended before its time, if it was.
         plan: one that was made before; None: `make_plan` makes it.
     """
@@ -52,6 +54,7 @@ class FeedWork:
     storage: Callable[[CanonicalPath], FileSystem]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     means: SpreadMeans | None = None
+    rate: float = inf
     stopped: Stopped | None = None
     plan: InitVar[FeedPlan | None] = None
     _plan: FeedPlan = field(init=False)
@@ -102,7 +105,7 @@ class FeedWork:
         if self.stopped is not None:
             return
         try:
-            notes = reconcile(self.run, self._plan, self.storage, may_touch=may_touch)
+            notes = reconcile(self.run, self._plan, self.storage, self._gate, may_touch=may_touch)
             self._plan = replace(self._plan, notes=(*self._plan.notes, *notes))
         except Stopped as stopped:
             self.stopped = stopped
@@ -116,6 +119,7 @@ class FeedWork:
             items=plan.items,
             subtrees=plan.subtrees,
             capabilities=lambda path: self.storage(path).capabilities,
+            rate=self.rate,
             wave=None if means is None else WAVE,
         )
         eviction = Eviction(
@@ -124,6 +128,7 @@ class FeedWork:
             removal=self._removal(means),
             run=self.run,
             progress=progress,
+            rate=self.rate,
         )
         eviction.work()
         self._results, self.stopped = eviction.results, eviction.stopped

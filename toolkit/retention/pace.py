@@ -15,6 +15,16 @@ BURST_SECONDS = 0.05
 _PIECE_SECONDS = 0.1
 
 
+def side_by_side(parallel: int, rate: float) -> int:
+    """So many calls at once are of use; more would only wait for their turn, each let through before a new hold.
+
+    Args:
+        parallel: so many the store is good for.
+        rate: calls a second.
+    """
+    return max(1, int(min(parallel, rate)))
+
+
 @dataclass(kw_only=True)
 class Pace:
     """Lets so many calls a second pass, over all threads, in the order in which they came (`delete_rate`).

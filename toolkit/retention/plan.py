@@ -187,9 +187,14 @@ class RetentionPlan:
 
     @cached_property
     def digest(self) -> str:
-        """Names this plan: SHA-256, in hexadecimal, over its sorted items."""
+        """Names this plan: SHA-256, in hexadecimal, over its nominal time and its sorted items.
+
+        So an approval that somebody left in a schedule is not good for the same instances on another day.
+        """
         digest = hashlib.sha256()
         for feed in self.feeds:
+            if feed.target is not None and feed.items:
+                digest.update(f"{format_instant(feed.target.policy.nominal_time)}\n".encode())
             for item in feed.items:
                 line = "\t".join((item.kind, item.feed, item.cluster, item.location, item.key, str(item.path)))
                 digest.update(f"{line}\n".encode(errors="surrogateescape"))

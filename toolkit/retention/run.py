@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from toolkit.retention.brake import NewHolds, NoNewHolds
@@ -67,6 +68,7 @@ class RetentionRun:
         progress: told how far the deleting is.
         new_holds: that were added since the run read the holds.
         means: to spread large evictions over other machines; None: there are none.
+        rate: so many changes a second a remote store is asked for (`delete_rate`).
     """
 
     storage: Callable[[CanonicalPath], FileSystem]
@@ -74,6 +76,7 @@ class RetentionRun:
     progress: Progress = field(default_factory=NoProgress)
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     means: SpreadMeans | None = None
+    rate: float = inf
 
     def preview(self, request: RetentionRequest, feeds: Resolved) -> RetentionResult:
         """Plan, and touch nothing."""
@@ -109,6 +112,7 @@ class RetentionRun:
             storage=self.storage,
             new_holds=self.new_holds,
             means=self.means,
+            rate=self.rate,
         )
 
     def _apply(
@@ -118,7 +122,8 @@ class RetentionRun:
         plan = self._planner.together(planned, (each.plan for each in over), request.limits)
         refusal = refusal_of(plan, request.approve)
         for work in works:
-            work.reconcile(may_touch=refusal is None)
+            with self.lifeline.of(work):
+                work.reconcile(may_touch=refusal is None)
         if refusal is None:
             self._evict(works, len(plan.items))
         for work in works:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ class Seen:
     strangers: int = 0
     sample: list[tuple[str, str]] = field(default_factory=list)
     held_leftovers: int = 0
+    misplaced_hold: str | None = None
 
     def add(self, finding: Finding, location: Location) -> None:
         """Take in one finding."""
@@ -57,8 +58,11 @@ class Seen:
 
     def as_plan(self) -> FeedPlan:
         """The decisions about all that was found, which is forgotten here to make room for them."""
+        if self.misplaced_hold is not None:
+            feed, cluster = self.target.feed, self.target.cluster
+            return FeedPlan(feed=feed, cluster=cluster, target=self.target, notes=(self.misplaced_hold,), is_held=True)
         decided = Decisions.of(self.target, self.found, self.newest, is_shared=_share_places(self.target.locations))
-        items = in_order(decided.items)
+        items = in_order(self._bounded(decided.items) if decided.is_shared else decided.items)
         return FeedPlan(
             feed=self.target.feed,
             cluster=self.target.cluster,
@@ -71,12 +75,23 @@ class Seen:
             notes=self._notes(),
         )
 
+    def _bounded(self, items: Sequence[PlanItem]) -> list[PlanItem]:
+        """Items with the nearest base around them: that of a location inside another one stays as well."""
+        bases = [location.base for location in self.target.locations]
+        return [replace(item, base=max(_around(item.path, bases), key=lambda base: len(base.path))) for item in items]
+
     def _notes(self) -> tuple[str, ...]:
         if not self.held_leftovers:
             return ()
         return (f"{self.held_leftovers} half-removed instances are on hold; end the hold to have them finished",)
 
     def _add_stranger(self, stranger: Stranger, location: Location) -> None:
+        if stranger.path.name == HOLD_FILE and self.misplaced_hold is None:
+            # Nobody knows how much it was meant to hold; and deleting that cannot be undone.
+            self.misplaced_hold = (
+                f"on hold by {stranger.path}: a hold file below the base holds the whole feed, too; but only one in "
+                f"{location.base} also stops a run that is already deleting"
+            )
         self.strangers += 1
         if len(self.sample) < _SAMPLE:
             self.sample.append((str(stranger.path), _why_strange(location, stranger)))
@@ -99,6 +114,10 @@ def _share_places(locations: Sequence[Location]) -> bool:
     return any(one == other or one.is_within(other) for one, other in permutations(bases, 2))
 
 
+def _around(path: CanonicalPath, bases: Iterable[CanonicalPath]) -> list[CanonicalPath]:
+    return [base for base in bases if path.is_within(base)]
+
+
 def _why_strange(location: Location, stranger: Stranger) -> str:
     """The template's own explanation; it knows whole paths, so that a wrong date on the way is found here."""
     path = stranger.path
@@ -106,8 +125,6 @@ def _why_strange(location: Location, stranger: Stranger) -> str:
         return "holds a key with '//', '/./' or '/../', which no path can name"
     if stranger.is_link:
         return "is a symbolic link"
-    if path.name == HOLD_FILE:
-        return f"holds nothing here: a hold file counts in {location.base}"
     return _why_not(location, path)
 
 

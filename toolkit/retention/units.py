@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+from math import inf
 from typing import TYPE_CHECKING
 
+from toolkit.retention.pace import side_by_side
 from toolkit.retention.plan import ItemKind, PlanItem, Subtree
 
 if TYPE_CHECKING:
@@ -70,12 +72,14 @@ class Division:
         items: of the plan.
         subtrees: of the plan.
         capabilities: of the store that a path is on.
+        rate: so many changes a second a remote store is asked for.
         wave: so many items go to other machines at once; None: none do.
     """
 
     items: Sequence[PlanItem]
     subtrees: Sequence[Subtree]
     capabilities: Callable[[CanonicalPath], Capabilities]
+    rate: float = inf
     wave: int | None = None
 
     def batches(self) -> Iterator[Batch]:
@@ -120,11 +124,16 @@ class Division:
 
     def _ones(self, positions: range) -> Iterator[Unit]:
         """A few at a time, when there are more than enough for all threads."""
-        parallel = self.capabilities(self.items[positions.start].base).parallel
-        size = max(1, min(_MOST_ONES, len(positions) // (parallel * _UNITS_A_THREAD)))
+        size = self._size_of_ones(self.items[positions.start].base, len(positions))
         for at in range(positions.start, positions.stop, size):
             few = range(at, min(at + size, positions.stop))
             yield Unit(way=self._way_of(few), positions=few)
+
+    def _size_of_ones(self, base: CanonicalPath, items: int) -> int:
+        """What all threads have been let through with goes within a second, so that a new hold is seen in time."""
+        rate = inf if base.is_local else self.rate
+        threads = side_by_side(self.capabilities(base).parallel, rate)
+        return max(1, int(min(_MOST_ONES, items // (threads * _UNITS_A_THREAD), rate / threads)))
 
     def _way_of(self, few: range) -> Way:
         first = self.items[few.start]

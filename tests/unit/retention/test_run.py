@@ -209,12 +209,12 @@ def test_a_hold_file_in_the_base_holds_the_whole_feed() -> None:
     assert result.feeds[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: legal: case 12",)
 
 
-def test_a_hold_file_below_the_base_holds_nothing_and_is_told() -> None:
-    result = run(_system(*days(1, 20), "/data/clicks/2026/.feedctl-hold"), FeedText(), dry_run=True)
-    assert gone(result) == ["/data/clicks/2026/03/01"]
-    assert result.feeds[0].plan.strangers.sample == (
-        ("file:///data/clicks/2026/.feedctl-hold", "holds nothing here: a hold file counts in file:///data/clicks"),
-    )
+def test_a_hold_file_below_the_base_holds_the_whole_feed_too() -> None:
+    system = _system(*days(1, 20), "/data/clicks/2026/.feedctl-hold")
+    result = run(system, FeedText())
+    assert (result.items, result.status, system.effects) == ((), Status.SUCCEEDED, [])
+    (note,) = result.feeds[0].plan.notes
+    assert note.startswith("on hold by file:///data/clicks/2026/.feedctl-hold: a hold file below the base holds")
 
 
 def test_a_hold_that_is_no_file_holds_and_is_not_read() -> None:
@@ -287,6 +287,14 @@ def test_limits_count_over_all_feeds_and_refuse_before_the_first_effect() -> Non
     for part in ("4 instances", "clicks on primary: 2", "views on primary: 2", "max_delete.instances", refused.digest):
         assert part in message
     assert run(system, *feeds, limits=DeleteLimits(instances=4)).status is Status.SUCCEEDED
+
+
+def test_an_approval_is_no_good_for_the_same_instances_on_another_day() -> None:
+    limits, system = DeleteLimits(instances=1), _system(*days(1, 2))
+    digest = run(system, FeedText(), limits=limits, dry_run=True).digest
+    later = run(system, FeedText(), limits=limits, approve=digest, nominal="2026-03-21T12:00Z")
+    assert (later.status, system.effects) == (Status.REFUSED, [])
+    assert run(system, FeedText(), limits=limits, approve=digest).status is Status.SUCCEEDED
 
 
 def test_an_approved_plan_passes_the_limit_once_and_no_other_plan_does() -> None:

@@ -35,7 +35,7 @@ def test_the_topmost_directories_that_hold_nothing_else_go_as_a_whole() -> None:
     assert [(each.begin, each.end) for each in plan.subtrees] == [(0, 4), (4, 6)]
 
 
-@pytest.mark.parametrize("odd", ["2025/01/README", "2025/readme/x", "2025/13/01/x", "2025/01/.feedctl-hold"])
+@pytest.mark.parametrize("odd", ["2025/01/README", "2025/readme/x", "2025/13/01/x"])
 def test_what_does_not_conform_keeps_the_directories_above_it(odd: str) -> None:
     plan = _planned(*days(1, 2, month="2025/01"), *days(1, 2, month="2025/02"), f"{BASE}/{odd}")
     assert "2025" not in _roots(plan)
@@ -110,7 +110,7 @@ def test_locations_that_may_be_inside_one_another_have_no_subtrees() -> None:
 ODD = {
     0: ["2024", "2025", "2027", "junk", ".feedctl-x"],
     1: ["01", "02", "13", "x"],
-    2: ["05", "30", "x", ".feedctl-hold", ".feedctl-evicting-05", ".feedctl-evicting-01"],
+    2: ["05", "30", "x", ".feedctl-evicting-05", ".feedctl-evicting-01"],
     3: ["part"],
 }
 instances = st.tuples(
