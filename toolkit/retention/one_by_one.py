@@ -133,7 +133,8 @@ def unanswered(item: PlanItem, why: str) -> Removed:
 def interrupted(item: PlanItem, system: FileSystem) -> Removed:
     """An item in whose removal the run was stopped."""
     gone = is_gone(system, item)
-    result = ItemResult.failed(item, INTERRUPTED, _what_is_left(is_gone=gone, at_once=system.capabilities.atomic_delete))
+    why = _what_is_left(is_gone=gone, at_once=system.capabilities.atomic_delete)
+    result = ItemResult.failed(item, INTERRUPTED, why)
     return Removed(result, is_gone=gone is True, is_open=gone is None)
 
 
