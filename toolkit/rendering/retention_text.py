@@ -39,7 +39,8 @@ def feed_lines(result: FeedResult) -> Iterator[str]:
     plan, target = result.plan, result.plan.target
     counted = ", ".join(f"{number} {outcome}" for outcome, number in result.counts.items() if number)
     rule = "" if target is None else f"; limit {target.limit}, horizon {format_instant(target.policy.horizon)}"
-    done = "skipped" if plan.skipped is not None else counted or "nothing to do"
+    nothing = "failed" if plan.failure is not None else "nothing to do"
+    done = "skipped" if plan.skipped is not None else counted or nothing
     yield f"{plan.label}: {done}{rule}{_run(result)}"
     if plan.skipped is not None:
         yield f"  {plan.skipped.code}: {plan.skipped.message}"

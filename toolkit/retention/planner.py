@@ -97,7 +97,7 @@ class Planner:
             system.status(base)
         except NotFound:
             if not system.capabilities.directories:
-                system.status(base.root)
+                _require_bucket(system, base.root)
             return False
         return True
 
@@ -162,6 +162,13 @@ class Planner:
     def _young(self, target: FeedTarget, location: Location) -> Iterator[Candidate]:
         system = self.storage(location.base)
         return YoungWalk(target=target, location=location, system=system, check=self.check).candidates()
+
+
+def _require_bucket(system: FileSystem, root: CanonicalPath) -> None:
+    try:
+        system.status(root)
+    except NotFound as error:
+        raise NotFound(path=root, detail="there is no such bucket; make it, or correct the end point") from error
 
 
 def _hold_text(system: FileSystem, path: CanonicalPath) -> str:

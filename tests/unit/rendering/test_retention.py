@@ -67,6 +67,7 @@ def test_a_feed_that_failed_and_a_note_are_told() -> None:
     system = _system()
     system.locked.add("/data/clicks")
     text = render(run(system, FeedText(others={"meta": "/meta"})), ResultFormat.TEXT, None)
+    assert "clicks on primary: failed; limit days(10)" in text
     assert "  permission_denied: file:///data/clicks: permission denied" in text
     assert "  note: meta: /meta has no dates and stays" in text
 

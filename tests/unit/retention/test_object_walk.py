@@ -35,6 +35,7 @@ def test_a_base_without_keys_is_absent_in_a_bucket_and_a_failure_without_one() -
     assert missing.failure is not None
     assert (missing.failure.code, missing.items) == ("not_found", ())
     assert "s3://bucket/" in missing.failure.message
+    assert "there is no such bucket" in missing.failure.message
 
 
 def test_a_name_that_is_an_object_and_a_directory_is_one_instance() -> None:
