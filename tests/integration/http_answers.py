@@ -29,11 +29,12 @@ class Answer:
 
 @dataclass(kw_only=True)
 class WebServer:
-    """A server on a port of its own; `seen` has the method and address of each request, as they came."""
+    """A server on a port of its own; `seen` has the method and address of each request, `headers` what came with it."""
 
     answer: Callable[[str], Answer]
     port: int = 0
     seen: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
 
     @property
     def authority(self) -> str:
@@ -59,6 +60,7 @@ def serving(answer: Callable[[str], Answer]) -> Iterator[WebServer]:
         def _answered(self) -> None:
             request = f"{self.command} {self.path}"
             web.seen.append(request)
+            web.headers.append({name.lower(): value for name, value in self.headers.items()})
             given = web.answer(request)
             self.send_response(given.status)
             if given.location:

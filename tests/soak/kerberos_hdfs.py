@@ -76,6 +76,12 @@ class SecureHdfs:
         return ("java", *flags, "-cp", class_path, main, *arguments)
 
 
+def write_named(directory: Path, default_fs: str) -> None:
+    """A HADOOP_CONF_DIR of clients that names the HDFS, and says nothing else of it."""
+    directory.mkdir()
+    _write(directory / "core-site.xml", {"fs.defaultFS": default_fs})
+
+
 def _places(directory: Path, ports: list[str]) -> dict[str, str]:
     rpc, http, data, data_http, data_ipc = ports
     return {

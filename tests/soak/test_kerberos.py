@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.soak.kerberos_hdfs import SecureHdfs
+from tests.soak.kerberos_hdfs import SecureHdfs, write_named
 from tests.soak.kerberos_realm import Realm, check_programs
 from tests.testbed.client import check_machine
 from tests.testbed.missing import Missing
@@ -53,12 +53,13 @@ client.set_owner("/alice", "alice", "users")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Secured:
-    """A realm, its HDFS, and the ticket cache of its user alice."""
+    """A realm, its HDFS, the ticket cache of its user alice, and the HADOOP_CONF_DIR that lets tickets go there."""
 
     realm: Realm
     cluster: SecureHdfs
     settings: dict[str, str]
     alice: Path
+    operators: Path
 
     def ran(self, program: str, cache: Path | None, **environment: str) -> list[str]:
         """The lines that a program writes; its Kerberos is set up before its first look at it."""
@@ -66,7 +67,7 @@ class Secured:
         ended = subprocess.run(
             [sys.executable, "-c", program, json.dumps(self.settings)],
             cwd=_ROOT,
-            env=known | self.realm.client_environment(cache) | environment,
+            env=known | {"HADOOP_CONF_DIR": str(self.operators)} | self.realm.client_environment(cache) | environment,
             capture_output=True,
             text=True,
             check=False,
@@ -89,7 +90,9 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         realm.start(starter)
         alice = realm.ticket("alice", realm.keytab("alice", "alice"))
         cluster = SecureHdfs(place / "hdfs", realm)
-        found = Secured(realm=realm, cluster=cluster, settings=cluster.start(starter), alice=alice)
+        settings, operators = cluster.start(starter), place / "operators"
+        write_named(operators, settings["fs.defaultFS"])
+        found = Secured(realm=realm, cluster=cluster, settings=settings, alice=alice, operators=operators)
         found.ran(_AS_SUPERUSER, realm.ticket("hdfs/localhost", realm.directory / "service.keytab"))
         yield found
     finally:
@@ -113,6 +116,12 @@ def test_delegation_tokens_are_enough_too(secured: Secured, tmp_path: Path, host
     address = {"fs.defaultFS": secured.settings["fs.defaultFS"].replace("localhost", host)}
     holder = replace(secured, settings=secured.settings | address)
     assert holder.ran(_CLIENT, None, HADOOP_TOKEN_FILE_LOCATION=str(tokens)) == ["600000", "dir alice", "0"]
+
+
+def test_a_ticket_is_not_shown_where_only_the_config_repo_sends_it(secured: Secured, tmp_path: Path) -> None:
+    unnamed = replace(secured, operators=tmp_path)
+    with pytest.raises(AssertionError, match="a Kerberos ticket would go to"):
+        unnamed.ran(_CLIENT, secured.alice)
 
 
 def test_without_a_ticket_the_error_says_what_to_do(secured: Secured) -> None:

@@ -20,13 +20,14 @@ from toolkit.doctor.kerberos import klist, ticket_findings
 from toolkit.doctor.ledgers import ledger_findings
 from toolkit.doctor.machine import kerberos_library, python_findings, temporary_space
 from toolkit.doctor.packages import package_findings
-from toolkit.doctor.tokens import TOKEN_VARIABLE, token_findings
+from toolkit.doctor.tokens import token_findings
 from toolkit.doctor.writing import obstacle_to_sqlite
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.ledger.examining import examine
 from toolkit.runs.deadline import LEASE_VARIABLE, lease_seconds
 from toolkit.storage.hadoop_conf import CONF_VARIABLE
+from toolkit.storage.hdfs_tokens import TOKEN_VARIABLE
 from toolkit.transfer.executors import executors, must_have_context
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.storages import storage_spec
-from toolkit.doctor.acting import Acting, acting, acting_findings, asks_for_kerberos
+from toolkit.doctor.acting import Acting, acting, acting_findings
 from toolkit.doctor.addresses import addresses_of, tcp_findings
 from toolkit.doctor.checks import Check
 from toolkit.doctor.executors import Place
@@ -23,7 +23,7 @@ from toolkit.el import PathTemplate
 from toolkit.entities.vocabulary import LocationType
 from toolkit.errors import FeedctlError
 from toolkit.storage import open_file_system
-from toolkit.storage.hadoop_conf import hadoop_settings
+from toolkit.storage.hadoop_conf import asks_for_kerberos, hadoop_settings
 from toolkit.storage.webhdfs_endpoints import name_node_urls
 
 if TYPE_CHECKING:

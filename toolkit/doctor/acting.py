@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 
 from toolkit.doctor.access import Actor, local_actor
 from toolkit.doctor.findings import Finding, failed, ok, skipped
 from toolkit.doctor.kerberos import Klist
 from toolkit.doctor.token_life import token_life
-from toolkit.doctor.tokens import TOKEN_VARIABLE
 from toolkit.errors import InvalidInput
 from toolkit.runs.identity import current_user
-from toolkit.storage.token_file import tokens_of
+from toolkit.storage.hadoop_conf import asks_for_kerberos
+from toolkit.storage.hdfs_tokens import tokens_here
 
 _HADOOP = frozenset({"hdfs", "webhdfs", "swebhdfs"})
 _HDFS_TOKENS = frozenset({"HDFS_DELEGATION_TOKEN", "WEBHDFS delegation", "SWEBHDFS delegation"})
@@ -51,11 +50,6 @@ def acting(scheme: str, settings: Mapping[str, str], variables: Mapping[str, str
     return (
         Acting(actor=Actor(name=proxy), how=f"{known.actor.name} acts for it (HADOOP_PROXY_USER)") if proxy else known
     )
-
-
-def asks_for_kerberos(settings: Mapping[str, str]) -> bool:
-    """Whether a cluster believes nobody's name alone."""
-    return settings.get("hadoop.security.authentication", "simple").lower() == "kerberos"
 
 
 def aws_findings() -> Iterator[Finding]:
@@ -98,10 +92,9 @@ def _kerberos(variables: Mapping[str, str], asked: Klist) -> Acting:
 
 
 def _token_owner(variables: Mapping[str, str]) -> str:
-    file = variables.get(TOKEN_VARIABLE, "")
     try:
-        tokens = tokens_of(Path(file).read_bytes()) if file else ()
-    except (OSError, InvalidInput):  # a finding of its own says so
+        tokens = tokens_here(variables)
+    except InvalidInput:  # a finding of its own says so
         return ""
     lives = (token_life(token.identifier) for token in tokens if token.kind in _HDFS_TOKENS)
     return next((life.owner for life in lives if life is not None), "")

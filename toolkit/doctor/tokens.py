@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from toolkit.doctor.durations import in_words
 from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
 from toolkit.doctor.token_life import TokenLife, token_life
-from toolkit.storage.token_file import HadoopToken, tokens_of
-
-TOKEN_VARIABLE = "HADOOP_TOKEN_FILE_LOCATION"  # noqa: S105 - a variable's name
-"""Where YARN, or `hdfs fetchdt`, left the tokens."""
+from toolkit.storage.hdfs_tokens import TOKEN_VARIABLE, tokens_here
+from toolkit.storage.token_file import HadoopToken
 
 _SOON = timedelta(hours=1)
 
@@ -21,17 +18,14 @@ def token_findings(variables: Mapping[str, str], now: datetime) -> Iterator[Find
     """One finding for each token; what proves it is never shown.
 
     Raises:
+        UnreadableTokenFile: the file can't be read.
         BadTokenFile: the file holds none.
     """
     file = variables.get(TOKEN_VARIABLE, "")
     if not file:
         yield skipped(f"{TOKEN_VARIABLE} is not set")
         return
-    try:
-        tokens = tokens_of(Path(file).read_bytes())
-    except OSError as error:
-        yield failed(f"{file}: {error.strerror}", todo=f"correct {TOKEN_VARIABLE}, or unset it")
-        return
+    tokens = tokens_here(variables)
     if not tokens:
         yield warning(
             f"{file} holds no token", todo=f"get one, for example with hdfs fetchdt, or unset {TOKEN_VARIABLE}"

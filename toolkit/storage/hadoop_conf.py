@@ -49,14 +49,16 @@ class UnreadableHadoopConf(InvalidInput):
 
 
 def conf_dir(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The directory of Hadoop's own files; None: the environment names none.
+    """The directory of Hadoop's own files, HADOOP_CONF_DIR or `etc/hadoop` in HADOOP_HOME; None: there is none.
+
+    The library of `hdfs:` reads the second one as well, so what is decided here must know it.
 
     Raises:
         NoHadoopConfDir: what it names is none, or may not be looked into.
     """
     value = environment.get(CONF_VARIABLE, "")
     if not value:
-        return None
+        return _of_home(environment)
     if not os.access(value, os.F_OK) or not Path(value).is_dir():
         raise NoHadoopConfDir(value=value, found="found no directory there")
     if not os.access(value, os.X_OK):
@@ -75,9 +77,23 @@ def hadoop_settings(spec: StorageSpec, environment: Mapping[str, str] = os.envir
         NoHadoopConfDir: it names no directory.
         UnreadableHadoopConf: a file there can't be read.
     """
+    return {**operator_settings(environment), **spec.hadoop_conf}
+
+
+def operator_settings(environment: Mapping[str, str] = os.environ) -> Mapping[str, str]:
+    """Only what the files say: they are the operator's, while `hadoop_conf` is whoever's may change the config repo.
+
+    Raises:
+        NoHadoopConfDir: HADOOP_CONF_DIR names no directory.
+        UnreadableHadoopConf: a file there can't be read.
+    """
     directory = conf_dir(environment)
-    files = [] if directory is None else [directory / name for name in CONF_FILES]
-    return {**_of_files(files), **spec.hadoop_conf}
+    return _of_files([] if directory is None else [directory / name for name in CONF_FILES])
+
+
+def asks_for_kerberos(settings: Mapping[str, str]) -> bool:
+    """Whether a cluster believes nobody's name alone; a value that is not known may mean so."""
+    return settings.get("hadoop.security.authentication", "").strip().lower() not in {"", "simple"}
 
 
 def settings_read(environment: Mapping[str, str] = os.environ) -> str:
@@ -85,6 +101,12 @@ def settings_read(environment: Mapping[str, str] = os.environ) -> str:
     value = environment.get(CONF_VARIABLE, "")
     own = "hadoop_conf of the cluster"
     return f"{CONF_VARIABLE}={value} and {own}" if value else f"{own} ({CONF_VARIABLE} is not set)"
+
+
+def _of_home(environment: Mapping[str, str]) -> Path | None:
+    home = environment.get("HADOOP_HOME", "")
+    directory = Path(home, "etc", "hadoop")
+    return directory if home and directory.is_dir() else None
 
 
 def _of_files(files: Iterable[Path]) -> dict[str, str]:

@@ -16,9 +16,10 @@ from hdfs_native import Client
 from toolkit.errors import InvalidInput
 from toolkit.storage.bounded import BoundedCalls, BrokenCall, NoAnswer
 from toolkit.storage.errors import StorageError, Unreachable
-from toolkit.storage.hadoop_conf import hadoop_settings, settings_read
+from toolkit.storage.hadoop_conf import asks_for_kerberos, hadoop_settings, settings_read
 from toolkit.storage.hdfs_errors import hdfs_error, is_no_such_host, unknown_authority
-from toolkit.storage.hdfs_tokens import token_address
+from toolkit.storage.hdfs_tokens import library_settings, token_address
+from toolkit.storage.trusted_addresses import with_port
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -40,6 +41,7 @@ _LIVE: weakref.WeakSet[Client] = weakref.WeakSet()
 
 _DEFAULT_PORT = 8020
 _NAMENODES = "dfs.ha.namenodes."
+_RPC_ADDRESS = "dfs.namenode.rpc-address."
 
 
 class UnusableHdfs(InvalidInput):
@@ -65,6 +67,8 @@ class HdfsClient:
 
     Raises:
         UnusableHdfs: the name service has no addresses, or another user is asked for than this process has.
+        UntrustedAddress: a token or a ticket would go to an address that the operator does not name.
+        UntrustedKeyProvider: a ticket would go to a key server that the operator does not name.
         NoHadoopConfDir: HADOOP_CONF_DIR names no directory.
         UnreadableHadoopConf: a file of it can't be read.
     """
@@ -122,8 +126,10 @@ def _is_unasked(answer: object) -> bool:
 
 def _client(spec: StorageSpec, settings: Mapping[str, str]) -> Client:
     """A client; nothing is asked of the NameNode yet. What is given here stands above the files that it reads."""
+    address = _address(spec.authority, settings)
+    guarded = library_settings(spec, _nodes(address, settings), settings)
     try:
-        client = Client(f"hdfs://{_address(spec.authority, settings)}", {**settings, **_QUICK, **spec.hadoop_conf})
+        client = Client(f"hdfs://{address}", {**settings, **_QUICK, **spec.hadoop_conf, **guarded})
     except (OSError, RuntimeError, ValueError) as error:
         raise UnusableHdfs(
             authority=spec.authority,
@@ -133,6 +139,13 @@ def _client(spec: StorageSpec, settings: Mapping[str, str]) -> Client:
         ) from error
     _LIVE.add(client)
     return client
+
+
+def _nodes(address: str, settings: Mapping[str, str]) -> list[str]:
+    """The NameNodes behind what `_address` gave."""
+    start = f"{_RPC_ADDRESS}{address}."
+    found = [with_port(value, _DEFAULT_PORT) for key, value in settings.items() if key.startswith(start)]
+    return found or [address]
 
 
 def _outlive_fork() -> None:
@@ -164,7 +177,7 @@ def _services(settings: Mapping[str, str]) -> dict[str, str]:
 
 def _refuse_other_user(spec: StorageSpec, settings: Mapping[str, str]) -> None:
     """The library reads the user from the environment at every new connection, so a process has one user only."""
-    if not spec.user or settings.get("hadoop.security.authentication", "simple") != "simple":
+    if not spec.user or asks_for_kerberos(settings):
         return
     has = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
     if has != spec.user:

@@ -7,6 +7,7 @@ So nothing here ever asks for a path with a slash at its end, and a removal that
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _KEYS_AT_ONCE = 100
 _PAGE = 1000
+_ACCOUNT = re.compile(r"[a-z0-9-]+")
 
 
 class UnknownContainer(InvalidInput):
@@ -56,9 +58,11 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> ObstoreFileS
     if spec.scheme == "gs":
         return ObstoreFileSystem(GCSStore(spec.authority), spec, before_effect)
     container, at, host = spec.authority.partition("@")
-    if not (container and at and host):
+    account = host.partition(".")[0]
+    # The account becomes a part of a host's name, which must not end before Azure's own part of it.
+    if not (container and at and _ACCOUNT.fullmatch(account)):
         raise UnknownContainer(authority=spec.authority)
-    return ObstoreFileSystem(AzureStore(container, account_name=host.partition(".")[0]), spec, before_effect)
+    return ObstoreFileSystem(AzureStore(container, account_name=account), spec, before_effect)
 
 
 class ObstoreFileSystem(FlatFileSystem):

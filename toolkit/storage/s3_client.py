@@ -18,6 +18,7 @@ from toolkit.storage.once import OncePerProcess
 from toolkit.storage.s3_deadline import bound
 from toolkit.storage.s3_errors import translated
 from toolkit.storage.s3_settings import S3Settings
+from toolkit.storage.trusted_addresses import UntrustedEndpoint, is_trusted_endpoint
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client
@@ -50,12 +51,14 @@ class ClientMaker:
 
         Raises:
             PermissionDenied: the profile or the credentials cannot be read.
+            UntrustedEndpoint: a session token would go to an end point that only the config repo names.
         """
         with translated(CanonicalPath("s3", self._settings.bucket, "/")):
             return self._client()
 
     def _made(self) -> S3Client:
         session = botocore.session.Session()
+        self._refuse_untrusted(session)
         region = self._settings.region or session.get_config_variable("region") or _ANY_REGION
         client = cast(
             "S3Client",
@@ -73,6 +76,15 @@ class ClientMaker:
         bound(client, BoundedCalls(self._seconds, stuck=_CONNECTIONS))
         client.meta.events.register_last("before-call.s3.DeleteObjects", _with_md5)
         return client
+
+    def _refuse_untrusted(self, session: botocore.session.Session) -> None:
+        """Of keys only a signature is sent, but a session token goes whole, in a header."""
+        endpoint = self._settings.endpoint
+        if not endpoint or is_trusted_endpoint(endpoint):
+            return
+        credentials = session.get_credentials()
+        if credentials is not None and credentials.get_frozen_credentials().token:
+            raise UntrustedEndpoint(path=CanonicalPath("s3", self._settings.bucket, "/"), detail=endpoint)
 
     def _check(self, **_: object) -> None:
         self._before_effect()

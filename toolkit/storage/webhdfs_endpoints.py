@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolkit.errors import InvalidInput
+from toolkit.storage.trusted_addresses import with_port
 
 _PLAIN = {
     "webhdfs": ("http", "dfs.namenode.http-address", 9870),
@@ -39,9 +40,9 @@ def name_node_urls(scheme: str, authority: str, settings: Mapping[str, str]) -> 
     protocol, key, port = _PLAIN[scheme]
     nodes = [node.strip() for node in settings.get(f"dfs.ha.namenodes.{authority}", "").split(",") if node.strip()]
     if not nodes:
-        return [f"{protocol}://{_with_port(authority, port)}"]
+        return [f"{protocol}://{with_port(authority, port)}"]
     return [
-        f"{protocol}://{_with_port(_address(authority, f'{key}.{authority}.{node}', settings), port)}" for node in nodes
+        f"{protocol}://{with_port(_address(authority, f'{key}.{authority}.{node}', settings), port)}" for node in nodes
     ]
 
 
@@ -50,8 +51,3 @@ def _address(service: str, key: str, settings: Mapping[str, str]) -> str:
     if not address:
         raise UnknownNameNodes(service=service, key=key)
     return address
-
-
-def _with_port(authority: str, port: int) -> str:
-    has_port = authority.rpartition("]")[2].rpartition(":")[2].isdigit() and ":" in authority.rpartition("]")[2]
-    return authority if has_port else f"{authority}:{port}"

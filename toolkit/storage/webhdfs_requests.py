@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from urllib.parse import quote, urlsplit
 
-from requests import RequestException, Response, Session
+from requests import PreparedRequest, RequestException, Response, Session
 
 from toolkit.storage.bounded import BoundedCalls, NoAnswer
 from toolkit.storage.deadlines import CALL_SECONDS
@@ -163,10 +163,18 @@ class NameNodes:
     def _at_data_node(
         self, method: str, path: CanonicalPath, location: str, chunks: Iterable[bytes] | None
     ) -> Response:
+        """One request to where a NameNode sends it, which may be any host: DataNodes are in no settings.
+
+        That NameNode was one that may have the token, and it put into the address what it wants the DataNode to
+        have. So nothing is added here: no token, and no ticket unless it is the same server (HttpFS) again.
+        """
         url = _with_own_path(location, path)
+        self._refuse_less(path, url)
+        mine = any(url.startswith(f"{each}/") for each in self._urls)
         try:
-            # The address carries an identity made for it already.
-            response = self._sent(method, url, dict.fromkeys(_keys(self._session.params)), chunks)
+            response = self._sent(
+                method, url, dict.fromkeys(_keys(self._session.params)), chunks, auth=None if mine else _as_is
+            )
         except RequestException as error:
             raise silence(path, error) from error
         if response.status_code in {_OK, _CREATED}:
@@ -176,8 +184,19 @@ class NameNodes:
                 raise refusal(path, response)
             raise _other(path, response, _OK)
 
+    def _refuse_less(self, path: CanonicalPath, url: str) -> None:
+        """Who asked over HTTPS does not show the same address, with a token in it, to all on the way."""
+        if url.startswith("http:") and self._urls[0].startswith("https:"):
+            found = "the NameNode, asked over https, sends to a DataNode over http"
+            raise StorageFailure(path=path, detail=f"{found}; set dfs.http.policy to HTTPS_ONLY there, or use webhdfs:")
+
     def _sent(
-        self, method: str, url: str, params: Mapping[str, str | None], chunks: Iterable[bytes] | None = None
+        self,
+        method: str,
+        url: str,
+        params: Mapping[str, str | None],
+        chunks: Iterable[bytes] | None = None,
+        auth: Callable[[PreparedRequest], PreparedRequest] | None = None,
     ) -> Response:
         return self._session.request(
             method,
@@ -185,6 +204,7 @@ class NameNodes:
             params=params,
             data=chunks,
             headers=_HEADERS,
+            auth=auth,
             timeout=self._timeout,
             allow_redirects=False,
             stream=True,
@@ -229,6 +249,11 @@ def _with_own_path(location: str, path: CanonicalPath) -> str:
     if not parts.netloc:
         raise StorageFailure(path=path, detail="the NameNode named no DataNode")
     return parts._replace(path=_PREFIX + _quoted(path)).geturl()
+
+
+def _as_is(request: PreparedRequest) -> PreparedRequest:
+    """Stands for the session's own way to prove who it is, which `None` would mean."""
+    return request
 
 
 def _keys(params: object) -> list[str]:

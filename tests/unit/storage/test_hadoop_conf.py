@@ -30,6 +30,15 @@ def test_no_variable_and_missing_files_are_fine(tmp_path: Path) -> None:
     assert hadoop_settings(spec, {"HADOOP_CONF_DIR": str(tmp_path)}) == {"a": "own"}
 
 
+def test_without_the_variable_the_files_of_hadoop_home_count_as_they_do_for_the_library(tmp_path: Path) -> None:
+    spec, environment = StorageSpec(scheme="hdfs"), {"HADOOP_HOME": str(tmp_path)}
+    assert hadoop_settings(spec, environment) == {}
+    (tmp_path / "etc" / "hadoop").mkdir(parents=True)
+    _file(tmp_path / "etc" / "hadoop", "core-site.xml", a="home")
+    assert hadoop_settings(spec, environment) == {"a": "home"}
+    assert hadoop_settings(spec, {**environment, "HADOOP_CONF_DIR": str(tmp_path)}) == {}
+
+
 def test_a_file_that_is_no_xml_is_named(tmp_path: Path) -> None:
     (tmp_path / "core-site.xml").write_text("<configuration>")
     with pytest.raises(UnreadableHadoopConf, match=r"core-site\.xml"):

@@ -46,6 +46,7 @@ def test_another_user_than_the_process_has_is_refused(monkeypatch: pytest.Monkey
 
 def test_with_kerberos_the_user_is_the_one_of_the_ticket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HADOOP_USER_NAME", "etl")
+    monkeypatch.setenv("FEEDCTL_TRUSTED_ENDPOINTS", "nn:8020")
     secure = {"hadoop.security.authentication": "kerberos"}
     _opened(StorageSpec(scheme="hdfs", authority="nn", user="bob", hadoop_conf=secure))
 

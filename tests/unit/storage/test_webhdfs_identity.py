@@ -9,10 +9,12 @@ from requests import PreparedRequest, Request
 
 from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, PROTOBUF, WRITABLE
 from toolkit.storage import StorageSpec
+from toolkit.storage.hdfs_tokens import UnreadableTokenFile
 from toolkit.storage.token_file import BadTokenFile
-from toolkit.storage.webhdfs_identity import KerberosMissing, UnreadableTokenFile, session_of
+from toolkit.storage.webhdfs_identity import KerberosMissing, session_of
 
 _KERBEROS = {"hadoop.security.authentication": "kerberos"}
+_TRUSTED = {"FEEDCTL_TRUSTED_ENDPOINTS": "127.0.0.1:9870"}
 
 
 def _asked(spec: StorageSpec, settings: Mapping[str, str], environment: Mapping[str, str]) -> PreparedRequest:
@@ -43,7 +45,7 @@ def test_without_security_the_name_is_told(user: str, environment: dict[str, str
 @pytest.mark.parametrize("content", [WRITABLE, PROTOBUF], ids=["writable", "protobuf"])
 def test_a_delegation_token_for_the_name_service_is_used(tmp_path: Path, content: bytes) -> None:
     spec = StorageSpec(scheme="webhdfs", authority="ns1", user="spec")
-    sent = _asked(spec, _KERBEROS, _tokens(tmp_path, content))
+    sent = _asked(spec, _KERBEROS, _TRUSTED | _tokens(tmp_path, content))
     assert str(sent.url).partition("?")[2] == f"delegation={HDFS_TOKEN_AS_URL_TEXT}"
 
 
@@ -52,7 +54,7 @@ def test_a_token_for_another_cluster_is_not_sent(tmp_path: Path) -> None:
     assert "delegation" not in str(_asked(spec, {}, _tokens(tmp_path)).url)
 
 
-def test_a_token_fits_a_host_by_its_address_whatever_its_port(tmp_path: Path) -> None:
+def test_a_token_fits_a_host_by_its_address_though_the_web_has_another_port(tmp_path: Path) -> None:
     content = WRITABLE.replace(b"\x0bha-hdfs:ns1", b"\x0e127.0.0.1:8020")
     spec = StorageSpec(scheme="webhdfs", authority="127.0.0.1:9870")
     assert "delegation=" in str(_asked(spec, {}, _tokens(tmp_path, content)).url)
@@ -70,4 +72,4 @@ def test_kerberos_without_what_it_needs_names_the_extra() -> None:
     if find_spec("requests_kerberos"):
         pytest.skip("the extra is installed")
     with pytest.raises(KerberosMissing, match=r"feedctl\[kerberos\]"):
-        _asked(StorageSpec(scheme="webhdfs", authority="ns1"), _KERBEROS, {})
+        _asked(StorageSpec(scheme="webhdfs", authority="ns1"), _KERBEROS, _TRUSTED)
