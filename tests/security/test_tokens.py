@@ -11,6 +11,7 @@ over plain HTTP, of which a warning says so); what a NameNode that the operator 
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,7 +25,7 @@ from tests.unit.config_source.checkouts import checkout
 from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, WRITABLE
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.clock import SystemClock
-from toolkit.doctor.findings import CheckStatus
+from toolkit.doctor.findings import CheckStatus, Finding
 from toolkit.el import CanonicalPath
 from toolkit.storage import PermissionDenied, StorageFailure, StorageSpec, hdfs, open_file_system, s3, webhdfs
 from toolkit.storage.hdfs_tokens import handed_out, library_settings
@@ -38,7 +39,16 @@ from toolkit.storage.trusted_addresses import (
 from toolkit.storage.webhdfs_requests import NameNodes
 
 _KERBEROS = {"hadoop.security.authentication": "kerberos"}
-_EMPTY = as_json({"FileStatuses": {"FileStatus": []}})
+_DIRECTORY = {
+    "type": "DIRECTORY",
+    "length": 0,
+    "modificationTime": 1500,
+    "owner": "alice",
+    "group": "staff",
+    "permission": "755",
+}
+_EMPTY = as_json({"FileStatus": _DIRECTORY, "FileStatuses": {"FileStatus": []}})
+"""The answer of an empty directory, whether it is asked for itself or for what is in it."""
 _VARIABLES = ("HADOOP_CONF_DIR", "HADOOP_HOME", "HADOOP_TOKEN_FILE_LOCATION", "FEEDCTL_TRUSTED_ENDPOINTS")
 
 
@@ -280,6 +290,15 @@ def test_the_library_of_hdfs_is_given_no_address_that_only_the_config_repo_has_f
             attacker.accept()
 
 
+def test_capitals_in_the_name_of_a_service_do_not_hide_its_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths are in lower case, while the library asks for the token of the name as the settings have it."""
+    _token_file(tmp_path, monkeypatch, WRITABLE.replace(b"ha-hdfs:ns1", b"ha-hdfs:NS1"))
+    with pytest.raises(UntrustedAddress, match="the delegation token"):
+        hdfs.opened(_spec("hdfs", "ns1", _service("hdfs", "127.0.0.1:1", name="NS1")), no_check)
+
+
 def test_an_unreadable_token_file_does_not_let_tickets_out(tmp_path: Path) -> None:
     environment = {"HADOOP_TOKEN_FILE_LOCATION": str(tmp_path / "none")}
     with pytest.raises(UntrustedAddress, match="a Kerberos ticket"):
@@ -365,21 +384,35 @@ def test_an_account_of_azure_cannot_turn_the_address_into_another(account: str) 
         opened(_spec("abfs", f"c@{account}.dfs.core.windows.net"), no_check)
 
 
-@pytest.mark.usefixtures("token")
-def test_doctor_says_so_before_a_run_does(web: WebServer, tmp_path: Path) -> None:
-    conf = "".join(f"  {key}: '{value}'\n" for key, value in _service("webhdfs", web.authority).items())
-    (tmp_path / "repo").mkdir()
-    interfaces = f"{{write: {{endpoint: 'file://{tmp_path}'}}, readonly: {{endpoint: 'webhdfs://ns1'}}}}"
+def _diagnosed(root: Path, conf: Mapping[str, str]) -> list[Finding]:
+    """What `feedctl doctor` finds at the readonly end point, webhdfs://ns1, of a cluster with these settings."""
+    written = "".join(f"  {key}: '{value}'\n" for key, value in conf.items())
+    (root / "repo").mkdir()
+    interfaces = f"{{write: {{endpoint: 'file://{root}'}}, readonly: {{endpoint: 'webhdfs://ns1'}}}}"
     files = {
         "repo.yaml": "name: tokens\n",
-        "clusters/lake.yaml": f"kind: cluster\nname: lake\ninterfaces: {interfaces}\nhadoop_conf:\n{conf}",
+        "clusters/lake.yaml": f"kind: cluster\nname: lake\ninterfaces: {interfaces}\nhadoop_conf:\n{written}",
     }
-    repo = checkout(tmp_path / "repo", files)
-    checked = diagnose(DoctorOptions(config_repo=str(repo), seconds=30), SystemClock().now(), {"PATH": ""})
-    (found,) = [each.finding for each in checked if each.name == "readonly"]
+    options = DoctorOptions(config_repo=str(checkout(root / "repo", files)), seconds=30)
+    checked = diagnose(options, SystemClock().now(), {**os.environ, "PATH": ""})
+    return [each.finding for each in checked if each.name == "readonly"]
+
+
+@pytest.mark.usefixtures("token")
+def test_doctor_says_so_before_a_run_does(web: WebServer, tmp_path: Path) -> None:
+    (found,) = _diagnosed(tmp_path, _service("webhdfs", web.authority))
     assert (found.status, web.authority in found.found) == (CheckStatus.FAILED, True)
     assert "FEEDCTL_TRUSTED_ENDPOINTS" in found.todo
     assert web.seen == []
+
+
+def test_doctor_warns_of_a_token_over_http(
+    web: WebServer, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _operator_has(tmp_path, monkeypatch, _service("webhdfs", web.authority))
+    (found,) = [each for each in _diagnosed(tmp_path, _service("webhdfs", web.authority)) if "token" in each.found]
+    assert (found.status, "swebhdfs" in found.todo) == (CheckStatus.WARNING, True)
+    assert token not in f"{found}"
 
 
 @pytest.mark.usefixtures("token")

@@ -14,6 +14,7 @@ from toolkit.doctor.acting import Acting, acting, acting_findings
 from toolkit.doctor.addresses import addresses_of, tcp_findings
 from toolkit.doctor.checks import Check
 from toolkit.doctor.executors import Place
+from toolkit.doctor.findings import warning
 from toolkit.doctor.kerberos import klist
 from toolkit.doctor.metastore import metastore_findings
 from toolkit.doctor.name_nodes import hadoop_findings, web_addresses
@@ -24,6 +25,7 @@ from toolkit.entities.vocabulary import LocationType
 from toolkit.errors import FeedctlError
 from toolkit.storage import open_file_system
 from toolkit.storage.hadoop_conf import asks_for_kerberos, hadoop_settings
+from toolkit.storage.hdfs_tokens import handed_out
 from toolkit.storage.webhdfs_endpoints import name_node_urls
 
 if TYPE_CHECKING:
@@ -133,7 +135,17 @@ class ClusterChecks:
         return acting(path.scheme, settings, self.variables, klist)
 
     def _answers(self, endpoint: str) -> Iterator[Finding]:
-        return answer_findings(self._endpoint(endpoint), self._opened)
+        path = self._endpoint(endpoint)
+        yield from answer_findings(path, self._opened)
+        if path.scheme == "webhdfs":
+            yield from self._token_on_the_way(path)
+
+    def _token_on_the_way(self, path: CanonicalPath) -> Iterator[Finding]:
+        settings = self._settings(path)
+        nodes = [url.partition("://")[2] for url in name_node_urls(path.scheme, path.authority, settings)]
+        if handed_out(self._spec(path), nodes, settings, self.variables) is not None:
+            todo = "let the NameNodes listen to HTTPS (dfs.http.policy) and use swebhdfs:"
+            yield warning(f"the delegation token goes over plain HTTP to {', '.join(nodes)}", todo=todo)
 
     def _identity(self) -> Iterator[Finding]:
         path = self._endpoint(self.cluster.default_fs)

@@ -149,22 +149,24 @@ def _readable(environment: Mapping[str, str]) -> Sequence[HadoopToken]:
 
 
 def _fitting(spec: StorageSpec, addresses: Sequence[str], tokens: Iterable[HadoopToken]) -> HadoopToken | None:
+    """By the texts first: a resolver may take its time. On `hdfs:` only by them, since the library does not resolve."""
     fitting = [token for token in tokens if token.kind in _KINDS[spec.scheme]]
-    takers = set(_takers(spec.authority, addresses)) if fitting else set()
-    return next((token for token in fitting if _taker(token.service) in takers), None)
+    hosts = {address.rpartition(":")[0] for address in addresses}
+    found = _taken_by({spec.authority, *hosts}, fitting)
+    if found is not None or not fitting or spec.scheme == "hdfs":
+        return found
+    return _taken_by({number for host in hosts for number in _numbers(host)}, fitting)
+
+
+def _taken_by(takers: Iterable[str], tokens: Sequence[HadoopToken]) -> HadoopToken | None:
+    lower = {taker.lower() for taker in takers}
+    return next((token for token in tokens if _taker(token.service) in lower), None)
 
 
 def _taker(service: str) -> str:
     """A name service, or a host without its port: that of RPC differs from that of HTTP."""
-    kind, separator, name = service.partition(":")
+    kind, separator, name = service.lower().partition(":")
     return name if separator and kind.startswith("ha-") else kind
-
-
-def _takers(authority: str, addresses: Sequence[str]) -> Iterator[str]:
-    yield authority
-    for host in {address.rpartition(":")[0] for address in addresses}:
-        yield host
-        yield from _numbers(host)
 
 
 def _own(spec: StorageSpec, token: HadoopToken) -> Iterator[str]:

@@ -23,7 +23,8 @@ class UnknownNameNodes(InvalidInput):
 
     def __init__(self, *, service: str, key: str) -> None:
         self.service, self.key = service, key
-        super().__init__(f"name service {service}: {key} is not set; add it to the cluster's hadoop_conf")
+        todo = "add it to hdfs-site.xml of HADOOP_CONF_DIR, or to the cluster's hadoop_conf"
+        super().__init__(f"name service {service}: {key} is not set; {todo}")
 
 
 def name_node_urls(scheme: str, authority: str, settings: Mapping[str, str]) -> Sequence[str]:
