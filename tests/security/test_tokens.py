@@ -159,8 +159,13 @@ def test_a_token_goes_where_the_operator_says_and_over_http_with_a_warning(
 def test_the_operator_may_name_more_in_the_environment(
     web: WebServer, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FEEDCTL_TRUSTED_ENDPOINTS", f"other:1, http://{web.authority}/")
-    _listed(_spec("webhdfs", "ns1", _service("webhdfs", web.authority)))
+    monkeypatch.setenv("FEEDCTL_TRUSTED_ENDPOINTS", f"https://{web.authority}")
+    with pytest.raises(UntrustedAddress):
+        _listed(_spec("webhdfs", "ns1", _service("webhdfs", web.authority)))
+    for entry in (web.authority, f"http://{web.authority}/", f"webhdfs://{web.authority}"):
+        web.seen.clear()
+        monkeypatch.setenv("FEEDCTL_TRUSTED_ENDPOINTS", f"other:1, {entry}")
+        _listed(_spec("webhdfs", "ns1", _service("webhdfs", web.authority)))
     assert [token in each for each in web.seen] == [True]
 
 

@@ -28,6 +28,7 @@ _KEYS = {
     "webhdfs": ("dfs.namenode.http-address", 9870),
     "swebhdfs": ("dfs.namenode.https-address", 9871),
 }
+_PROTOCOLS = {"webhdfs": "http", "swebhdfs": "https"}
 _NODES = "dfs.ha.namenodes."
 _AMAZON = re.compile(
     r"(?:[a-z0-9.-]+\.)?s3(?:-[a-z0-9-]+)?(?:\.dualstack)?(?:\.[a-z0-9-]+)?(?:\.vpce)?\.amazonaws\.com(\.cn)?"
@@ -108,7 +109,7 @@ def refuse_untrusted(
     operators = operator_settings(environment)
     service = _service(spec, operators)
     named = sorted(_named(spec, service, operators))
-    trusted = {*named, *(each.lower() for each in also), *_further(environment)}
+    trusted = {*named, *(each.lower() for each in also), *_further(spec.scheme, environment)}
     for address in addresses:
         if address.lower() not in trusted:
             raise UntrustedAddress(
@@ -130,8 +131,12 @@ def is_trusted_endpoint(url: str, environment: Mapping[str, str] = os.environ) -
     return url.rstrip("/").lower() in {*(each.rstrip("/").lower() for each in own if each), *_entries(environment)}
 
 
-def _further(environment: Mapping[str, str]) -> Iterator[str]:
-    return (each.partition("://")[2] or each for each in _entries(environment))
+def _further(scheme: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Entries without a protocol are for all; one with https is not meant for what goes in plain text."""
+    for entry in _entries(environment):
+        protocol, separator, address = entry.rpartition("://")
+        if not separator or protocol in {scheme, _PROTOCOLS.get(scheme)}:
+            yield address
 
 
 def _entries(environment: Mapping[str, str]) -> list[str]:
