@@ -5,7 +5,7 @@ from pathlib import Path
 from toolkit.config_source.git import TreeEntry, list_tree, read_commit, read_objects
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities.problems import Problem
-from toolkit.entities.source_files import is_config_file, is_config_place
+from toolkit.entities.source_files import is_config_file, is_config_place, own_files
 
 _LINK = "120000"
 _SUBMODULE = "160000"
@@ -32,7 +32,10 @@ def from_git(path: Path, ref: str = "HEAD") -> Snapshot:
         files=files,
         names=frozenset(entry.path for entry in entries) - files.keys(),
         id=SnapshotId(kind=SnapshotKind.COMMIT, value=commit.id, committed_at=commit.committed_at),
-        problems=tuple(_refused(entry) for entry in entries if not _is_file(entry) and is_config_place(entry.path)),
+        problems=(
+            *(_refused(entry) for entry in entries if not _is_file(entry) and is_config_place(entry.path)),
+            *own_files([entry.path for entry in entries]),
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, content_digest
 from toolkit.entities.problems import Problem
-from toolkit.entities.source_files import folder_problem, is_config_file, is_config_place
+from toolkit.entities.source_files import folder_problem, is_config_file, is_config_place, own_files
 
 _CHUNK = 1 << 20
 
@@ -42,6 +42,8 @@ class _Reading:
     def read(self) -> None:
         for path in self._walk(self.root):
             name = path.relative_to(self.root).as_posix()
+            if path.is_symlink():  # a file of that name may be a hold of the operator, or feedctl's own
+                self.problems.extend(own_files([name]))
             try:
                 self._file(path, name)
             except OSError as error:

@@ -28,7 +28,7 @@ def find_repo(start: Path, environ: Mapping[str, str]) -> Path:
     """
     configured = environ.get(REPO_VARIABLE)
     if configured:
-        return Path(configured)
+        return named_repo(configured, REPO_VARIABLE)
     resolved = start.resolve()
     for each in (resolved, *resolved.parents):
         if (each / REPO_FILE).is_file():
@@ -36,14 +36,22 @@ def find_repo(start: Path, environ: Mapping[str, str]) -> Path:
     raise NoConfigRepo(path=str(resolved), reason=f"neither it nor a parent has a {REPO_FILE}")
 
 
-def named_repo(text: str) -> Path:
+def named_repo(text: str, named_by: str = "--config-repo") -> Path:
     """The config repo that `--config-repo` names.
 
+    Args:
+        text: the directory or archive.
+        named_by: who says so, for messages.
+
     Raises:
-        NoConfigRepo: the text is empty, as an unset variable of a script leaves it: any other repo would be a guess.
+        NoConfigRepo: the text is empty, as an unset variable of a script leaves it: any other repo would be a guess; or
+            it is a URL, of which nothing but the scheme is said, since it may hold a password.
     """
     if not text:
-        raise NoConfigRepo(path="--config-repo ''", reason="is empty")
+        raise NoConfigRepo(path=f"{named_by} ''", reason="is empty")
+    scheme, mark, _ = text.partition("://")
+    if mark and "/" not in scheme:
+        raise NoConfigRepo(path=f"{named_by} {scheme if scheme.isalnum() else ''}://...", reason="is a URL")
     return Path(text)
 
 

@@ -4,7 +4,7 @@ from toolkit.entities.addresses import check_ledger_url
 from toolkit.entities.cluster import Cluster, ClusterLocations, Interface, Interfaces
 from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface, DatasourceInterfaces, Driver
 from toolkit.entities.documents import Document, Value
-from toolkit.entities.env_references import MissingVariable, expand_env, expand_url
+from toolkit.entities.env_references import MissingVariable, expand_path, expand_url
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.exchange import Export, ExportTarget, Extract, FieldSelection, Import, ImportSource, Load
 from toolkit.entities.feed import Feed, FeedSchema, LateArrival
@@ -133,7 +133,7 @@ __all__ = [
     "Value",
     "Workflow",
     "check_ledger_url",
-    "expand_env",
+    "expand_path",
     "expand_url",
     "load",
     "load_all",

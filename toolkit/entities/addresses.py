@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from toolkit.el import ElError, refuse_credentials
+from toolkit.entities.env_references import check_password_references
+from toolkit.entities.repo import RepoSettings
 
 _USER = r"://(?:\$\{env:[^}]*\}|[^/@:])*+:"
 _PASSWORD = re.compile(_USER + r"(?!\$\{env:)[^/@]+@")
@@ -15,10 +18,14 @@ _OPTION = re.compile(r"(?i)[?&](?:ssl)?password=(?!\$\{env:)[^&]*")
 """What libpq takes among the options."""
 
 _LEDGER = re.compile(r"(?P<driver>sqlite|postgresql(?:\+psycopg)?)://(?P<place>.*)")
-_PLAIN = re.compile(r"[\w./~-]+|\$\{env:\w+\}")
-_SCHEME = re.compile(r"[\w.+-]*:(?://)?")
+_SCHEME = re.compile(r"[\w.+-]+://|(?i:sqlite|postgres(?:ql)?)(?:\+\w+)?:")
 _SQLITE = "sqlite:///FILE (in the config repo) or sqlite:////FILE (anywhere)"
 _POSTGRES = "postgresql://HOST/DATABASE, also as postgresql+psycopg://"
+_SQLITE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+_AUDIT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".log")
+"""Endings of files that no shell, scheduler or interpreter reads by itself; the repo names no others."""
+AUDIT_OUTSIDE_RULE = "audit-file-outside"
+"""The lint rule whose acceptance by name lets the repo name an audit file outside of itself."""
 
 
 def check_url(text: str) -> None:
@@ -30,10 +37,11 @@ def check_url(text: str) -> None:
     refuse_credentials(text)
     _check_blanks(text, "a URL, or host:port, without blanks around it")
     _check_password(text, _PASSWORD)
+    check_password_references(text)
 
 
 def check_ledger(text: str) -> None:
-    """A ledger's URL as it may stand in the repo: without a password.
+    """A ledger's URL as it may stand in the repo: without a password, and of a file that is plainly a database.
 
     Raises:
         ElError: it is something else.
@@ -41,6 +49,9 @@ def check_ledger(text: str) -> None:
     _check_password(text, _LEDGER_PASSWORD)
     _check_password(text, _OPTION)
     check_ledger_url(text)
+    if text.startswith("sqlite:") and not text.endswith(_SQLITE_SUFFIXES):
+        expected = f"one that ends in {', '.join(_SQLITE_SUFFIXES)}; only FEEDCTL_LEDGER may name another"
+        raise ElError(text=text, found="a file of any kind", expected=expected)
 
 
 def check_ledger_url(text: str) -> None:
@@ -57,9 +68,7 @@ def check_ledger_url(text: str) -> None:
 
 
 def _head(text: str) -> str:
-    """The text when nothing in it can be a password, else its scheme."""
-    if _PLAIN.fullmatch(text):
-        return text
+    """The text's scheme: whatever else is there may be a password, also when it looks like a name or a path."""
     scheme = _SCHEME.match(text)
     return f"{scheme.group() if scheme else ''}..."
 
@@ -91,6 +100,30 @@ def check_local_path(text: str) -> None:
         raise ElError(text=text, found="a folder", expected=expected)
 
 
+def check_audit_file(text: str) -> None:
+    """The audit file's path as it may stand in the repo, besides being a local one: of a file that no program reads.
+
+    Its lines have text that the repo chooses: in a shell's start file, or a hook of git, they would be commands.
+
+    Raises:
+        ElError: it could be a file that some program reads by itself.
+    """
+    if not text.endswith(_AUDIT_SUFFIXES) or ".git" in text.casefold().split("/"):
+        expected = f"one that ends in {', '.join(_AUDIT_SUFFIXES)}, not in .git; only FEEDCTL_AUDIT may name another"
+        raise ElError(text=text, found="a file of any kind", expected=expected)
+
+
+def outside_audit_file(settings: RepoSettings) -> bool:
+    """Whether the repo names an audit file outside of itself, and does not accept that by the rule's name.
+
+    A path that is not relative counts as outside: where the repo is, is another matter on each machine.
+    """
+    if settings.audit_file is None or AUDIT_OUTSIDE_RULE in settings.accept:
+        return False
+    path = posixpath.normpath(settings.audit_file)
+    return path.startswith(("/", "${")) or path.split("/")[0] == ".."
+
+
 def _check_blanks(text: str, expected: str) -> None:
     if not text or text != text.strip() or not text.isprintable():
         raise ElError(text=text, expected=expected)
@@ -109,5 +142,6 @@ def _check_password(text: str, pattern: re.Pattern[str]) -> None:
 
 def _without_secrets(text: str) -> str:
     """A URL as a message may show it; its options may hold any secret."""
-    base, mark, _ = _LEDGER_PASSWORD.sub("://...:...@", text).partition("?")
-    return f"{base}{mark}{'...' if mark else ''}"
+    hidden = re.sub(r"://.*@", "://...:...@", text)  # to the last @: a password may have others, and slashes, in it
+    base, mark, _ = hidden.partition("?")
+    return f"{base.partition('&')[0]}{mark}{'...' if mark else ''}"

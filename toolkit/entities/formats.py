@@ -9,8 +9,8 @@ from jsonschema import FormatChecker
 from toolkit.el import ElError, Frequency, load_zone, parse_expression, parse_instant
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import tokenize
-from toolkit.entities.addresses import check_ledger, check_local_path, check_url
-from toolkit.entities.env_references import check_references
+from toolkit.entities.addresses import check_audit_file, check_ledger, check_local_path, check_url
+from toolkit.entities.env_references import check_ledger_references, check_path_references, check_references
 from toolkit.entities.templates import path_template, table_uri
 
 _RECENT = 4096
@@ -74,8 +74,8 @@ _FORMATS: dict[str, Callable[[str], object]] = {
     "path-template": lambda text: path_template(text, "UTC"),
     "table-uri": lambda text: table_uri(text, "UTC"),
     "url": check_url,
-    "ledger-url": _all(check_ledger, check_references),
-    "local-path": _all(check_local_path, check_references),
+    "ledger-url": _all(check_ledger, check_references, check_ledger_references),
+    "local-path": _all(check_local_path, check_references, check_path_references, check_audit_file),
     "partition-expression": _check_partition,
     "name": _matching(
         r"[A-Za-z][A-Za-z0-9_-]{0,119}", "a letter, then at most 119 letters, digits, underscores and dashes"

@@ -12,6 +12,7 @@ HOLDS_FILE = "holds.yaml"
 DEFAULTS_NAME = "defaults.yaml"
 ENVIRONMENTS_FOLDER = "environments"
 SUFFIX = ".yaml"
+_OWN_PREFIX = ".feedctl"
 
 _KIND_OF_FOLDER = {kind.folder: kind for kind in Kind}
 _ROOT_FILES = frozenset({REPO_FILE, HOLDS_FILE, DEFAULTS_NAME})
@@ -116,6 +117,15 @@ def misnamed_files(names: Collection[str]) -> Iterator[Problem]:
 def folder_problem(name: str) -> Problem:
     """A folder in the place of a file."""
     return Problem(file=name, rule="unreadable", message="found a folder, expected a file", hint="write the file")
+
+
+def own_files(names: Collection[str]) -> Iterator[Problem]:
+    """Files and links of the repo that take the place of what feedctl keeps on the machine, such as its ledger."""
+    for name in sorted(names):
+        if any(part.startswith(_OWN_PREFIX) for part in name.split("/")):
+            message = f"found {name} in the config repo, expected names with {_OWN_PREFIX} to be feedctl's own"
+            hint = "remove it from the config repo: feedctl makes such files where it runs, and git ignores them"
+            yield Problem(file=name, rule="own-file", message=message, hint=hint)
 
 
 def _place_meant(name: str) -> str | None:

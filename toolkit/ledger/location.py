@@ -47,8 +47,8 @@ def located(text: str, *, named_by: str, root: Path | None, variables: Mapping[s
         MissingVariable: the URL refers to a variable that is not set.
         UnusableLedger: the URL is no ledger's, or is relative to an archive.
     """
-    url = expand_url(text, variables)
     try:
+        url = expand_url(text, variables)
         check_ledger_url(url)
     except ElError as error:
         raise UnusableLedger(place=f"of {named_by}", found=f"cannot be used: {error}", todo=_TODO) from None

@@ -6,47 +6,48 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from toolkit.el import ElError
-from toolkit.entities import MissingVariable, expand_env, expand_url
+from toolkit.entities import MissingVariable, expand_path, expand_url
 from toolkit.entities.env_references import check_references
 
-ENVIRONMENT = {"HOST": "db:5433", "PASSWORD": "p@ss/w:rd%", "NOTHING": "", "NESTED": "${env:HOST}"}
+ENVIRONMENT = {"PASSWORD": "p@ss/w:rd%", "HOME": "/p@ss/w:rd%", "XDG_NOTHING": "", "XDG_NESTED": "${env:HOME}"}
 
 
 @pytest.mark.parametrize(
     ("text", "expanded"),
     [
         ("no reference", "no reference"),
-        ("${env:HOST}", "db:5433"),
-        ("a ${env:HOST}/${env:PASSWORD}", "a db:5433/p@ss/w:rd%"),
-        ("<${env:NOTHING}>", "<>"),
-        ("${env:NESTED}", "${env:HOST}"),
-        ("${HOST} $HOST ${env:}", "${HOST} $HOST ${env:}"),
+        ("${env:HOME}", "/p@ss/w:rd%"),
+        ("a ${env:HOME}/${env:XDG_NESTED}", "a /p@ss/w:rd%/${env:HOME}"),
+        ("<${env:XDG_NOTHING}>", "<>"),
+        ("${HOME} $HOME ${env:}", "${HOME} $HOME ${env:}"),
     ],
 )
 def test_references_give_way_to_values_once(text: str, expanded: str) -> None:
-    assert expand_env(text, ENVIRONMENT) == expanded
+    assert expand_path(text, ENVIRONMENT) == expanded
 
 
-@pytest.mark.parametrize("expand", [expand_env, expand_url])
+@pytest.mark.parametrize(
+    ("expand", "text", "name"),
+    [(expand_path, "/sesame/${env:XDG_LOST}", "XDG_LOST"), (expand_url, "postgresql://sesame:${env:LOST}@db", "LOST")],
+)
 def test_a_variable_that_is_not_set_is_named_and_the_rest_of_the_value_is_not_shown(
-    expand: Callable[[str, Mapping[str, str]], str],
+    expand: Callable[[str, Mapping[str, str]], str], text: str, name: str
 ) -> None:
-    with pytest.raises(MissingVariable, match=re.escape("${env:LOST}: the environment variable LOST is not set")) as it:
-        expand("postgresql://me:sesame${env:LOST}@db/feedctl", {})
-    assert it.value.name == "LOST"
+    with pytest.raises(MissingVariable, match=re.escape(f"${{env:{name}}}: the environment variable {name} is")) as it:
+        expand(text, {})
+    assert it.value.name == name
     assert "sesame" not in str(it.value)
 
 
 @pytest.mark.parametrize(
     ("url", "expanded"),
     [
-        ("postgresql://me:${env:PASSWORD}@${env:HOST}/x", "postgresql://me:p%40ss%2Fw%3Ard%25@db:5433/x"),
-        ("postgresql://${env:PASSWORD}@db/x", "postgresql://p%40ss%2Fw%3Ard%25@db/x"),
-        ("postgresql://me:${env:NESTED}@db/x", "postgresql://me:%24%7Benv%3AHOST%7D@db/x"),
-        ("sqlite:///${env:PASSWORD}/a@b", "sqlite:///p@ss/w:rd%/a@b"),
+        ("postgresql://me:${env:PASSWORD}@h/x", "postgresql://me:p%40ss%2Fw%3Ard%25@h/x"),
+        ("postgresql://me:${env:XDG_NESTED}@db/x", "postgresql://me:%24%7Benv%3AHOME%7D@db/x"),
+        ("sqlite:///${env:HOME}/a@b", "sqlite:////p@ss/w:rd%/a@b"),
     ],
 )
-def test_what_stands_for_a_user_or_a_password_is_encoded(url: str, expanded: str) -> None:
+def test_what_stands_for_a_password_is_encoded(url: str, expanded: str) -> None:
     assert expand_url(url, ENVIRONMENT) == expanded
 
 

@@ -25,11 +25,11 @@ def location(text: str, root: Path | None = ROOT, **variables: str) -> LedgerLoc
         ("sqlite:///../state/ledger.db", "/repos/state/ledger.db"),
         ("sqlite:////var/lib/feedctl/ledger.db", "/var/lib/feedctl/ledger.db"),
         ("sqlite:////var/lib/a b%20c.db", "/var/lib/a b%20c.db"),
-        ("sqlite:///${env:STATE}/ledger.db", "/state/ledger.db"),
+        ("sqlite:///${env:XDG_STATE_HOME}/ledger.db", "/state/ledger.db"),
     ],
 )
 def test_a_sqlite_file_is_relative_to_the_config_repo(text: str, file: str) -> None:
-    found = location(text, STATE="/state")
+    found = location(text, XDG_STATE_HOME="/state")
     assert (found.file, found.place, found.url.database) == (Path(file), f"sqlite:///{file}", file)
 
 
