@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from toolkit.clock import Clock
 from toolkit.ledger.database import Ledger
-from toolkit.runs.audit import opened_audit
+from toolkit.runs.audit import AuditPlace, opened_audit
 from toolkit.runs.audit_lines import process_line
 from toolkit.runs.deadline import lease_seconds
 from toolkit.runs.envelope import Envelope
@@ -36,7 +35,7 @@ class Action:
 
     name: str
     ledger: Ledger | None
-    audit: Path
+    audit: AuditPlace
     process: Lifeline
     clock: Clock
 

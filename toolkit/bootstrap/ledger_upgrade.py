@@ -7,7 +7,7 @@ from contextlib import closing
 
 from toolkit.bootstrap.ledgers import location_for
 from toolkit.ledger.opening import connected, refuse_place
-from toolkit.ledger.sqlite_place import make_folder
+from toolkit.ledger.sqlite_place import make_place
 from toolkit.ledger.upgrading import Upgraded, upgrade
 
 
@@ -24,6 +24,6 @@ def upgrade_ledger(config_repo: str | None, environment: str | None) -> tuple[st
     location = location_for(config_repo, environment)
     refuse_place(location, os.environ)
     if location.file is not None:
-        make_folder(location.file, location.place)
+        make_place(location.file, location.place)
     with closing(connected(location, read_only=False)) as ledger:
         return location.place, upgrade(ledger)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from toolkit.bootstrap.config import load_settings_of, open_config
 from toolkit.config_source import Snapshot
 from toolkit.config_source.snapshot import SnapshotKind
-from toolkit.entities.env_references import expand_env
+from toolkit.el import ElError
+from toolkit.entities.addresses import AUDIT_OUTSIDE_RULE, check_local_path, outside_audit_file
+from toolkit.entities.env_references import expand_path
 from toolkit.entities.loader import load
+from toolkit.entities.problems import ConfigError
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
@@ -20,6 +23,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.examining import LedgerExamination, examine
 from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import open_ledger
+from toolkit.runs.audit import AuditPlace
 
 LEDGER_VARIABLE = "FEEDCTL_LEDGER"
 """Environment variable that names the ledger, whatever the config repo says."""
@@ -27,6 +31,8 @@ AUDIT_VARIABLE = "FEEDCTL_AUDIT"
 """Environment variable that names the audit file, whatever the config repo says."""
 
 _AUDIT_SUFFIX = ".audit.jsonl"
+_OWN_FILE = "own-file"
+"""The problem of a snapshot that has names of feedctl's own files."""
 _RELATIVE = re.compile(r"sqlite:///[^/]")
 
 
@@ -44,20 +50,55 @@ class NoLedgerNamed(InvalidInput):
 
 
 class BadAuditFile(InvalidInput):
-    """A relative audit file of a config repo that is an archive.
+    """A path that names no audit file.
 
     Args:
-        path: as it was given.
         named_by: who gave it.
+        found: the path, and what is wrong with it.
     """
 
     code = "bad_audit_file"
 
-    def __init__(self, *, path: str, named_by: str) -> None:
-        self.path, self.named_by = path, named_by
+    def __init__(self, *, named_by: str, found: str) -> None:
+        self.named_by, self.found = named_by, found
         super().__init__(
-            f"the audit file {path} of {named_by} is relative to the config repo, which is an archive; "
-            f"name it by its whole path, in {REPO_FILE} or in {AUDIT_VARIABLE}"
+            f"the audit file {found}; name it by its whole path, in {AUDIT_VARIABLE}"
+            f"{'' if named_by == AUDIT_VARIABLE else f' or in {REPO_FILE}'}"
+        )
+
+
+class OutsideAuditFile(InvalidInput):
+    """The config repo names an audit file outside of itself: whoever may change the repo would choose any file.
+
+    Args:
+        path: as it was given.
+    """
+
+    code = "outside_audit_file"
+
+    def __init__(self, *, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"the audit file {path} of {REPO_FILE} is outside of the config repo, expected one below it; let the "
+            f"operator name it in {AUDIT_VARIABLE}, or write `accept: [{AUDIT_OUTSIDE_RULE}]` in {REPO_FILE}"
+        )
+
+
+class UntrustedFile(InvalidInput):
+    """A file that feedctl keeps in the config repo is one that came with the repo.
+
+    Args:
+        path: relative to the config repo.
+        found: what is wrong with it.
+    """
+
+    code = "untrusted_file"
+
+    def __init__(self, *, path: str, found: str) -> None:
+        self.path, self.found = path, found
+        super().__init__(
+            f"{path} {found}, expected a file that feedctl made there; remove it from the config repo, or name another "
+            f"place in {LEDGER_VARIABLE} and {AUDIT_VARIABLE}"
         )
 
 
@@ -124,30 +165,42 @@ def location_of(snapshot: Snapshot, settings: RepoSettings) -> LedgerLocation:
     Raises:
         NoLedgerNamed: neither is there.
         InvalidInput: the URL cannot be used.
+        UntrustedFile: it is a file that came with the config repo, or is reached through a link in it.
     """
     named = os.environ.get(LEDGER_VARIABLE)
     text, named_by = (named, LEDGER_VARIABLE) if named else (settings.ledger, REPO_FILE)
     if not text:
         raise NoLedgerNamed
-    return located(text, named_by=named_by, root=_root(snapshot), variables=os.environ)
+    found = located(text, named_by=named_by, root=_root(snapshot), variables=os.environ)
+    if found.file is not None:
+        for end in ("", "-wal", "-shm", "-journal"):
+            _refuse_given(snapshot, found.file.with_name(f"{found.file.name}{end}"))
+    return found
 
 
-def audit_place(snapshot: Snapshot, settings: RepoSettings) -> Path:
+def audit_place(snapshot: Snapshot, settings: RepoSettings) -> AuditPlace:
     """The file that gets a line for every deletion.
 
     FEEDCTL_AUDIT, else `audit_file` of repo.yaml, else beside a SQLite ledger, else in the user's state folder. What
     the ledger needs besides its place need not be there: a run without the ledger has an audit file all the same.
 
     Raises:
-        BadAuditFile: a relative path, and the config repo is an archive.
+        BadAuditFile: a relative path, and the config repo is an archive; or no path.
+        OutsideAuditFile: the config repo names a file outside of itself, and does not accept that by name.
+        UntrustedFile: it came with the config repo.
         MissingVariable: it refers to an environment variable that is not set.
     """
-    named = os.environ.get(AUDIT_VARIABLE)
+    named, root = os.environ.get(AUDIT_VARIABLE), _root(snapshot)
     if named:
-        return _audit_file(named, AUDIT_VARIABLE, snapshot)
-    if settings.audit_file:
-        return _audit_file(settings.audit_file, REPO_FILE, snapshot)
-    return _beside_ledger(snapshot, settings) or state_folder(os.environ) / "audit.jsonl"
+        file = _audit_file(named, AUDIT_VARIABLE, root)
+    elif settings.audit_file:
+        if outside_audit_file(settings):
+            raise OutsideAuditFile(path=settings.audit_file)
+        file = _audit_file(settings.audit_file, REPO_FILE, root)
+    else:
+        file = _beside_ledger(snapshot, settings) or state_folder(os.environ) / "audit.jsonl"
+    _refuse_given(snapshot, file)
+    return AuditPlace(file=file, below=root if root is not None and file.is_relative_to(root) else None)
 
 
 def state_folder(variables: Mapping[str, str]) -> Path:
@@ -156,11 +209,38 @@ def state_folder(variables: Mapping[str, str]) -> Path:
     return (configured if configured.is_absolute() else Path.home() / ".local" / "state") / "feedctl"
 
 
-def _audit_file(text: str, named_by: str, snapshot: Snapshot) -> Path:
-    written, root = Path(expand_env(text, os.environ)), _root(snapshot)
+def _audit_file(text: str, named_by: str, root: Path | None) -> Path:
+    try:
+        check_local_path(text)
+        written = Path(expand_path(text, os.environ))
+    except ElError as error:
+        raise BadAuditFile(named_by=named_by, found=f"of {named_by} cannot be used: {error}") from None
     if root is None and not written.is_absolute():
-        raise BadAuditFile(path=str(written), named_by=named_by)
+        found = f"{written} of {named_by} is relative to the config repo, which is an archive"
+        raise BadAuditFile(named_by=named_by, found=found)
     return Path(os.path.normpath((root or Path()) / written))
+
+
+def _refuse_given(snapshot: Snapshot, file: Path) -> None:
+    """Refuse a file in the config repo that its writers put there, or that a link of theirs leads away from."""
+    own = [each for each in snapshot.problems if each.rule == _OWN_FILE]
+    if own:
+        raise ConfigError(problems=own)
+    root = _root(snapshot)
+    if root is None or not file.is_relative_to(root):
+        return
+    path = file.relative_to(root)
+    if snapshot.id.kind is SnapshotKind.COMMIT and not snapshot.id.dirty and path.as_posix() in snapshot.names:
+        raise UntrustedFile(path=str(path), found="is part of the config repo")
+    for each in _steps(path):
+        if (root / each).is_symlink():
+            raise UntrustedFile(path=str(each), found="is a link")
+
+
+def _steps(path: Path) -> Iterator[Path]:
+    """The folders on the way to a file, and it."""
+    yield from (each for each in reversed(path.parents) if each.parts)
+    yield path
 
 
 def _beside_ledger(snapshot: Snapshot, settings: RepoSettings) -> Path | None:
@@ -174,4 +254,4 @@ def _beside_ledger(snapshot: Snapshot, settings: RepoSettings) -> Path | None:
 
 def _root(snapshot: Snapshot) -> Path | None:
     """The folder of the config repo; None: it is an archive."""
-    return None if snapshot.id.kind is SnapshotKind.ARCHIVE else Path.cwd() / snapshot.root
+    return None if snapshot.id.kind is SnapshotKind.ARCHIVE else Path(os.path.normpath(Path.cwd() / snapshot.root))

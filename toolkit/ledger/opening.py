@@ -15,7 +15,7 @@ from toolkit.ledger.fresh import create_tables, is_empty
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.mounts import own_mounts
 from toolkit.ledger.revision import HEAD, REVISIONS, stored_revision
-from toolkit.ledger.sqlite_place import make_folder, refuse_old_library, refuse_shared
+from toolkit.ledger.sqlite_place import make_place, refuse_old_library, refuse_shared
 from toolkit.ledger.sqlite_rights import require_writable
 
 UPGRADE = "run `feedctl ledger upgrade`"
@@ -104,7 +104,7 @@ def require_known(revision: str | None, place: str) -> None:
 
 
 def _writable(location: LedgerLocation, file: Path) -> Ledger:
-    make_folder(file, location.place)
+    make_place(file, location.place)
     ledger = connected(location, read_only=False)
     with _closed_on_error(ledger):
         if _revision(ledger) is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from toolkit.ledger.cluster_mode import cluster_mode
@@ -11,7 +13,8 @@ from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.mounts import Mount, shared_disk
 
 _POSTGRESQL = "set FEEDCTL_LEDGER, or `ledger:` in repo.yaml, to a PostgreSQL database"
-_OWNER_ONLY = 0o700
+_FOLDER_OWNER_ONLY = 0o700
+_OWNER_ONLY = 0o600
 _OLDEST = (3, 35)
 """The first with RETURNING."""
 
@@ -54,18 +57,21 @@ def refuse_old_library(place: str, version: tuple[int, ...] = sqlite3.sqlite_ver
         raise UnusableLedger(place=place, found=found, todo=f"use a Python with a newer SQLite, or {_POSTGRESQL}")
 
 
-def make_folder(file: Path, place: str) -> None:
-    """Make the folder of a ledger, open to nobody else, and have git leave it alone.
+def make_place(file: Path, place: str) -> None:
+    """Make the folder of a ledger and its empty file, open to nobody else, and have git leave a new folder alone.
+
+    SQLite would make the file by the umask, and gives the -wal and -shm the rights of the database.
 
     Raises:
-        UnusableLedger: it cannot be made.
+        UnusableLedger: the folder cannot be made.
     """
     folder = file.parent
-    if folder.is_dir():
-        return
     try:
-        folder.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)
-        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+        if not folder.is_dir():
+            folder.mkdir(mode=_FOLDER_OWNER_ONLY, parents=True, exist_ok=True)
+            (folder / ".gitignore").write_text("*\n", encoding="ascii")
     except OSError as error:
         todo = "name a file in a folder that the user of this run may write"
         raise UnusableLedger(place=place, found=f"cannot be made: {error}", todo=todo) from error
+    with suppress(OSError):  # it is there; or SQLite says why it cannot be made
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY))

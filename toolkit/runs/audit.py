@@ -5,11 +5,13 @@ It is beside the ledger and does not need it: what was deleted is known even whe
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
@@ -22,8 +24,30 @@ from toolkit.runs.errors import AuditLost, AuditUnusable
 AuditLine = Mapping[str, object]
 """What is written, by its names; what is None is left out."""
 
-_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 """Without O_NONBLOCK a pipe in the file's place would hold the run for ever."""
+_FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+"""Where there is O_PATH, a folder that may not be listed will do."""
+_LINE = re.compile(rb'\{"at": "\d{4}-\d\d-\d\dT[\d:.]+Z", "who": "')
+"""How each line of an audit file begins, also one that a full disk tore."""
+_ENOUGH = 64
+"""So many bytes hold what `_LINE` matches."""
+_OWNER_ONLY = 0o600
+_FOLDER_OWNER_ONLY = 0o700
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditPlace:
+    """Where the audit file is.
+
+    Attributes:
+        file: absolute.
+        below: the config repo, when the file is in it: others write there, so that no link below it is followed.
+            None: the file is elsewhere, where the folders are the operator's.
+    """
+
+    file: Path
+    below: Path | None = None
 
 
 class AuditTrail(Protocol):
@@ -68,11 +92,14 @@ class AuditFile:
 
 
 @contextmanager
-def opened_audit(place: Path, origin: Origin, clock: Clock, first: AuditLine) -> Iterator[AuditFile]:
+def opened_audit(place: AuditPlace, origin: Origin, clock: Clock, first: AuditLine) -> Iterator[AuditFile]:
     """The audit file with a first line about this process, so that nothing starts when it cannot be written.
 
+    A line has text that the config repo chooses. So nothing is appended to a link, to another user's file, to one with
+    a second name, or to one that does not begin as an audit file: a shell's start file would run it.
+
     Args:
-        place: made when it is not there, with its folders.
+        place: made when it is not there, with its folders, for its owner alone.
         origin: whose lines these are.
         clock: tells the time of a line.
         first: the line that says what begins.
@@ -81,53 +108,115 @@ def opened_audit(place: Path, origin: Origin, clock: Clock, first: AuditLine) ->
         AuditUnusable: it cannot be opened or written.
     """
     try:
-        descriptor = _opened(place)
+        descriptor = _opened(place, make=True)
     except OSError as error:
-        raise AuditUnusable(place=str(place), why=error.strerror or str(error)) from error
+        raise AuditUnusable(place=str(place.file), why=why_not(error)) from error
     try:
-        file = AuditFile(place=place, descriptor=descriptor, origin=origin, clock=clock)
+        file = AuditFile(place=place.file, descriptor=descriptor, origin=origin, clock=clock)
         _begin(file, first)
         yield file
     finally:
         os.close(descriptor)
 
 
-def require_appendable(place: Path) -> None:
+def require_appendable(place: AuditPlace) -> None:
     """Open a file that is there as `opened_audit` does, and close it; nothing is made or written.
 
     Raises:
-        OSError: it cannot be opened, or is no regular file.
+        OSError: it cannot be opened, or must not be appended to; `why_not` says it in words.
     """
-    descriptor = os.open(place, _APPENDING)
+    os.close(_opened(place, make=False))
+
+
+def why_not(error: OSError) -> str:
+    """Why a file was not opened, in words."""
+    if error.errno in {errno.ELOOP, errno.EMLINK}:
+        return "it is a link"
+    return error.strerror or str(error)
+
+
+def _opened(place: AuditPlace, *, make: bool) -> int:
+    folder = _folder(place, make=make)
     try:
-        _require_file(descriptor)
+        descriptor, is_new = _opened_in(folder, place.file.name, make=make)
+        with ExitStack() as unless_good:
+            unless_good.callback(os.close, descriptor)
+            _refuse_untrusted(os.fstat(descriptor))
+            _refuse_other_file(descriptor, folder, place.file.name)
+            if is_new:
+                _keep_name(folder)
+            unless_good.pop_all()
     finally:
-        os.close(descriptor)
-
-
-def _opened(place: Path) -> int:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    is_new = not place.exists()
-    descriptor = os.open(place, _APPENDING | os.O_CREAT, 0o640)
-    try:
-        _require_file(descriptor)
-        if is_new:
-            _keep_name(place.parent)
-    except OSError:
-        os.close(descriptor)
-        raise
+        os.close(folder)
     return descriptor
 
 
-def _require_file(descriptor: int) -> None:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+def _folder(place: AuditPlace, *, make: bool) -> int:
+    """The file's folder; below the config repo step by step, without links."""
+    if place.below is None:
+        if make:
+            place.file.parent.mkdir(mode=_FOLDER_OWNER_ONLY, parents=True, exist_ok=True)
+        return os.open(place.file.parent, _FOLDER)
+    folder = os.open(place.below, _FOLDER)
+    for part in place.file.parent.relative_to(place.below).parts:
+        try:
+            following = _step_into(folder, part, make=make)
+        finally:
+            os.close(folder)
+        folder = following
+    return folder
+
+
+def _step_into(folder: int, name: str, *, make: bool) -> int:
+    if make:
+        with suppress(FileExistsError):
+            os.mkdir(name, _FOLDER_OWNER_ONLY, dir_fd=folder)
+    try:
+        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+    except NotADirectoryError as error:
+        message = f"{name} on the way to it is a link, or no folder"
+        raise OSError(message) from error
+
+
+def _opened_in(folder: int, name: str, *, make: bool) -> tuple[int, bool]:
+    """The file open for appending, and whether it was made just now."""
+    if make:
+        with suppress(FileExistsError):
+            return os.open(name, _APPENDING | os.O_CREAT | os.O_EXCL, _OWNER_ONLY, dir_fd=folder), True
+    return os.open(name, _APPENDING, dir_fd=folder), False
+
+
+def _refuse_untrusted(found: os.stat_result) -> None:
+    message = None
+    if not stat.S_ISREG(found.st_mode):
         message = "it is no regular file"
+    elif found.st_nlink > 1:
+        message = f"the file has {found.st_nlink} names, and could be another program's"
+    elif found.st_uid not in {os.geteuid(), 0}:
+        message = f"it belongs to user {found.st_uid}, and neither to this user nor to root"
+    if message is not None:
         raise OSError(message)
 
 
-def _keep_name(folder: Path) -> None:
+def _refuse_other_file(descriptor: int, folder: int, name: str) -> None:
+    """What is not empty begins as an audit file does; one that may only be appended to, and not read, counts as one."""
+    try:
+        reading = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=folder)
+    except PermissionError:
+        return
+    try:
+        begin = os.read(reading, _ENOUGH)
+        is_same = os.path.samestat(os.fstat(reading), os.fstat(descriptor))
+    finally:
+        os.close(reading)
+    if not is_same or (begin and not _LINE.match(begin)):
+        message = "its first line is no line of an audit file" if is_same else "it was just replaced"
+        raise OSError(message)
+
+
+def _keep_name(folder: int) -> None:
     """A file's name is in its folder, which is written to the disk by itself."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     try:
         os.fsync(descriptor)
     finally:

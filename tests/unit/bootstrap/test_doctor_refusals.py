@@ -77,7 +77,7 @@ def test_no_ledger_at_all_is_a_warning_since_an_action_can_be_told_to_do_without
 
 
 def test_an_audit_file_that_cannot_be_written_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repo = _repo(tmp_path, audit_file=f"{tmp_path}/repo/repo.yaml/audit.jsonl")
+    repo = _repo(tmp_path, audit_file="repo.yaml/audit.jsonl")
     assert _found(repo)["ledger audit"].status is CheckStatus.FAILED
     monkeypatch.setenv("FEEDCTL_AUDIT", str(tmp_path))
     found = _found(repo)["ledger audit"]

@@ -126,34 +126,37 @@ def test_an_archive_holds_no_ledger(archive: Snapshot) -> None:
 
 def test_the_audit_file_is_beside_a_ledger_on_sqlite(repo: Path, snapshot: Snapshot) -> None:
     settings = RepoSettings(ledger="sqlite:///.feedctl/ledger.db")
-    assert audit_place(snapshot, settings) == repo / ".feedctl" / "ledger.audit.jsonl"
+    assert audit_place(snapshot, settings).file == repo / ".feedctl" / "ledger.audit.jsonl"
 
 
 def test_the_config_repo_may_name_it(repo: Path, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STATE", "/state")
-    assert audit_place(snapshot, RepoSettings(audit_file="log/audit.jsonl")) == repo / "log" / "audit.jsonl"
-    assert audit_place(snapshot, RepoSettings(audit_file="${env:STATE}/audit.jsonl")) == Path("/state/audit.jsonl")
+    monkeypatch.setenv("XDG_STATE_HOME", "/state")
+    own = audit_place(snapshot, RepoSettings(audit_file="log/audit.jsonl"))
+    assert (own.file, own.below) == (repo / "log" / "audit.jsonl", repo)
+    accepted = RepoSettings(audit_file="${env:XDG_STATE_HOME}/audit.jsonl", accept=("audit-file-outside",))
+    outside = audit_place(snapshot, accepted)
+    assert (outside.file, outside.below) == (Path("/state/audit.jsonl"), None)
 
 
 def test_the_variable_of_the_audit_file_comes_first(
     repo: Path, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FEEDCTL_AUDIT", "mine.jsonl")
-    assert audit_place(snapshot, RepoSettings(audit_file="audit.jsonl")) == repo / "mine.jsonl"
+    assert audit_place(snapshot, RepoSettings(audit_file="audit.jsonl")).file == repo / "mine.jsonl"
 
 
 def test_else_it_is_in_the_state_folder_of_the_user(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = RepoSettings(ledger="postgresql://feedctl:${env:LEDGER_PASSWORD}@db/ledger")
     monkeypatch.setenv("HOME", "/home/ann")
-    assert audit_place(snapshot, settings) == Path("/home/ann/.local/state/feedctl/audit.jsonl")
+    assert audit_place(snapshot, settings).file == Path("/home/ann/.local/state/feedctl/audit.jsonl")
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
-    assert audit_place(snapshot, settings) == Path("/home/ann/.local/state/feedctl/audit.jsonl")
+    assert audit_place(snapshot, settings).file == Path("/home/ann/.local/state/feedctl/audit.jsonl")
     monkeypatch.setenv("XDG_STATE_HOME", "/state")
-    assert audit_place(snapshot, RepoSettings()) == Path("/state/feedctl/audit.jsonl")
+    assert audit_place(snapshot, RepoSettings()).file == Path("/state/feedctl/audit.jsonl")
 
 
 def test_an_archive_holds_no_audit_file(archive: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/state")
-    assert audit_place(archive, RepoSettings(ledger="sqlite:///ledger.db")) == Path("/state/feedctl/audit.jsonl")
+    assert audit_place(archive, RepoSettings(ledger="sqlite:///ledger.db")).file == Path("/state/feedctl/audit.jsonl")
     with pytest.raises(BadAuditFile, match=r"audit.jsonl of repo.yaml .* archive; .*FEEDCTL_AUDIT"):
         audit_place(archive, RepoSettings(audit_file="audit.jsonl"))

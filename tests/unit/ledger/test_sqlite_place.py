@@ -9,7 +9,7 @@ import pytest
 
 from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.mounts import Mount
-from toolkit.ledger.sqlite_place import make_folder, refuse_old_library, refuse_shared
+from toolkit.ledger.sqlite_place import make_place, refuse_old_library, refuse_shared
 
 LOCAL = [Mount(point=PurePath("/"), kind="ext4")]
 YARN = {"CONTAINER_ID": "container_e17_1410901177871_0001_01_000001"}
@@ -37,19 +37,19 @@ def test_an_old_library_is_refused_by_its_version() -> None:
 
 
 def test_a_missing_folder_is_made_for_its_owner_and_hidden_from_git(tmp_path: Path) -> None:
-    make_folder(tmp_path / "state" / "ledger.db", "sqlite:///state/ledger.db")
+    make_place(tmp_path / "state" / "ledger.db", "sqlite:///state/ledger.db")
     assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
     assert (tmp_path / "state" / ".gitignore").read_text() == "*\n"
 
 
 def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    make_folder(tmp_path / "ledger.db", "sqlite:///ledger.db")
+    make_place(tmp_path / "ledger.db", "sqlite:///ledger.db")
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
-    assert list(tmp_path.iterdir()) == []
+    assert [each.name for each in tmp_path.iterdir()] == ["ledger.db"]
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UnusableLedger, match=r"cannot be made: .*; name a file in a folder"):
-        make_folder(tmp_path / "file" / "ledger.db", "sqlite:///file/ledger.db")
+        make_place(tmp_path / "file" / "ledger.db", "sqlite:///file/ledger.db")

@@ -13,13 +13,15 @@ import pytest
 
 from tests.unit.runs.fakes import done, item, left_item, start_request
 from toolkit.ledger.runs.rows import Origin
-from toolkit.runs.audit import AuditFile, opened_audit
+from toolkit.runs.audit import AuditFile, AuditPlace, opened_audit
 from toolkit.runs.audit_lines import intended_lines, left_over_line, process_line, run_line, settled_lines
 from toolkit.runs.errors import AuditLost, AuditUnusable
 from toolkit.runs.recorder import RecordedRun
 
 ALICE = Origin(who="alice", host="edge1", pid=77)
 RUN = RecordedRun(key=start_request().key, run_id=5, attempt=2, lease_seconds=60)
+
+TORN = '{"at": "2026-03-20T12:00:01.250Z", "who": "alice", "ho'
 
 
 class _Noon:
@@ -30,7 +32,7 @@ class _Noon:
 @contextmanager
 def _opened(place: Path, *, ledger: str | None = "sqlite:////l.db") -> Iterator[AuditFile]:
     first = process_line(action="retention", ledger=ledger, who=ALICE.who)
-    with opened_audit(place, ALICE, _Noon(), first) as audit:
+    with opened_audit(AuditPlace(file=place), ALICE, _Noon(), first) as audit:
         yield audit
 
 
@@ -66,10 +68,10 @@ def test_a_line_about_a_left_over_names_the_run_that_found_it_and_the_run_that_l
 
 def test_a_line_that_a_full_disk_tore_does_not_swallow_the_next_one(tmp_path: Path) -> None:
     place = tmp_path / "audit.jsonl"
-    place.write_text('{"what": "item", "pa')
+    place.write_text(TORN)
     with _opened(place):
         torn, first = place.read_text().splitlines()
-    assert (torn, json.loads(first)["what"]) == ('{"what": "item", "pa', "process")
+    assert (torn, json.loads(first)["what"]) == (TORN, "process")
 
 
 def test_the_first_line_says_that_the_ledger_was_not_used_and_who_chose_that(tmp_path: Path) -> None:
