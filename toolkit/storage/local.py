@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
 
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_OWNER_ONLY = 0o600
+
+
 def no_check() -> None:
     """Nothing stands against an effect."""
 
@@ -85,14 +89,16 @@ class LocalFileSystem:
             return Path(path.path).open("rb")
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`."""
+        """See `FileSystem.write`; a new file is for its owner alone, one that is replaced keeps its permission."""
         target = Path(path.path)
         # The name must not depend on the target's, which may be as long as the disk allows.
         temporary = target.parent / f"{OWN_PREFIX}-writing-{secrets.token_hex(8)}"
         self._before_effect()
         with translated(path):
             try:
-                with temporary.open("xb") as stream:
+                with os.fdopen(os.open(temporary, _NEW, _OWNER_ONLY), "wb") as stream:
+                    if overwrite:
+                        _keep_permission(stream.fileno(), target)
                     stream.writelines(chunks)
                     stream.flush()
                     os.fsync(stream.fileno())
@@ -201,3 +207,11 @@ def _kind_of_entry(entry: os.DirEntry[str]) -> FileKind:
     if entry.is_dir(follow_symlinks=False):
         return FileKind.DIRECTORY
     return FileKind.FILE if entry.is_file(follow_symlinks=False) else FileKind.OTHER
+
+
+def _keep_permission(descriptor: int, replaced: Path) -> None:
+    """A link is replaced itself, and has no permission of its own."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        found = os.lstat(replaced)
+        if stat.S_ISREG(found.st_mode):
+            os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & 0o777)
