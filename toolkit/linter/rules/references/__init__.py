@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolkit.linter.rule import Rule
 from toolkit.linter.rules.references import (
+    audit_file_outside,
     circular_wait,
     endpoint_type,
     input_partition,
@@ -18,6 +19,7 @@ from toolkit.linter.rules.references import (
 )
 
 RULES: tuple[Rule, ...] = (
+    audit_file_outside.RULE,
     circular_wait.RULE,
     endpoint_type.RULE,
     input_partition.RULE,
