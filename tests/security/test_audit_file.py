@@ -24,6 +24,7 @@ from toolkit.doctor.findings import CheckStatus
 from toolkit.entities.loader import load
 from toolkit.entities.problems import ConfigError
 from toolkit.entities.repo import RepoSettings
+from toolkit.ledger.opening import open_ledger
 from toolkit.ledger.runs.rows import Origin
 from toolkit.runs.audit import AuditPlace, opened_audit
 from toolkit.runs.errors import AuditUnusable
@@ -63,7 +64,7 @@ def _write(place: AuditPlace) -> None:
 
 
 def _committed(root: Path) -> Snapshot:
-    for arguments in (["init", "-q"], ["add", "-Af"], ["commit", "-qm", "x"]):
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
         who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
         subprocess.run(["git", *who, *arguments], cwd=root, check=True)
     return open_snapshot(root)
@@ -151,6 +152,25 @@ def test_files_of_feedctl_are_no_part_of_a_commit(repo: Path, name: str) -> None
         load(snapshot)
     with pytest.raises(ConfigError, match="own-file"):
         location_for(str(repo), None)
+
+
+def test_they_are_none_of_a_changed_checkout_either(repo: Path) -> None:
+    (repo / ".feedctl").mkdir()
+    (repo / ".feedctl" / "ledger.db").write_text("")
+    _committed(repo)
+    (repo / "repo.yaml").write_text("ledger: sqlite:///.feedctl/ledger.db\nname: web\n")
+    with pytest.raises(ConfigError, match="own-file"):
+        location_for(str(repo), None)
+
+
+def test_what_feedctl_made_there_is_no_part_of_it(repo: Path) -> None:
+    (repo / ".gitignore").write_text(".feedctl/\n")
+    snapshot = _committed(repo)
+    open_ledger(location_for(str(repo), None), read_only=False, variables={}).close()
+    _write(audit_place(snapshot, load(snapshot).settings))
+    assert audit_place(open_snapshot(repo), load(open_snapshot(repo)).settings).below == repo
+    _write(audit_place(open_snapshot(repo), load(open_snapshot(repo)).settings))
+    assert len((repo / ".feedctl" / "ledger.audit.jsonl").read_text().splitlines()) == 2
 
 
 def test_links_of_that_name_are_no_part_of_a_commit_or_a_folder(repo: Path, home: Path) -> None:

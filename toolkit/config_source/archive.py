@@ -14,7 +14,7 @@ from toolkit.config_source.errors import BadArchive
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
 from toolkit.config_source.zip_time import zip_time
 from toolkit.entities.problems import Problem
-from toolkit.entities.source_files import REPO_FILE, is_config_file, is_config_place, own_files
+from toolkit.entities.source_files import REPO_FILE, is_config_file, is_config_place
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
 """What an archive's name ends with."""
@@ -54,10 +54,7 @@ def from_archive(path: Path) -> Snapshot:
         files=files,
         names=frozenset(name for name, _ in members) - files.keys(),
         id=_identity(archive, path),
-        problems=(
-            *(_refused(name) for name, each in members if not each.is_file and is_config_place(name)),
-            *own_files([name for name, _ in members]),
-        ),
+        problems=tuple(_refused(name) for name, each in members if not each.is_file and is_config_place(name)),
     )
 
 

@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from toolkit.config_source.archive import SUFFIXES, from_archive
 from toolkit.config_source.commit import from_git
 from toolkit.config_source.directory import from_directory
-from toolkit.config_source.errors import DirtyCheckout, NoCommit, NoConfigRepo
-from toolkit.config_source.git import changed_files, ignored_files, in_checkout, is_ignored, read_commit
+from toolkit.config_source.errors import DirtyCheckout, GitFailed, NoCommit, NoConfigRepo
+from toolkit.config_source.git import changed_files, ignored_files, in_checkout, is_ignored, list_tree, read_commit
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
-from toolkit.entities.source_files import REPO_FILE, is_config_file
+from toolkit.entities.problems import Problem
+from toolkit.entities.source_files import REPO_FILE, is_config_file, own_files
 
 REPO_VARIABLE = "FEEDCTL_REPO"
 """Environment variable that names the config repo."""
@@ -100,7 +102,16 @@ def _open_checkout(path: Path, *, strict: bool) -> Snapshot:
         return from_git(path)
     if strict:
         raise DirtyCheckout(path=str(path), changed=changed, ignored=ignored)
-    return from_directory(path, _dirty_identity(path))
+    snapshot = from_directory(path, _dirty_identity(path))
+    return replace(snapshot, problems=(*snapshot.problems, *_committed_own_files(path)))
+
+
+def _committed_own_files(path: Path) -> tuple[Problem, ...]:
+    """In the working tree they cannot be told from those that feedctl made."""
+    try:
+        return tuple(own_files([each.path for each in list_tree(path, "HEAD")]))
+    except GitFailed:  # there is no commit yet
+        return ()
 
 
 def _dirty_identity(path: Path) -> SnapshotId | None:

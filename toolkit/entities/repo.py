@@ -40,11 +40,11 @@ class RepoSettings:
     """What holds for the whole repo.
 
     Attributes:
-        ledger: URL of the SQL database that is the ledger, SQLite or PostgreSQL; secrets as ``${env:NAME}``. A relative
-            SQLite path is relative to the config repo's root folder.
-        audit_file: path of the file that gets one JSON line for every deletion; ``${env:NAME}`` may stand in it, and a
-            relative path is relative to the config repo's root folder. None: beside a SQLite ledger, else in the
-            user's state folder.
+        ledger: URL of the SQL database that is the ledger, SQLite or PostgreSQL; its password as ``${env:NAME}``. A
+            relative SQLite path is relative to the config repo's root folder.
+        audit_file: path of the file that gets one JSON line for every deletion, relative to the config repo's root
+            folder and below it; one elsewhere, with ``${env:HOME}`` or ``${env:XDG_...}`` in it, has to be accepted by
+            a lint rule's name. None: beside a SQLite ledger, else in the user's state folder.
         environments: the names that ``environments/NAME.yaml`` may have.
         default_environment: used when none is asked for; absent: no environment.
         delete_rate: so many changes a second one retention run asks each remote store for, at most; a drop of a whole

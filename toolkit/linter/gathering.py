@@ -10,6 +10,7 @@ from toolkit.config_source import Snapshot
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.loader import load_all
 from toolkit.entities.problems import Problem
+from toolkit.entities.repo import RepoSettings
 from toolkit.linter.context import BaseState, LintContext
 from toolkit.linter.findings import Finding, Hit, Severity
 from toolkit.linter.placing import Placer
@@ -75,14 +76,15 @@ class Gathering:
         """
         repository, problems = load_all(self.snapshot, environment)
         name = None if repository.environment is None else repository.environment.name
-        settings = RuleSettings.of(repository.settings, self.rules)
+        base = self._base_state(name)
+        settings = self._settings(repository.settings, base)
         sighting = _Sighting(gathering=self, settings=settings, environments=() if name is None else (name,))
         context = LintContext(
             repository=repository,
             problems=problems,
             snapshot=self.snapshot,
             time=self.time,
-            base=self._base_state(name),
+            base=base,
             options=settings.options,
         )
         return Found(
@@ -90,6 +92,15 @@ class Gathering:
             settings=settings,
             findings=tuple(sighting.findings(context)),
         )
+
+    def _settings(self, settings: RepoSettings, base: BaseState | None) -> RuleSettings:
+        """The settings of the rules; what guards changes is accepted when the base accepts it as well."""
+        found = RuleSettings.of(settings, self.rules)
+        if base is None:
+            return found
+        before = RuleSettings.of(base.repository.settings, self.rules).accepted
+        new = {each for each in found.accepted - before if self.rules[each].guards_changes}
+        return replace(found, accepted=found.accepted - new)
 
     def _base_state(self, environment: str | None) -> BaseState | None:
         """The base in the same environment; nothing to compare with when the environment is new."""

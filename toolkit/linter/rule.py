@@ -44,6 +44,8 @@ class Rule:
         options: settings by name.
         needs_base: it compares with a git base and is silent without one.
         hides_value: its findings are about values that no log should repeat.
+        guards_changes: an acceptance counts from the next change on: in the change that brings it, it would hide what
+            it accepts.
         about_linting: the linter itself finds it, in what tells it what to look for: comments, settings, baseline.
     """
 
@@ -58,6 +60,7 @@ class Rule:
     options: Mapping[str, Option] = field(default_factory=dict)
     needs_base: bool = False
     hides_value: bool = False
+    guards_changes: bool = False
     about_linting: bool = False
 
     @property

@@ -46,7 +46,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     rationale="The host in the ledger's URL is sent the password that the environment of the run has for it. Holds, "
     "leases and safe mode are in the ledger alone: with another one, nothing that was held or stopped is. Whoever "
-    "looks for a deletion looks into the audit file. Accepting this rule is a change to review as well.",
+    "looks for a deletion looks into the audit file. An acceptance of this rule counts from the next change on.",
     bad="""\
 # repo.yaml; the base has ledger.example.com
 ledger: "postgresql://feedctl:${env:LEDGER_PASSWORD}@ledger.example.net/feedctl"
@@ -58,4 +58,5 @@ ledger: "postgresql://feedctl:${env:LEDGER_PASSWORD}@ledger.example.com/feedctl"
     source="DESIGN section 6",
     check=_check,
     needs_base=True,
+    guards_changes=True,
 )
