@@ -14,6 +14,7 @@ import typer
 
 from toolkit import __version__
 from toolkit.cli.logs import log_to_stderr
+from toolkit.cli.streams import printable_streams
 from toolkit.errors import FeedctlError, InvalidInput, NotYet, Refused, Skipped
 from toolkit.result import ExitCode, Status
 from toolkit.runs.errors import Stopped
@@ -30,14 +31,15 @@ def run_app(app: typer.Typer, argv: Sequence[str] | None = None) -> int:
         argv: the arguments; None: those of the process.
     """
     stand_in_for_closed_streams()
-    log_to_stderr()
-    try:
-        code = _run(app, argv)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        silence(1)
-        return ExitCode.FAILED
-    return code
+    with printable_streams():
+        log_to_stderr()
+        try:
+            code = _run(app, argv)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silence(1)
+            return ExitCode.FAILED
+        return code
 
 
 def stand_in_for_closed_streams() -> None:

@@ -21,7 +21,7 @@ def lint(
     changed_first: given.ChangedFirst = False,
 ) -> int:
     """Check the config repo: exit code 1 when there is an error or a warning that nothing accepts."""
-    from toolkit.cli.linting import LintOptions, Prefixes, exit_code, for_terminal, lint_config_repo, render
+    from toolkit.cli.linting import LintOptions, Prefixes, exit_code, for_terminal, keeps, lint_config_repo, render
     from toolkit.cli.printing import print_result
     from toolkit.clock import SystemClock
 
@@ -39,5 +39,5 @@ def lint(
         time=time,
     )
     report = lint_config_repo(options, SystemClock())
-    print_result(render(report, form, Prefixes.of(config_repo), colours=for_terminal()))
+    print_result(render(report, form, Prefixes.of(config_repo), colours=for_terminal()), keeps(form))
     return exit_code(report)

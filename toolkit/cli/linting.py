@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.cli.lint_files import BaselineFile, repo_paths
 from toolkit.cli.lint_format import LintFormat
+from toolkit.cli.printing import Keeps
 from toolkit.cli.reference_time import reference_time
 from toolkit.config_source import find_repo, named_repo, open_base, open_snapshot
 from toolkit.errors import InvalidInput
@@ -156,6 +157,13 @@ def exit_code(report: LintReport) -> ExitCode:
 def for_terminal() -> bool:
     """Whether a person looks at what is printed."""
     return sys.stdout.isatty()
+
+
+def keeps(form: LintFormat) -> Keeps:
+    """What of a form is our own, and stays when it is printed."""
+    if form is LintFormat.GITHUB:
+        return Keeps.COMMANDS
+    return Keeps.STYLES if form is LintFormat.TEXT and for_terminal() else Keeps.NOTHING
 
 
 def _below(root: Path, top: Path) -> str:

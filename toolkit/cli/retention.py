@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from toolkit.bootstrap.eviction import RetentionOptions, evict
 from toolkit.cli.boundary import exit_code_of, say, status_of
 from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
-from toolkit.cli.printing import print_result
+from toolkit.cli.printing import Keeps, print_result
 from toolkit.clock import SystemClock
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import FeedctlError, InvalidInput
@@ -78,7 +78,8 @@ class Delivery:
             ResultFileNotWritten: the file could not be written.
         """
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        print_result(render(result, self.form, width))
+        is_styled = self.form is ResultFormat.TEXT and width is not None
+        print_result(render(result, self.form, width), Keeps.STYLES if is_styled else Keeps.NOTHING)
         if self.file is not None:
             self.file.write(render(result, ResultFormat.JSON, None))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from toolkit.el.credentials import has_credentials, without_credentials
 from toolkit.errors import InvalidInput
+from toolkit.printable import on_one_line
 
 
 class ElError(InvalidInput):
@@ -30,7 +31,7 @@ class ElError(InvalidInput):
             piece = without_credentials(text)[position : position + len(found)]
         self.text, self.expected, self.position, self.found = without_credentials(text), expected, position, piece
         super().__init__(
-            f'"{_printable(self.text)}": {_place(position)}{_finding(self.text, position, piece)}expected {expected}'
+            f'"{on_one_line(self.text)}": {_place(position)}{_finding(self.text, position, piece)}expected {expected}'
         )
 
 
@@ -98,10 +99,6 @@ class NoSuchInstance(ElError, IndexError):  # noqa: N818 - named for what happen
         super().__init__(text=f"[{index}]", expected=f"the position of an instance, from 0 on, of {sequence}")
 
 
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-
-
 def _place(position: int | None) -> str:
     return "" if position is None else f"at character {position + 1}: "
 
@@ -112,4 +109,4 @@ def _finding(text: str, position: int | None, found: str | None) -> str:
     if found == "":
         return "found the end, "
     is_piece = position is not None and text.startswith(found, position)
-    return f"found '{_printable(found)}', " if is_piece else f"found {found}, "
+    return f"found '{on_one_line(found)}', " if is_piece else f"found {found}, "

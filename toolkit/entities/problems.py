@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolkit.errors import InvalidInput
+from toolkit.printable import on_one_line
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -42,7 +43,7 @@ class ConfigError(InvalidInput):
         self.problems = tuple(sorted(set(problems)))
         count = len(self.problems)
         title = "1 problem" if count == 1 else f"{count} problems"
-        lines = [str(each) for each in self.problems[:_SHOWN]]
+        lines = [on_one_line(str(each)) for each in self.problems[:_SHOWN]]
         rest = [f"... and {count - _SHOWN} more"] if count > _SHOWN else []
         super().__init__("\n".join([f"the config repo has {title}:", *lines, *rest]))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from toolkit.el import without_credentials
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.entity_loading import Entry
 from toolkit.entities.layers import Origin, origin
@@ -16,6 +15,7 @@ from toolkit.entities.repository import Repository
 from toolkit.entities.structure import settings_document
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
+from toolkit.linter.secret_values import value_without_secrets
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,16 +153,16 @@ def _differences(old: Mapping[str, _Leaf], new: Mapping[str, _Leaf]) -> Iterator
             yield ValueChange(
                 key=key,
                 pointer=None if leaf is None else leaf.pointer,
-                before=None if was is None else _shown(was.value),
-                after=None if leaf is None else _shown(leaf.value),
+                before=None if was is None else _shown(key, was.value),
+                after=None if leaf is None else _shown(key, leaf.value),
             )
 
 
-def _shown(value: Value) -> Value:
+def _shown(key: str, value: Value) -> Value:
     """A comparison ends in comments on changes, which more people can read than the repo."""
     if isinstance(value, list):
-        return [_shown(each) for each in value]
-    return without_credentials(value) if isinstance(value, str) else value
+        return [_shown(key, each) for each in value]
+    return value_without_secrets(key, value) if isinstance(value, str) else value
 
 
 def _place(entry: Entry, pointer: Pointer) -> str | None:

@@ -15,6 +15,7 @@ from toolkit.linter.context import BaseState, LintContext
 from toolkit.linter.findings import Finding, Hit, Severity
 from toolkit.linter.placing import Placer
 from toolkit.linter.rule import Rule
+from toolkit.linter.secret_values import without_secrets
 from toolkit.linter.settings import RuleSettings, setting_hits
 from toolkit.linter.source_text import end_of_scalar
 
@@ -157,7 +158,7 @@ class _Sighting:
             end_column=end,
             rule=problem.rule,
             severity=self._severity(problem.rule),
-            message=problem.message,
+            message=without_secrets(problem.message),
             hint=problem.hint,
             environments=self.environments,
         )
@@ -171,7 +172,7 @@ class _Sighting:
             end_column=place.end_column,
             rule=rule_id,
             severity=self._severity(rule_id, hit.severity),
-            message=hit.message,
+            message=without_secrets(hit.message),
             hint=hit.hint,
             key=place.key,
             environments=self.environments,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from toolkit.ledger.wording import moment
-from toolkit.rendering.retention_text import on_one_line
+from toolkit.printable import on_one_line
 
 NOTHING = "-"
 """Stands where there is nothing, so that columns can be counted."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from toolkit.linter.comparison import EntityChange, ValueChange
 from toolkit.linter.entity_diff import EntityDiff
 from toolkit.planning.blast_radius import message_of
+from toolkit.printable import on_one_line
 from toolkit.rendering.entity_diff_words import compared, danger, headline, value_text
 
 _CHANGED = "~"
@@ -14,7 +15,7 @@ _CHANGED = "~"
 
 def entity_diff_text(diff: EntityDiff) -> str:
     """The change: what was compared, the entities with their values, and what happens to data."""
-    return "\n".join(_lines(diff)) + "\n"
+    return "\n".join(map(on_one_line, _lines(diff))) + "\n"
 
 
 def _lines(diff: EntityDiff) -> Iterator[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-from toolkit.el import format_instant, without_credentials
+from toolkit.el import format_instant
 from toolkit.linter.findings import Finding, Severity
 from toolkit.linter.report import LintReport
 from toolkit.linter.rule import Rule
-from toolkit.linter.source_text import source_line
+from toolkit.linter.secret_values import line_without_secrets
+from toolkit.printable import in_place, on_one_line
 
 Segment = tuple[str, str]
 """A text and its style."""
@@ -60,7 +61,7 @@ def summary(report: LintReport) -> str:
         looked_at.append(f"{_plural('environment', len(report.environments))} {', '.join(report.environments)}")
     looked_at.append(f"at {format_instant(report.time)}")
     if report.base is not None:
-        looked_at.append(f"against {report.base}")
+        looked_at.append(f"against {on_one_line(report.base)}")
     return f"{', '.join(counted) or 'no findings'} ({'; '.join(looked_at)})"
 
 
@@ -76,9 +77,9 @@ def _shown_line(finding: Finding, report: LintReport, *, hidden: bool) -> str | 
     """The line of source of a finding; a value that no log should repeat has asterisks in its place."""
     if not finding.line or finding.file not in report.files:
         return None
-    line = source_line(report.files[finding.file], finding.line)
+    line = line_without_secrets(report.files[finding.file], finding.line)
     if not hidden:
-        return without_credentials(line)
+        return line
     start, end = finding.column - 1, finding.end_column - 1
     return f"{line[:start]}{'*' * len(line[start:end])}{line[end:]}"
 
@@ -87,9 +88,9 @@ def _finding_lines(finding: Finding, source: str | None, environments: tuple[str
     style = _STYLES[finding.severity]
     place = f":{finding.line}:{finding.column}" if finding.line else ""
     yield (
-        (f"{shown(prefix + finding.file)}{place}: ", "bold"),
+        (f"{on_one_line(prefix + finding.file)}{place}: ", "bold"),
         (f"{finding.severity}: ", style),
-        (shown(finding.message), ""),
+        (on_one_line(finding.message), ""),
         (f" [{finding.rule}]", _FAINT),
     )
     if source is not None:
@@ -102,7 +103,7 @@ def _finding_lines(finding: Finding, source: str | None, environments: tuple[str
 
 def _note(finding: Finding, label: str, text: str) -> Line:
     margin = " " * len(str(finding.line))
-    return (f"  {margin} = ", _FAINT), (f"{label}: ", "bold"), (shown(text), "")
+    return (f"  {margin} = ", _FAINT), (f"{label}: ", "bold"), (on_one_line(text), "")
 
 
 def _source_lines(finding: Finding, line: str, style: str) -> Iterator[Line]:
@@ -113,18 +114,9 @@ def _source_lines(finding: Finding, line: str, style: str) -> Iterator[Line]:
     margin = " " * len(str(finding.line))
     left = "..." if first else ""
     right = "..." if len(line) > first + _WIDTH else ""
-    yield ((f"  {finding.line} | ", _FAINT), (f"{left}{shown(text)}{right}".rstrip(), ""))
+    yield ((f"  {finding.line} | ", _FAINT), (f"{left}{in_place(text)}{right}".rstrip(), ""))
     carets = "^" * max(1, _cells(marked))
     yield ((f"  {margin} | ", _FAINT), (" " * (len(left) + _cells(before)), ""), (carets, style))
-
-
-def shown(text: str) -> str:
-    """A text without what could drive a terminal, character for character."""
-    return "".join(each if each.isprintable() else _substitute(each) for each in text)
-
-
-def _substitute(character: str) -> str:
-    return " " if character in "\t\n\r" else "\N{REPLACEMENT CHARACTER}"
 
 
 def _cells(text: str) -> int:

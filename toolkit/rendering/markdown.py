@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from toolkit.printable import on_one_line
+
 _PLAIN = re.compile(r"[^A-Za-z0-9 ,.;:()/%'+=?>-]")
 _BACKTICKS = re.compile("`+")
 
 
 def escaped(text: str) -> str:
     """A text as prose on one line: every character that could be markup, a mention or mathematics is a reference."""
-    return _PLAIN.sub(lambda found: f"&#{ord(found.group())};", " ".join(text.split()))
+    return _PLAIN.sub(lambda found: f"&#{ord(found.group())};", on_one_line(" ".join(text.split())))
 
 
 def code(text: str, most: int = 160) -> str:
@@ -21,7 +23,7 @@ def code(text: str, most: int = 160) -> str:
         text: any text.
         most: characters that are shown.
     """
-    line = " ".join(text.split())
+    line = on_one_line(" ".join(text.split()))
     line = line if len(line) <= most else line[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
     if not line:
         return ""

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from toolkit.rendering.retention_text import closing_line, feed_lines, on_one_line, title
+from toolkit.printable import on_one_line
+from toolkit.rendering.retention_text import closing_line, feed_lines, title
 from toolkit.result import Outcome
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _STYLES = {Outcome.DONE: "green", Outcome.PLANNED: "cyan", Outcome.SKIPPED: "yel
 def terminal_text(result: RetentionResult, width: int) -> str:
     """The result with a table, as coloured text for a terminal of that width."""
     console = Console(file=StringIO(), force_terminal=True, width=width, highlight=False)
-    console.print(Text(title(result), style="bold"))
+    console.print(Text(on_one_line(title(result)), style="bold"))
     if result.items:
         console.print(_table(result))
     for feed in result.feeds:

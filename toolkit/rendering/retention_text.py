@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
+from toolkit.printable import on_one_line
 from toolkit.result import Outcome
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _NAMED = 3
 
 def plain_lines(result: RetentionResult) -> Iterator[str]:
     """The result line by line: the run, its items, each feed, the status last."""
-    yield title(result)
+    yield on_one_line(title(result))
     for item in result.items:
         yield on_one_line(_item_line(item))
     for feed in result.feeds:
@@ -61,13 +62,6 @@ def closing_line(result: RetentionResult) -> str:
     """The status, and the plan by its digest."""
     plan = f"; plan {result.digest}" if result.digest else ""
     return f"status: {result.status}{plan}"
-
-
-def on_one_line(text: str) -> str:
-    """The text with escapes for all that is not printable: a file's name must not forge a line or move the cursor."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
 
 
 def _item_line(result: ItemResult) -> str:

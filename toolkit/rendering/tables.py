@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TextIO, TypeAlias
 
+from toolkit.printable import on_one_line
+
 MOST_RICH = 300
 """A longer table is plain on a terminal too: rich takes 0.7 ms for a row, and nobody reads that much on one screen."""
 
@@ -23,11 +25,11 @@ def write_table(
 
     Args:
         columns: the headings.
-        rows: one text for each heading.
+        rows: one text for each heading; what is not printable in it does not forge a line or move the cursor.
         stream: where to; a terminal gets a rich table, anything else columns that `awk` and `cut` can read.
         styles: of rich, for cells with just this text; on a terminal only.
     """
-    lines = [list(row) for row in rows]
+    lines = [[on_one_line(text) for text in row] for row in rows]
     if stream.isatty() and len(lines) <= MOST_RICH:
         write_rich: _Writer = import_module(_TERMINAL).write_rich
         write_rich(columns, lines, stream, styles)

@@ -52,7 +52,14 @@ class TerminalProgress:
             _Rate(),
             TimeRemainingColumn(),
         )
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        # Not redirected: rich would read colours and links out of what is said meanwhile.
+        self._bar = Progress(
+            *columns,
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
 
     def begin(self, total: int) -> None:
         """Show the bar."""

@@ -21,7 +21,7 @@ def table(*rows: InstanceRow, life_cycle: LifeCycle | None = LifeCycle.EVICTION)
 def test_a_text_of_others_cannot_forge_a_line(sqlite_ledger: Ledger) -> None:
     run = replace(begun(sqlite_ledger), reason="bad\nprimary  2026-03-20T12:00Z  succeeded\x1b[2J")
     (_, cells) = table(InstanceRow.of(run))
-    assert cells[-1] == r"bad\nprimary  2026-03-20T12:00Z  succeeded\x1b[2J"
+    assert cells[-1] == r"bad\nprimary  2026-03-20T12:00Z  succeeded\u001b[2J"
 
 
 def test_what_its_owner_was_asked_is_noted(sqlite_ledger: Ledger) -> None:

@@ -100,6 +100,6 @@ def test_a_name_can_forge_no_line_and_send_nothing_to_the_terminal(width: int | 
     system.put("/data/clicks/a\nstatus: succeeded\x1b[2J", "/data/b\r\x9b/2026/x")
     result = run(system, FeedText(), FeedText(name="views", data="/data/${region}/${YEAR}", limit="days(1)"))
     text = render(result, ResultFormat.TEXT, width)
-    assert r"/data/clicks/a\nstatus: succeeded\x1b[2J" in text
+    assert r"/data/clicks/a\nstatus: succeeded\u001b[2J" in text
     assert sum(line.removeprefix("\x1b[1m").startswith("status:") for line in text.splitlines()) == 1
     assert not any(each in text for each in ("\r", "\x9b", "\x1b[2J"))

@@ -10,31 +10,7 @@ from toolkit.entities.parsing import parse_files
 from toolkit.linter.context import LintContext
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Rule
-
-_SHAPES = (
-    ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"),
-    ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
-    ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
-    ("a Slack token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,}"),
-    ("a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
-    ("a signed token (JWT)", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"),
-    ("an Azure storage key", r"\bAccountKey=[A-Za-z0-9+/]{40,}=*"),
-    ("a URL with a password", r"://(?:\$\{[^}]*\}|[^/@:\s])*+:(?!\$\{|\*+@)[^/@\s]+@"),
-    ("a password in a URL", r"(?i:[?&;](?:password|passwd|pwd)=)(?!\$\{|\*+(?:[&;]|$))[^&;\s]+"),
-)
-_SECRET = re.compile("|".join(f"(?P<s{index}>{shape})" for index, (_, shape) in enumerate(_SHAPES)))
-
-_NAMED = re.compile(
-    r"(?i:(?:^|[._-]|(?<=[a-z]))(?:password|passwd|pwd|secret|token|api[._-]?key|access[._-]?key|secret[._-]?key|"
-    r"private[._-]?key|account[._-]?key(?:[._-].*)?))$"
-)
-"""Keys whose value is a secret, such as ``fs.s3a.secret.key`` or ``dbPassword``."""
-
-_REFERENCE = re.compile(
-    r"\$\{|^(?:env|file|alias|jceks|vault|https?|hdfs|s3a?):|^/|^\*+$|^(?i:true|false|none|null)?$|^\d+$"
-)
-"""Values of such keys that say where the secret is, or are none."""
+from toolkit.linter.secret_values import is_secret, shape_of
 
 _MAY_HAVE_ONE = re.compile(
     rb"(?i)password|passwd|pwd|secret|token|key|eyJ|xox|AKIA|ASIA|AIza|gh[pousr]_|github_pat|glpat|:[^\s@]+@"
@@ -57,20 +33,15 @@ def _in_values(file: str, value: Value, pointer: Pointer) -> Iterator[Hit]:
         for index, each in enumerate(value):
             yield from _in_values(file, each, (*pointer, index))
     elif isinstance(value, str):
-        what = _shape(value) or _by_name(pointer, value)
+        what = shape_of(value) or _by_name(pointer, value)
         if what:
             yield _hit(file, pointer, f"found what looks like {what}")
-
-
-def _shape(text: str) -> str | None:
-    match = _SECRET.search(text)
-    return None if match is None else _SHAPES[int((match.lastgroup or "s0")[1:])][0]
 
 
 def _by_name(pointer: Pointer, value: str) -> str | None:
     """What the value is by the name of its key, unless it says where the secret is."""
     key = pointer[-1]
-    if not isinstance(key, str) or not _NAMED.search(key) or _REFERENCE.search(value):
+    if not isinstance(key, str) or not is_secret(key, value):
         return None
     return f"a secret: the value of {key} stands there itself"
 
@@ -78,7 +49,7 @@ def _by_name(pointer: Pointer, value: str) -> str | None:
 def _in_text(file: str, data: bytes) -> Iterator[Hit]:
     """Comments, and files that are no good YAML."""
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
-        what = _shape(line)
+        what = shape_of(line)
         if what:
             yield _hit(file, (), f"found what looks like {what} in line {number}")
 
