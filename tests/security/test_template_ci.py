@@ -19,7 +19,7 @@ _WRITING = {"comment": {"pull-requests": "write"}}
 """The only job that may write, and what."""
 
 
-def _workflows() -> Iterator[dict[str, Any]]:
+def _workflows() -> Iterator[dict[Any, Any]]:
     assert WORKFLOWS
     yield from (yaml.safe_load(file.read_text()) for file in WORKFLOWS)
 
