@@ -12,7 +12,7 @@ from toolkit.cli.lint_files import BaselineFile, repo_paths
 from toolkit.cli.lint_format import LintFormat
 from toolkit.cli.printing import Keeps
 from toolkit.cli.reference_time import reference_time
-from toolkit.config_source import find_repo, named_repo, open_base, open_snapshot
+from toolkit.config_source import find_checkout, find_repo, named_repo, open_base, open_snapshot
 from toolkit.errors import InvalidInput
 from toolkit.linter.engine import lint
 from toolkit.linter.gathering import Base
@@ -144,7 +144,8 @@ class Prefixes:
         if not location.is_dir():
             return cls(in_checkout="", shown="")
         root = location.resolve()
-        top = next((each for each in (root, *root.parents) if (each / ".git").exists()), root)
+        checkout = find_checkout(root)
+        top = root if checkout is None else checkout.top
         here = Path.cwd().resolve()
         return cls(in_checkout=_below(root, top), shown=_below(root, here) if root.is_relative_to(here) else "")
 

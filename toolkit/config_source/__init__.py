@@ -2,15 +2,28 @@
 
 from toolkit.config_source.archive import from_archive
 from toolkit.config_source.base import NoBase, open_base
+from toolkit.config_source.checkout import Checkout, find_checkout
 from toolkit.config_source.commit import from_git
 from toolkit.config_source.directory import from_directory
-from toolkit.config_source.errors import BadArchive, DirtyCheckout, GitFailed, NoCommit, NoConfigRepo, StaleSnapshot
+from toolkit.config_source.errors import (
+    BadArchive,
+    BadCheckout,
+    BadCommitDate,
+    DirtyCheckout,
+    GitFailed,
+    NoCommit,
+    NoConfigRepo,
+    StaleSnapshot,
+)
 from toolkit.config_source.opening import REPO_VARIABLE, find_repo, named_repo, open_snapshot
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, require_age
 
 __all__ = [
     "REPO_VARIABLE",
     "BadArchive",
+    "BadCheckout",
+    "BadCommitDate",
+    "Checkout",
     "DirtyCheckout",
     "GitFailed",
     "NoBase",
@@ -20,6 +33,7 @@ __all__ = [
     "SnapshotId",
     "SnapshotKind",
     "StaleSnapshot",
+    "find_checkout",
     "find_repo",
     "from_archive",
     "from_directory",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from toolkit.config_source.checkout import find_checkout
 from toolkit.config_source.commit import from_git
 from toolkit.config_source.errors import NoCommit
-from toolkit.config_source.git import in_checkout
 from toolkit.config_source.snapshot import Snapshot
 from toolkit.errors import InvalidInput
 
@@ -36,7 +36,7 @@ def open_base(location: Path, ref: str) -> Snapshot:
         NoBase: the config repo is no git checkout, or has no such commit.
         GitFailed: git failed.
     """
-    if not location.is_dir() or not in_checkout(location):
+    if not location.is_dir() or find_checkout(location) is None:
         raise NoBase(ref=ref, path=str(location), reason="is no git checkout, expected a folder of one")
     try:
         return from_git(location, ref)

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from toolkit.config_source.errors import GitFailed
-from toolkit.config_source.git import run_git
+from toolkit.config_source.git import make_checkout, run_git
 from toolkit.errors import InvalidInput
 
 TEMPLATE_DATA_ROOT = "/tmp/feedctl-dev"  # noqa: S108 - a text in the template, not a file that is opened
@@ -46,7 +46,7 @@ def create_repo(template: Path, target: Path, data_root: Path) -> None:
     development = target / _DEVELOPMENT
     text = development.read_text(encoding="utf-8")
     development.write_text(text.replace(TEMPLATE_DATA_ROOT, data_root.as_posix()), encoding="utf-8")
-    run_git(target, ["init", "--quiet", "--initial-branch=main"])
+    make_checkout(target)
     run_git(target, ["add", "--all"])
     run_git(target, [*_identity(target), "commit", "--quiet", "--message", "Config repo from feedctl's template"])
 

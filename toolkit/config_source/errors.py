@@ -3,7 +3,9 @@
 InvalidInput
 ├── NoConfigRepo     there is no config repo where it was looked for
 ├── BadArchive       the archive cannot be read, or has names that it must not have
+├── BadCheckout      the checkout's `.git` cannot be used
 ├── GitFailed        a git command failed
+├── BadCommitDate    a commit has a date that cannot be
 ├── NoCommit         the checkout has no commit yet
 ├── DirtyCheckout    the checkout has changes that are not committed
 └── StaleSnapshot    older than repo.yaml allows, or of unknown age
@@ -43,6 +45,33 @@ class BadArchive(InvalidInput):
         super().__init__(f"{path}: {reason}, expected a zip or tar archive of a config repo, as `git archive` makes it")
 
 
+class BadCheckout(InvalidInput):
+    """A checkout whose `.git` cannot be used.
+
+    Args:
+        path: the file at fault.
+        reason: what was found there.
+    """
+
+    def __init__(self, *, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}, expected what `git clone` makes; clone the config repo again")
+
+
+class BadCommitDate(InvalidInput):
+    """A commit whose date is none.
+
+    Args:
+        commit: its name.
+        found: the seconds since 1970 that it has; may be empty.
+    """
+
+    def __init__(self, *, commit: str, found: str) -> None:
+        self.commit, self.found = commit, found
+        shown = "no date" if not found else f"a date {found[:20]} seconds after 1970"
+        super().__init__(f"found {shown} in commit {commit}, expected one before the year 10000; commit again")
+
+
 class GitFailed(InvalidInput):
     """A git command failed.
 
@@ -59,6 +88,8 @@ class GitFailed(InvalidInput):
         super().__init__(f"`{' '.join(command)}` in {directory} {status}: {stderr.strip()}{self._advice()}")
 
     def _advice(self) -> str:
+        if "lazy fetching" in self.stderr or "promisor" in self.stderr:
+            return "; the clone has not all objects, and reading a config repo fetches none: clone it without --filter"
         if "dubious ownership" not in self.stderr:
             return ""
         return (

@@ -1,35 +1,51 @@
 """The one place that starts git, and all that is asked of it."""
 
 import os
+import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolkit.config_source.errors import GitFailed, NoCommit
+from toolkit.config_source.checkout import Checkout, find_checkout
+from toolkit.config_source.errors import BadCheckout, BadCommitDate, GitFailed, NoCommit
 
 _TIMEOUT_SECONDS = 120
 
-_HOOK_VARIABLES = frozenset(
+_FIXED = (
+    "--no-pager",
+    *("-c", "safe.bareRepository=explicit"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.untrackedCache=false"),
+    *("-c", "protocol.allow=never"),
+    *("-c", "submodule.recurse=false"),
+    *("-c", "status.submoduleSummary=false"),
+    *("-c", "log.showSignature=false"),
+)
+"""Whatever a config says that runs programs, except filters, which have names (`_filters_off`)."""
+
+_KEPT_VARIABLES = frozenset(
     {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_COMMON_DIR",
-        "GIT_DIR",
-        "GIT_GRAFT_FILE",
-        "GIT_INDEX_FILE",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_NAMESPACE",
-        "GIT_NO_REPLACE_OBJECTS",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_QUARANTINE_PATH",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
+        "GIT_AUTHOR_DATE",
+        "GIT_AUTHOR_EMAIL",
+        "GIT_AUTHOR_NAME",
+        "GIT_COMMITTER_DATE",
+        "GIT_COMMITTER_EMAIL",
+        "GIT_COMMITTER_NAME",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_EXEC_PATH",
     }
 )
-"""A hook has these set for its own repository; with them git would answer about that one."""
+"""Of git's own variables; a hook has others set for its own repository, and some of them start programs."""
+
+_CONFIG_VARIABLES = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS")
+"""How the operator of a container trusts a checkout without a file; nothing else is asked with them."""
+
+_COMMITTED = re.compile(rb"^committer .*> (\d+) [+-]\d{4}$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,19 +77,47 @@ class TreeEntry:
 
 
 def run_git(directory: Path, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
-    """Runs git and returns its standard output.
+    """Runs git in the checkout that a directory is part of, and returns its standard output.
+
+    Nothing that the checkout's files or its config name is run, and nothing is fetched.
 
     Raises:
-        GitFailed: git is not installed, does not end in two minutes, or exits with another code than 0.
+        BadCheckout: the directory's `.git` is none.
+        GitFailed: the directory is in no checkout or in one of another user; git is not installed, does not end in
+            two minutes, or exits with another code than 0.
     """
+    command, checkout = ["git", *arguments], find_checkout(directory)
+    if checkout is None:
+        reason = "there is no .git, neither here nor above"
+        raise GitFailed(command=command, code=None, stderr=reason, directory=str(directory))
+    _require_owner(checkout, command)
+    return _run(directory, [*_places(checkout), *_filters_off(checkout)], arguments, stdin)
+
+
+def make_checkout(directory: Path) -> None:
+    """Makes an empty directory a checkout without a commit.
+
+    Raises:
+        GitFailed: git is missing, or failed.
+    """
+    _run(directory, [], ["init", "--quiet", "--initial-branch=main"])
+
+
+def _run(
+    directory: Path,
+    options: Sequence[str],
+    arguments: Sequence[str],
+    stdin: bytes = b"",
+    also_kept: tuple[str, ...] = (),
+) -> bytes:
     command = ["git", *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - no shell, fixed program
-            command,
+            ["git", *_FIXED, *options, *arguments],  # noqa: S607 - looked for on PATH, never in the repo
             cwd=directory,
             input=stdin,
             capture_output=True,
-            env=_environment(os.environ),
+            env=_environment(os.environ, also_kept),
             timeout=_TIMEOUT_SECONDS,
             check=False,
         )
@@ -85,9 +129,61 @@ def run_git(directory: Path, arguments: Sequence[str], stdin: bytes = b"") -> by
     return done.stdout
 
 
-def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in variables.items() if name not in _HOOK_VARIABLES}
-    return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+def _environment(variables: Mapping[str, str], also_kept: tuple[str, ...] = ()) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in variables.items()
+        if not name.startswith("GIT_") or name in _KEPT_VARIABLES or name.startswith(("GIT_TRACE", *also_kept))
+    }
+    path = os.pathsep.join(each for each in os.get_exec_path(kept) if Path(each).is_absolute())
+    fixed = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    return {**kept, **fixed, "PATH": path, "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+
+
+def _places(checkout: Checkout) -> tuple[str, ...]:
+    return f"--git-dir={checkout.git_dir}", f"--work-tree={checkout.top}"
+
+
+def _filters_off(checkout: Checkout) -> Iterator[str]:
+    """Filters that the checkout's own config defines do nothing; to read a config runs nothing."""
+    if not checkout.may_define_filters():
+        return
+    listed = _run(checkout.top, _places(checkout), ["config", "--list", "--show-scope", "--name-only", "-z"])
+    words = os.fsdecode(listed).split("\0")[:-1]
+    own = {key for scope, key in zip(words[::2], words[1::2], strict=True) if scope in {"local", "worktree"}}
+    for name in sorted({key.rpartition(".")[0] for key in own if key.startswith("filter.") and key.count(".") > 1}):
+        if "=" in name:  # `-c` would cut the name there
+            raise BadCheckout(path=str(checkout.common_dir), reason=f"defines {name}, a filter with a = in its name")
+        for setting in ("clean=", "smudge=", "process=", "required=false"):
+            yield from ("-c", f"{name}.{setting}")
+
+
+def _require_owner(checkout: Checkout, command: Sequence[str]) -> None:
+    """What git checks when it searches, and not when it is told the place."""
+    trusted = {0, os.geteuid()}
+    if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
+        trusted.add(int(os.environ["SUDO_UID"]))
+    foreign = checkout.foreign(trusted)
+    if foreign is not None and not _is_safe(checkout.top):
+        reason = f"dubious ownership: {foreign} belongs to user {foreign.lstat().st_uid}"
+        raise GitFailed(command=command, code=None, stderr=reason, directory=str(checkout.top))
+
+
+def _is_safe(top: Path) -> bool:
+    """Whether the operator trusts a directory whoever owns it; no checkout's own config has a say in that."""
+    question = ["config", "--type=path", "-z", "--get-all", "safe.directory"]
+    try:
+        listed = _run(Path("/"), ["--git-dir=/dev/null"], question, also_kept=_CONFIG_VARIABLES)
+    except GitFailed as error:
+        if error.code == 1:
+            return False
+        raise
+    is_safe = False
+    for named in os.fsdecode(listed).split("\0")[:-1]:  # an empty one takes back those before it
+        folder = named.removesuffix("/*")
+        above = top.parents if folder != named else (top,)
+        is_safe = named != "" and (is_safe or named == "*" or Path(folder).resolve() in above)
+    return is_safe
 
 
 def read_commit(directory: Path, ref: str) -> Commit:
@@ -95,17 +191,27 @@ def read_commit(directory: Path, ref: str) -> Commit:
 
     Raises:
         NoCommit: nothing in the checkout has that name.
+        BadCommitDate: nobody can have committed it then.
         GitFailed: git failed otherwise.
     """
+    if "\n" in ref:
+        raise NoCommit(path=str(directory), ref=ref)
+    answer = run_git(directory, ["cat-file", "--batch"], stdin=os.fsencode(f"{ref}^{{commit}}\n"))
+    facts, _, content = answer.partition(b"\n")
+    name, _, kind = facts.rpartition(b" ")[0].rpartition(b" ")
+    if kind != b"commit":  # `NAME missing` or `NAME ambiguous`
+        raise NoCommit(path=str(directory), ref=ref)
+    commit = name.decode()
+    return Commit(id=commit, committed_at=_commit_time(commit, content.partition(b"\n\n")[0]))
+
+
+def _commit_time(commit: str, header: bytes) -> datetime:
+    match = _COMMITTED.search(header)
+    seconds = "" if match is None else match[1].decode()
     try:
-        name = run_git(directory, ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"])
-    except GitFailed as error:
-        if error.code == 1:
-            raise NoCommit(path=str(directory), ref=ref) from error
-        raise
-    commit = name.decode().strip()
-    seconds = run_git(directory, ["show", "--no-patch", "--format=%ct", commit])
-    return Commit(id=commit, committed_at=datetime.fromtimestamp(int(seconds), UTC))
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise BadCommitDate(commit=commit, found=seconds) from error
 
 
 def list_tree(directory: Path, commit: str) -> tuple[TreeEntry, ...]:
@@ -135,7 +241,9 @@ def read_objects(directory: Path, names: Sequence[str]) -> list[bytes]:
 
 def changed_files(directory: Path) -> tuple[str, ...]:
     """Tracked files at and below a directory that differ from the commit, and untracked ones; not ignored ones."""
-    output = run_git(directory, ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", "."])
+    command = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"]
+    # to look into a submodule git starts another git there, which obeys that one's config
+    output = run_git(directory, [*command, "--ignore-submodules=dirty", "--", "."])
     return tuple(line[3:] for line in os.fsdecode(output).split("\0") if line)
 
 
@@ -154,9 +262,3 @@ def is_ignored(directory: Path) -> bool:
             return False
         raise
     return True
-
-
-def in_checkout(directory: Path) -> bool:
-    """Whether a directory is part of a git checkout; git itself is not needed to tell."""
-    resolved = directory.resolve()
-    return any((each / ".git").exists() for each in (resolved, *resolved.parents))

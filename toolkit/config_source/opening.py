@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolkit.config_source.archive import SUFFIXES, from_archive
+from toolkit.config_source.checkout import find_checkout
 from toolkit.config_source.commit import from_git
 from toolkit.config_source.directory import from_directory
 from toolkit.config_source.errors import DirtyCheckout, GitFailed, NoCommit, NoConfigRepo
-from toolkit.config_source.git import changed_files, ignored_files, in_checkout, is_ignored, list_tree, read_commit
+from toolkit.config_source.git import changed_files, ignored_files, is_ignored, list_tree, read_commit
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities.problems import Problem
 from toolkit.entities.source_files import REPO_FILE, is_config_file, own_files
@@ -85,7 +86,7 @@ def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bo
         raise NoConfigRepo(path=str(location), reason="is a directory that the user of this run may not read")
     if not (location / REPO_FILE).is_file():
         raise NoConfigRepo(path=str(location), reason=f"is a directory without a {REPO_FILE}")
-    if not in_checkout(location) or is_ignored(location):
+    if find_checkout(location) is None or is_ignored(location):
         return from_directory(location)
     return _open_checkout(location, strict=for_mutation and not allow_dirty)
 

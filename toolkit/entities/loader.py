@@ -16,7 +16,7 @@ from toolkit.entities.problems import ConfigError, Problem
 from toolkit.entities.process import Process
 from toolkit.entities.repository import Repository
 from toolkit.entities.settings_loading import defaults_problems, load_holds, load_settings
-from toolkit.entities.source_files import ConfigFiles, entity_kind, entity_name, misnamed_files
+from toolkit.entities.source_files import ConfigFiles, entity_kind, entity_name, git_folders, misnamed_files
 from toolkit.entities.structure import Entity
 from toolkit.entities.validation import placed
 from toolkit.entities.vocabulary import Kind
@@ -63,6 +63,7 @@ def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Rep
     found = {
         *snapshot.problems,
         *misnamed_files(snapshot.names),
+        *git_folders(snapshot),
         *parsed.problems,
         *settings.problems,
         *defaults_problems(parsed),

@@ -1,6 +1,6 @@
 """Which files of a config repo mean what (DESIGN section 4)."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -112,6 +112,28 @@ def misnamed_files(names: Collection[str]) -> Iterator[Problem]:
             found = PurePosixPath(name).suffix
             message = f"found the ending {found}, expected {SUFFIX}"
             yield Problem(file=name, rule="file-name", message=message, hint="rename the file")
+
+
+def git_folders(repo: ConfigFiles) -> Iterator[Problem]:
+    """Folders that git, started in them, would take for a git directory: it runs what a config there names."""
+    paths = {*repo.files, *repo.names, *(problem.file for problem in repo.problems)}
+    heads = [path for path in paths if path.rpartition("/")[2] == "HEAD"]
+    known = _with_folders(paths) if heads else set()
+    for head in heads:
+        folder = head.removesuffix("HEAD")
+        if {f"{folder}objects", f"{folder}refs"} <= known:
+            message = "found HEAD, objects and refs side by side: git takes the folder for a git directory"
+            yield Problem(file=head, rule="git-directory-in-repo", message=message, hint="remove or rename HEAD")
+
+
+def _with_folders(paths: Iterable[str]) -> set[str]:
+    known: set[str] = set()
+    for path in paths:
+        above = path
+        while above and above not in known:
+            known.add(above)
+            above = above.rpartition("/")[0]
+    return known
 
 
 def folder_problem(name: str) -> Problem:

@@ -77,12 +77,13 @@ def test_a_failing_git_says_what_it_was_asked_and_what_it_answered(tmp_path: Pat
     with pytest.raises(
         GitFailed, match=r"`git frobnicate --now` in .* exited with 1: git: 'frobnicate' is not"
     ) as raised:
-        run_git(tmp_path, ["frobnicate", "--now"])
+        run_git(checkout(tmp_path), ["frobnicate", "--now"])
     assert raised.value.code == 1
     assert raised.value.command == ("git", "frobnicate", "--now")
 
 
 def test_a_missing_git_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitFailed, match="did not run"):
         run_git(tmp_path, ["status"])
