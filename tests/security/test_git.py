@@ -31,7 +31,7 @@ from toolkit.linter.request import LintRequest
 
 def hostile_folder(marker: Path, worktree: Path) -> dict[str, str]:
     """A config repo that git, started in it, takes for a git directory whose config starts a program."""
-    config = f'[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {worktree}\n\tfsmonitor = "touch {marker}; false"\n'
+    config = f'[core]\nrepositoryformatversion=0\nbare=false\nworktree={worktree}\nfsmonitor="touch {marker}; false"\n'
     inner = {"HEAD": "ref: refs/heads/main\n", "objects/keep": "", "refs/keep": "", "config": config}
     return {f"config/{name}": text for name, text in {**REPO, **inner}.items()}
 

@@ -44,7 +44,8 @@ def diff_config_repo(options: DiffOptions, clock: Clock) -> EntityDiff:
     location = find_repo(Path.cwd(), os.environ) if configured is None else named_repo(configured)
     snapshot = open_snapshot(location)
     base = Base(ref=options.ref, snapshot=open_base(location, options.ref))
-    return entity_diff(snapshot, base, options.environment, reference_time(options.time, snapshot, clock))
+    time = reference_time(options.time, snapshot, clock, base.snapshot)
+    return entity_diff(snapshot, base, options.environment, time)
 
 
 def render(diff: EntityDiff, form: DiffFormat) -> str:

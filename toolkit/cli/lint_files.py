@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.cli.printing import encoded
-from toolkit.config_source import Snapshot
+from toolkit.config_source import Snapshot, read_file
 from toolkit.errors import Failed, InvalidInput
 from toolkit.linter.baseline import BadBaseline, Baseline, BaselineEntry
 
@@ -100,7 +100,7 @@ class BaselineFile:
             BadBaseline: the file is missing, cannot be read, or is no baseline.
         """
         try:
-            return Baseline.parse(Path(self.name).read_text(encoding="utf-8"), self.name)
+            return Baseline.parse(read_file(Path(self.name)).decode(), self.name)
         except FileNotFoundError as error:
             if may_be_missing:
                 return Baseline(file=self.name, entries=())
@@ -119,7 +119,9 @@ class BaselineFile:
         target = Path(self.name)
         beside = target.with_name(f".{target.name}.new")
         try:
-            beside.write_bytes(encoded(Baseline(file=self.name, entries=entries).text()))
+            beside.unlink(missing_ok=True)  # a link of this name must not say what is written
+            with beside.open("xb") as file:
+                file.write(encoded(Baseline(file=self.name, entries=entries).text()))
             beside.replace(target)
         except OSError as error:
             raise BaselineNotWritten(file=self.name, reason=error.strerror or str(error)) from error

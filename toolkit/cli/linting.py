@@ -76,12 +76,13 @@ def lint_config_repo(options: LintOptions, clock: Clock) -> LintReport:
     _refuse_conflicts(options)
     location = _repo(options.config_repo)
     snapshot = open_snapshot(location)
+    base = _base(location, options.against)
     request = LintRequest(
         snapshot=snapshot,
-        time=reference_time(options.time, snapshot, clock),
+        time=reference_time(options.time, snapshot, clock, None if base is None else base.snapshot),
         environments=() if options.environment is None else (options.environment,),
         all_environments=options.all_environments,
-        base=_base(location, options.against),
+        base=base,
         selection=RuleSelection(select=_split(options.select), ignore=_split(options.ignore)),
         baseline=_baseline(options),
         adopt=options.write_baseline,

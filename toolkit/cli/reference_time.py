@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from toolkit.config_source import Snapshot
 
 
-def reference_time(text: str | None, snapshot: Snapshot, clock: Clock) -> datetime:
+def reference_time(text: str | None, snapshot: Snapshot, clock: Clock, base: Snapshot | None = None) -> datetime:
     """The instant that `--time` names, else that of the commit, else the start of the present day (UTC).
+
+    Whoever commits chooses the date: it does not count when it is before that of the base, or in the future.
 
     Args:
         text: of `--time`.
         snapshot: the config repo.
-        clock: asked only when the snapshot has no commit.
+        clock: tells the present.
+        base: what the config repo is compared with.
 
     Raises:
         BadOption: the text is no instant.
@@ -31,7 +34,8 @@ def reference_time(text: str | None, snapshot: Snapshot, clock: Clock) -> dateti
         except ElError as error:
             expected = "an instant such as 2026-03-01T06:40Z"
             raise BadOption(option="--time", found=text, expected=expected) from error
-    committed = snapshot.id.committed_at
-    if committed is not None:
-        return committed.replace(second=0, microsecond=0)
-    return clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    now, committed = clock.now(), snapshot.id.committed_at
+    if committed is None:
+        return now.replace(hour=0, minute=0, second=0, microsecond=0)
+    of_base = committed if base is None else base.id.committed_at or committed
+    return min(max(committed, of_base), now).replace(second=0, microsecond=0)

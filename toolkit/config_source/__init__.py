@@ -4,7 +4,7 @@ from toolkit.config_source.archive import from_archive
 from toolkit.config_source.base import NoBase, open_base
 from toolkit.config_source.checkout import Checkout, find_checkout
 from toolkit.config_source.commit import from_git
-from toolkit.config_source.directory import from_directory
+from toolkit.config_source.directory import from_directory, read_file
 from toolkit.config_source.errors import (
     BadArchive,
     BadCheckout,
@@ -41,5 +41,6 @@ __all__ = [
     "named_repo",
     "open_base",
     "open_snapshot",
+    "read_file",
     "require_age",
 ]

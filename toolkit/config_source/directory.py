@@ -1,9 +1,17 @@
-"""A plain directory as a snapshot."""
+"""A plain directory as a snapshot: the one place that opens the files of a config repo.
 
+Nothing below the root is reached through a link, not even one that takes the place of a folder while it is read: each
+folder is opened by its name in the open folder above it.
+"""
+
+from __future__ import annotations
+
+import errno
 import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, content_digest
@@ -12,16 +20,25 @@ from toolkit.entities.source_files import folder_problem, is_config_file, is_con
 
 _CHUNK = 1 << 20
 
+_MOST_FOLDERS = 100
+"""Deeper than any config repo; each level keeps a folder open."""
+
+_MOST_BYTES = 256 << 20
+"""More configuration than any repo has; a file with holes can be as large as the disk."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
 
 def from_directory(root: Path, identity: SnapshotId | None = None) -> Snapshot:
-    """Reads a directory as it is now; hidden directories are left out.
+    """Reads a directory as it is now; hidden directories are left out, and links are not followed.
 
     Args:
-        root: the directory.
+        root: the directory; may itself be a link.
         identity: what the snapshot is known by; None: the digest of the content.
     """
-    reading = _Reading(root)
-    reading.read()
+    reading = _Reading()
+    reading.read(root)
     return Snapshot(
         root=str(root),
         files=reading.files,
@@ -31,79 +48,127 @@ def from_directory(root: Path, identity: SnapshotId | None = None) -> Snapshot:
     )
 
 
+def read_file(path: Path) -> bytes:
+    """The content of a file that a repo may hold beside its configuration.
+
+    Args:
+        path: the user's own, but for its last name, which may be a link that somebody committed.
+
+    Raises:
+        OSError: it cannot be read, or is a link, a pipe or a device.
+    """
+    with _opened(str(path), _FILE) as file:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, "is no file, but a folder, a pipe, a socket or a device")
+        return b"".join(iter(lambda: os.read(file, _CHUNK), b""))
+
+
 class _Reading:
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.names: set[str] = set()
         self.digests: list[tuple[bytes, bytes]] = []
         self.problems: list[Problem] = []
+        self.left = _MOST_BYTES
 
-    def read(self) -> None:
-        for path in self._walk(self.root):
-            name = path.relative_to(self.root).as_posix()
-            if path.is_symlink():  # a file of that name may be a hold of the operator, or feedctl's own
-                self.problems.extend(own_files([name]))
-            try:
-                self._file(path, name)
-            except OSError as error:
-                self._unreadable(path, name, error)
-
-    def _walk(self, directory: Path) -> Iterator[Path]:
-        for entry in self._entries(directory):
-            if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith("."):
-                    self._check_folder(Path(entry.path).relative_to(self.root).as_posix())
-                    yield from self._walk(Path(entry.path))
-            else:
-                yield Path(entry.path)
-
-    def _entries(self, directory: Path) -> list[os.DirEntry[str]]:
-        """What is in a directory; one that cannot be read may hold configuration and is then a problem."""
+    def read(self, root: Path) -> None:
         try:
-            return sorted(os.scandir(directory), key=lambda each: each.name)
+            with _opened(str(root), _FOLDER) as folder:
+                self._folder(folder, "", depth=1)
         except OSError as error:
-            self._unreadable(directory, directory.relative_to(self.root).as_posix(), error, what="folder")
-            return []
+            self._unreadable(".", error, what="folder")
 
-    def _file(self, path: Path, name: str) -> None:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            self._linked_directory(name)
+    def _folder(self, folder: int, prefix: str, depth: int) -> None:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda each: each.name)
+        for entry in found:
+            name = f"{prefix}{entry.name}"
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and entry.name.startswith("."):
+                continue
+            try:
+                if is_folder:
+                    self._subfolder(folder, entry.name, name, depth)
+                else:
+                    self._file(folder, entry.name, name)
+            except OSError as error:
+                self._unreadable(name, error, what="folder" if is_folder else "file")
+
+    def _subfolder(self, above: int, entry: str, name: str, depth: int) -> None:
+        if is_config_file(name):
+            self.problems.append(folder_problem(name))
+        if depth == _MOST_FOLDERS:
+            message = f"found folders more than {_MOST_FOLDERS} levels deep"
+            self._problem(name, "unreadable", message, "move the files up")
+            return
+        with _opened(entry, _FOLDER | os.O_NOFOLLOW, above) as folder:
+            self._folder(folder, f"{name}/", depth + 1)
+
+    def _file(self, folder: int, entry: str, name: str) -> None:
+        mode = os.stat(entry, dir_fd=folder, follow_symlinks=False).st_mode
+        if stat.S_ISLNK(mode):
+            self._link(folder, entry, name)
         elif stat.S_ISREG(mode):
-            self._content(path, name)
+            self._content(folder, entry, name)
         else:
             self._special(name)
 
-    def _check_folder(self, name: str) -> None:
-        if is_config_file(name):
-            self.problems.append(folder_problem(name))
+    def _content(self, folder: int, entry: str, name: str) -> None:
+        is_config = is_config_file(name)
+        if not is_config:
+            self.names.add(name)
+        digest = hashlib.sha256()
+        with _opened(entry, _FILE, folder) as file:
+            if not stat.S_ISREG(os.fstat(file).st_mode):  # it was a file a moment ago
+                self._special(name)
+                return
+            parts = []
+            while chunk := os.read(file, _CHUNK):
+                digest.update(chunk)
+                if is_config:
+                    self._spend(len(chunk))
+                    parts.append(chunk)
+        if is_config:
+            self.files[name] = b"".join(parts)
+        self.digests.append((os.fsencode(name), digest.digest()))
+
+    def _spend(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise OSError(errno.EFBIG, f"the repo has more than {_MOST_BYTES >> 20} MiB of configuration")
 
     def _special(self, name: str) -> None:
-        """A socket, a pipe or a device, or a link to one: reading it may never end."""
+        """A socket, a pipe or a device: reading it may never end."""
         self.names.add(name)
         if is_config_file(name):
             self._problem(name, "unreadable", "found a pipe, a socket or a device, expected a file", "write the file")
 
-    def _content(self, path: Path, name: str) -> None:
-        if is_config_file(name):
-            self.files[name] = path.read_bytes()
-            digest = hashlib.sha256(self.files[name]).digest()
-        else:
-            self.names.add(name)
-            digest = _digest(path)
-        self.digests.append((os.fsencode(name), digest))
-
-    def _linked_directory(self, name: str) -> None:
-        if is_config_place(name):
-            self._problem(name, "symlink", "found a link to a directory, expected a directory", "move the files here")
-
-    def _unreadable(self, path: Path, name: str, error: OSError, what: str = "file") -> None:
-        self.digests.append((os.fsencode(name), b"unreadable"))
-        if path.is_symlink() and isinstance(error, FileNotFoundError):
-            message = f"found a broken link to {path.readlink()}, expected a file"
+    def _link(self, folder: int, entry: str, name: str) -> None:
+        """As in a commit, a link is its text; a file of feedctl's names may be its own, or a hold, and a link is none."""
+        self.problems.extend(own_files([name]))
+        target = os.readlink(entry, dir_fd=folder)
+        self.digests.append((os.fsencode(name), hashlib.sha256(os.fsencode(target)).digest()))
+        try:
+            leads_to_folder = stat.S_ISDIR(os.stat(entry, dir_fd=folder).st_mode)
+        except FileNotFoundError:
+            message = f"found a broken link to {target}, expected a file"
             self._problem(name, "broken-symlink", message, "mend or remove the link")
-        elif (path.is_symlink() or what == "folder") and not is_config_place(name):
+            return
+        except OSError as error:  # it leads to itself, or to where the user of this run may not look
+            if is_config_place(name):
+                self._unreadable(name, error, what="file")
+                return
+            leads_to_folder = False
+        self.names.add(name)
+        if is_config_place(name) and leads_to_folder:
+            self._problem(name, "symlink", "found a link to a directory, expected a directory", "move the files here")
+        elif is_config_place(name):
+            self._problem(name, "symlink", f"found a link to {target}, expected a file", "put the content itself here")
+
+    def _unreadable(self, name: str, error: OSError, what: str) -> None:
+        """A folder that cannot be read may hold configuration and is then a problem."""
+        self.digests.append((os.fsencode(name), b"unreadable"))
+        if what == "folder" and name != "." and not is_config_place(name):
             self.names.add(name)
         else:
             self._problem(name, "unreadable", f"the {what} cannot be read: {error.strerror}", "check its permissions")
@@ -112,9 +177,15 @@ class _Reading:
         self.problems.append(Problem(file=name, rule=rule, message=message, hint=hint))
 
 
-def _digest(path: Path) -> bytes:
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return digest.digest()
+@contextmanager
+def _opened(name: str, flags: int, folder: int | None = None) -> Iterator[int]:
+    try:
+        descriptor = os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ELOOP and flags & os.O_NOFOLLOW:
+            raise OSError(errno.ELOOP, "is no file, but a link") from error
+        raise
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -134,11 +134,14 @@ class StaleSnapshot(InvalidInput):
         snapshot: what was read.
         committed_at: when it was committed; None: unknown.
         max_age: of repo.yaml.
+        is_future: the date is later than now, so that nobody can tell the age.
     """
 
-    def __init__(self, *, snapshot: str, committed_at: str | None, max_age: str) -> None:
-        self.snapshot, self.committed_at, self.max_age = snapshot, committed_at, max_age
+    def __init__(self, *, snapshot: str, committed_at: str | None, max_age: str, is_future: bool = False) -> None:
+        self.snapshot, self.committed_at, self.max_age, self.is_future = snapshot, committed_at, max_age, is_future
         found = "has no commit time" if committed_at is None else f"is from {committed_at}"
+        if is_future:
+            found += ", which is in the future"
         super().__init__(
             f"the config repo ({snapshot}) {found}, expected one at most {max_age} old (max_age in repo.yaml); "
             "update the checkout or archive"

@@ -3,12 +3,15 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from toolkit.config_source.errors import StaleSnapshot
 from toolkit.el import Frequency, format_instant, shift
 from toolkit.entities.problems import Problem
+
+_CLOCKS_DIFFER = timedelta(minutes=5)
+"""By how much the clock of whoever committed may be ahead."""
 
 
 class SnapshotKind(StrEnum):
@@ -60,7 +63,7 @@ class Snapshot:
 
 
 def require_age(snapshot: SnapshotId, max_age: Frequency | None, now: datetime) -> None:
-    """Refuses a snapshot that is older than `repo.yaml: max_age`, or of unknown age.
+    """Refuses a snapshot that is older than `repo.yaml: max_age`, or of unknown age; one of the future stays young.
 
     Args:
         snapshot: what was read.
@@ -68,14 +71,15 @@ def require_age(snapshot: SnapshotId, max_age: Frequency | None, now: datetime) 
         now: the wall clock.
 
     Raises:
-        StaleSnapshot: it is too old, or has no date.
+        StaleSnapshot: it is too old, or has no date, or one in the future.
     """
     if max_age is None:
         return
     committed = snapshot.committed_at
-    if committed is None or committed < shift(now, max_age, -1):
+    is_future = committed is not None and committed > now + _CLOCKS_DIFFER
+    if committed is None or is_future or committed < shift(now, max_age, -1):
         age = None if committed is None else format_instant(committed.replace(second=0, microsecond=0))
-        raise StaleSnapshot(snapshot=str(snapshot), committed_at=age, max_age=str(max_age))
+        raise StaleSnapshot(snapshot=str(snapshot), committed_at=age, max_age=str(max_age), is_future=is_future)
 
 
 def content_digest(contents: Iterable[tuple[bytes, bytes]]) -> str:

@@ -41,14 +41,16 @@ def test_names_with_blanks_and_unicode_are_read(tmp_path: Path) -> None:
     assert from_directory(root).files["feeds/web größe/my feed.yaml"] == b"kind: feed\n"
 
 
-def test_a_link_to_a_file_is_read(tmp_path: Path) -> None:
+def test_a_link_to_a_file_is_a_problem_where_configuration_is(tmp_path: Path) -> None:
     root = write(tmp_path / "repo", REPO)
     (tmp_path / "shared.yaml").write_text("kind: cluster\n")
     (root / "clusters").mkdir()
     (root / "clusters" / "shared.yaml").symlink_to(tmp_path / "shared.yaml")
+    (root / "workflows" / "shared.sql").symlink_to(tmp_path / "shared.yaml")
     snapshot = from_directory(root)
-    assert snapshot.files["clusters/shared.yaml"] == b"kind: cluster\n"
-    assert snapshot.problems == ()
+    assert [(each.file, each.rule) for each in snapshot.problems] == [("clusters/shared.yaml", "symlink")]
+    assert "clusters/shared.yaml" not in snapshot.files
+    assert "workflows/shared.sql" in snapshot.names
 
 
 def test_a_broken_link_is_a_problem(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_what_is_no_file_in_the_place_of_configuration_is_a_problem(tmp_path: Pa
         "defaults.yaml: unreadable: found a folder, expected a file; write the file",
         "feeds/pipe.yaml: unreadable: found a pipe, a socket or a device, expected a file; write the file",
         "feeds/web.yaml: unreadable: found a folder, expected a file; write the file",
-        "holds.yaml: unreadable: found a pipe, a socket or a device, expected a file; write the file",
+        "holds.yaml: symlink: found a link to /dev/null, expected a file; put the content itself here",
     ]
 
 

@@ -1,4 +1,4 @@
-"""A folder of configuration is a folder, and a file in an archive is its content."""
+"""Configuration is in files and folders, and not in links to them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from toolkit.linter.rule import Rule
 
 RULE = Rule(
     id="symlink",
-    name="A folder of configuration is a folder, and a file in an archive is its content",
+    name="Configuration is in files and folders, and not in links to them",
     severity=Severity.ERROR,
     rationale=(
-        "A link leads out of what was committed or archived: two readers of one snapshot would see different entities."
+        "A link leads out of what was committed or archived: two readers of one snapshot would see different entities,"
+        " and messages about a file would show lines of one that only the reader may read."
     ),
     bad="""\
 # feeds/web -> ../../other-repo/feeds, a link to a folder
