@@ -1,7 +1,12 @@
 """A zip or tar archive as a snapshot; nothing is unpacked to the disk."""
 
+import bz2
+import gzip
 import hashlib
+import io
+import math
 import re
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -9,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from toolkit.config_source.errors import BadArchive
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
@@ -22,7 +28,24 @@ SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
 _MOST_BYTES = 256 << 20
 """More configuration than any repo has; a small archive can expand to terabytes."""
 
+_MOST_HEADERS = 64 << 20
+"""Names, times and the like of all members."""
+
+_CHUNK = 1 << 20
+"""More than the header of one member has; what is read of a member at once."""
+
+_DECOMPRESSORS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open))
+"""By what the file begins with. Not xz: such a file says how much memory it needs, up to 4 GiB."""
+
+_ZIP_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2})
+
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+_DAMAGED = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
+    *(EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError, LookupError),
+)
+"""What the standard library raises for an archive with a wrong byte in it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,10 +84,12 @@ def from_archive(path: Path) -> Snapshot:
 def _read(path: Path) -> _Archive:
     try:
         archive = _read_zip(path) if path.name.endswith(".zip") else _read_tar(path)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise BadArchive(path=str(path), reason=f"cannot be read ({error})") from error
+    except BadArchive:
+        raise
     except OSError as error:
         raise BadArchive(path=str(path), reason=f"cannot be read ({error.strerror or error})") from error
+    except _DAMAGED as error:
+        raise BadArchive(path=str(path), reason=f"cannot be read ({error})") from error
     seen: set[str] = set()
     for member in archive.members:
         _check_name(member.name, path)
@@ -86,7 +111,7 @@ def _wanted(name: str) -> bool:
 
 
 def _read_zip(path: Path) -> _Archive:
-    with zipfile.ZipFile(path) as archive:
+    with path.open("rb") as file, zipfile.ZipFile(_Bounded(file, path, at_once=_MOST_HEADERS)) as archive:
         return _Archive(members=tuple(_zip_members(archive, path)), comment=archive.comment.decode(errors="replace"))
 
 
@@ -98,31 +123,77 @@ def _zip_members(archive: zipfile.ZipFile, path: Path) -> Iterator[_Member]:
         is_file = (info.external_attr >> 28) in {0, 0o10}
         content = None
         if is_file and _wanted(info.filename):
+            if info.compress_type not in _ZIP_METHODS:
+                raise BadArchive(path=str(path), reason=f"has the member {info.filename!r}, packed in an unusual way")
             budget.spend(info.file_size)
-            content = archive.read(info)
+            with archive.open(info) as stream:  # `read` without a size would trust the member, not its header
+                content = stream.read(info.file_size)
         yield _Member(name=info.filename, is_file=is_file, content=content, modified=zip_time(info))
 
 
 def _read_tar(path: Path) -> _Archive:
-    with tarfile.open(path, "r:*") as archive:
-        return _Archive(members=tuple(_tar_members(archive, path)), comment=archive.pax_headers.get("comment", ""))
+    with path.open("rb") as file:
+        start = file.read(4)
+    opened = next((each for magic, each in _DECOMPRESSORS if start.startswith(magic)), io.open)
+    with opened(path, "rb") as stream:
+        bounded = _Bounded(stream, path, at_once=_CHUNK, in_all=_MOST_HEADERS)
+        with tarfile.open(fileobj=bounded, mode="r:") as archive:
+            members = tuple(_tar_members(archive, bounded, path))
+            return _Archive(members=members, comment=archive.pax_headers.get("comment", ""))
 
 
-def _tar_members(archive: tarfile.TarFile, path: Path) -> Iterator[_Member]:
+def _tar_members(archive: tarfile.TarFile, bounded: "_Bounded", path: Path) -> Iterator[_Member]:
     budget = _Budget(path)
     for info in archive:
         if info.isdir():
             continue
-        stream = None
-        if info.isreg() and _wanted(info.name):
+        is_file = info.isreg() and not info.issparse()
+        content = None
+        if is_file and _wanted(info.name):
             budget.spend(info.size)
-            stream = archive.extractfile(info)
-        yield _Member(
-            name=info.name.removeprefix("./"),
-            is_file=info.isreg(),
-            content=None if stream is None else stream.read(),
-            modified=datetime.fromtimestamp(int(info.mtime), UTC),
-        )
+            bounded.in_all += info.size
+            content = _content(archive, info)
+        name = info.name.removeprefix("./")
+        yield _Member(name=name, is_file=is_file, content=content, modified=_modified(info, path))
+
+
+def _content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
+    stream = archive.extractfile(info)
+    return b"" if stream is None else b"".join(iter(lambda: stream.read(_CHUNK), b""))
+
+
+def _modified(info: tarfile.TarInfo, path: Path) -> datetime:
+    try:
+        return datetime.fromtimestamp(int(info.mtime), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        reason = f"has the member {info.name!r} with a time that cannot be ({info.mtime})"
+        raise BadArchive(path=str(path), reason=reason) from error
+
+
+class _Bounded(io.RawIOBase):
+    """A file of which the standard library reads as much at once as a header asks for, but not more than is wise."""
+
+    def __init__(self, stream: IO[bytes], path: Path, *, at_once: int, in_all: int | None = None) -> None:
+        self.stream, self.path, self.at_once = stream, path, at_once
+        self.in_all: float = math.inf if in_all is None else in_all
+
+    def read(self, size: int = -1, /) -> bytes:
+        if size > self.at_once:
+            raise BadArchive(path=str(self.path), reason=f"has a header of more than {self.at_once >> 20} MiB")
+        data = self.stream.read(_CHUNK if size < 0 else size)  # without a size: the end of a zip, 64 KiB
+        self.in_all -= len(data)
+        if self.in_all < 0:
+            raise BadArchive(path=str(self.path), reason=f"has more than {_MOST_HEADERS >> 20} MiB of headers")
+        return data
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self.stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self.stream.tell()
+
+    def seekable(self) -> bool:
+        return True
 
 
 class _Budget:
@@ -131,7 +202,7 @@ class _Budget:
 
     def spend(self, size: int) -> None:
         self.left -= size
-        if self.left < 0:
+        if self.left < 0 or size < 0:
             raise BadArchive(path=str(self.path), reason=f"has more than {_MOST_BYTES >> 20} MiB of configuration")
 
 
@@ -150,7 +221,8 @@ def _identity(archive: _Archive, path: Path) -> SnapshotId:
     comment = archive.comment.strip()
     commit = comment if _COMMIT.fullmatch(comment) else None
     newest = max((member.modified for member in archive.members), default=None)
-    digest = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    with path.open("rb") as file:
+        digest = f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
     return SnapshotId(kind=SnapshotKind.ARCHIVE, value=commit or digest, committed_at=newest)
 
 
