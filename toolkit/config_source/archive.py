@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from toolkit.config_source.errors import BadArchive
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
@@ -173,7 +172,7 @@ def _modified(info: tarfile.TarInfo, path: Path) -> datetime:
 class _Bounded(io.RawIOBase):
     """A file of which the standard library reads as much at once as a header asks for, but not more than is wise."""
 
-    def __init__(self, stream: IO[bytes], path: Path, *, at_once: int, in_all: int | None = None) -> None:
+    def __init__(self, stream: io.BufferedIOBase, path: Path, *, at_once: int, in_all: int | None = None) -> None:
         self.stream, self.path, self.at_once = stream, path, at_once
         self.in_all: float = math.inf if in_all is None else in_all
 
