@@ -144,7 +144,7 @@ class _Reading:
             self._problem(name, "unreadable", "found a pipe, a socket or a device, expected a file", "write the file")
 
     def _link(self, folder: int, entry: str, name: str) -> None:
-        """As in a commit, a link is its text; a file of feedctl's names may be its own, or a hold, and a link is none."""
+        """As in a commit, a link is its text; one with a name of feedctl's own is not what it stands for."""
         self.problems.extend(own_files([name]))
         target = os.readlink(entry, dir_fd=folder)
         self.digests.append((os.fsencode(name), hashlib.sha256(os.fsencode(target)).digest()))
