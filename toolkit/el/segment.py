@@ -10,14 +10,12 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from toolkit.el.errors import ElError
-from toolkit.el.fields import COARSE_TO_FINE, RANGE_IN_WORDS, REGEX, Field, render_field
-from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex
+from toolkit.el.fields import COARSE_TO_FINE, RANGE_IN_WORDS, Field, render_field
+from toolkit.el.matching import Reader, key_of, reader, regex_of, unreadable
+from toolkit.el.tokens import DateField, Literal, Token, Variable
 
 OWN_PREFIX = ".feedctl"
 """Names that begin so are feedctl's own; they conform to no glob and no variable."""
-
-
-_CACHED = 4096
 
 
 class Found(NamedTuple):
@@ -39,7 +37,7 @@ class Segment:
         whole: the text of the whole template, for errors.
 
     Raises:
-        ElError: a malformed glob.
+        ElError: a malformed glob, or a part that is repeated among others that leave open where it stands.
     """
 
     tokens: tuple[Token, ...]
@@ -47,7 +45,7 @@ class Segment:
 
     def __post_init__(self) -> None:
         if self.literal is None:
-            _ = self.regex  # a malformed glob is refused at once, not at first use
+            _ = self._reader  # what cannot be read is refused at once, not at first use
 
     @cached_property
     def literal(self) -> str | None:
@@ -79,12 +77,12 @@ class Segment:
         """What the name says, or None when it does not conform."""
         if self.literal is not None:
             return _NOTHING if name == self.literal else None
-        match = self.regex.fullmatch(name)
-        if match is None:
+        texts = None if name.startswith(OWN_PREFIX) else self._reader(name)
+        if texts is None:
             return None
-        fields = {field: match[f"f{at}"] for at, field in enumerate(self.fields)}
-        variables = {variable: match[f"v{at}"] for at, variable in enumerate(self.variables)}
-        return Found(fields, variables)
+        return Found(
+            {field: texts[at] for field, at in self._places[0]}, {name: texts[at] for name, at in self._places[1]}
+        )
 
     def render(self, local: datetime, variables: Mapping[str, str]) -> str:
         """The name at a local time.
@@ -114,12 +112,33 @@ class Segment:
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """Of a name with a variable part; its groups are the date fields and user variables in their order."""
+        """Of a name of literals and date fields alone; its groups are the date fields in their order."""
+        return _guarded(self.tokens)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        repeated = unreadable(self.tokens)
+        if repeated is not None:
+            raise self._not_readable(repeated)
         try:
-            return _compiled(self.tokens)
+            return reader(self.tokens)
         except re.error as error:
             expected = "a glob such as *, ?, [a-z], [!a] or {one,other}"
             raise ElError(text=self.whole, position=0, found=f"'{self.text}'", expected=expected) from error
+
+    @cached_property
+    def _places(self) -> tuple[tuple[tuple[Field, int], ...], tuple[tuple[str, int], ...]]:
+        """Which of the texts that are read are of which date fields, and of which variables."""
+        said = [token for token in self.tokens if key_of(token) is not None]
+        fields = ((token.field, at) for at, token in enumerate(said) if isinstance(token, DateField))
+        variables = ((token.name, at) for at, token in enumerate(said) if isinstance(token, Variable))
+        return tuple(fields), tuple(variables)
+
+    def _not_readable(self, repeated: DateField | Variable) -> ElError:
+        found = f"${{{key_of(repeated)}}}"
+        position = repeated.position if isinstance(repeated, Variable) else max(self.whole.rfind(found), 0)
+        expected = "it once in this name, since other parts leave open where it stands; write it in a name of its own"
+        return ElError(text=self.whole, position=position, found=found, expected=expected)
 
     def _rendered(self, token: Token, local: datetime, variables: Mapping[str, str]) -> str:
         if isinstance(token, DateField):
@@ -145,28 +164,9 @@ class Segment:
         return value
 
 
-@lru_cache(maxsize=_CACHED)
-def _compiled(tokens: tuple[Token, ...]) -> re.Pattern[str]:
-    """The regular expression of a name with a variable part; feeds share most of them."""
-    seen: dict[Field | str, str] = {}
-    at = {"f": 0, "v": 0}
-    pieces = (_piece(token, seen, at) for token in tokens)
-    return re.compile(f"(?!{re.escape(OWN_PREFIX)})" + "".join(pieces), re.DOTALL)
-
-
-def _piece(token: Token, seen: dict[Field | str, str], at: dict[str, int]) -> str:
-    """The regular expression of one token; a repeated field or variable must repeat its first text."""
-    if isinstance(token, Literal):
-        return re.escape(token.text)
-    if isinstance(token, Glob):
-        return glob_regex(token.text)
-    kind, key = ("f", token.field) if isinstance(token, DateField) else ("v", token.name)
-    group, body = f"{kind}{at[kind]}", REGEX[token.field] if isinstance(token, DateField) else "[^/]+"
-    at[kind] += 1
-    if key in seen:
-        return f"(?P<{group}>(?P={seen[key]}))"
-    seen[key] = group
-    return f"(?P<{group}>{body})"
+@lru_cache(maxsize=4096)
+def _guarded(tokens: tuple[Token, ...]) -> re.Pattern[str]:
+    return re.compile(f"(?!{re.escape(OWN_PREFIX)}){regex_of(tokens).pattern}", re.DOTALL)
 
 
 def _source(token: Token) -> str:

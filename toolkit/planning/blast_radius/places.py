@@ -124,8 +124,9 @@ def _of_template(role: str, template: PathTemplate, default_fs: str) -> Place:
 
 
 def _names(segment: Segment, local: datetime) -> Iterator[str]:
+    """As many as samples can need; some names have more than any machine can count."""
     choices = (tuple(_choices(token, local)) for token in segment.tokens)
-    return ("".join(parts) for parts in product(*choices))
+    return islice(("".join(parts) for parts in product(*choices)), _MOST_SAMPLES)
 
 
 def _choices(token: Token, local: datetime) -> Iterator[str]:
