@@ -21,6 +21,10 @@ _STORE = re.compile(
 _ANY = re.compile(rf"{_STORE.pattern}|(?<=:)//(?!\.{{3}}:)[^/:@\s\"]*:(?!\$\{{)[^/@\s\"]+@")
 """Of other URLs, such as a database's, a user with a password that is none by reference and not left out already."""
 
+_BEFORE_AT = re.compile(r"(?<![^\s\"])[^\s\"]*@")
+"""Up to the last ``@`` of a word: behind it are no credentials, so that each address that is begun there ends there,
+and nothing is looked through once for every address."""
+
 _OPTION = re.compile(
     r"(?i)(?<=[?&])([a-z_-]*(?:password|passwd|pwd|secret|token|signature|sig|key)=)(?!\$\{)([^&\s\"']+)"
 )
@@ -36,7 +40,8 @@ def has_credentials(address: str) -> bool:
 
 def without_credentials(text: str) -> str:
     """The text with asterisks for the credentials in its addresses, also those of databases; as long as before."""
-    return _OPTION.sub(lambda found: found[1] + "*" * len(found[2]), _ANY.sub(_hidden, text))
+    known = _BEFORE_AT.sub(lambda word: _ANY.sub(_hidden, word.group()), text)
+    return _OPTION.sub(lambda found: found[1] + "*" * len(found[2]), known)
 
 
 def _hidden(found: re.Match[str]) -> str:

@@ -1,4 +1,8 @@
-"""From a YAML file to plain data: YAML 1.2 scalars, text keys, no duplicate keys, no tags, no alias bombs."""
+"""From a YAML file to plain data: YAML 1.2 scalars, text keys, no duplicate keys, no tags, no alias bombs.
+
+Whoever may open a pull request writes these files, so reading one takes time that grows with its size alone, and what
+is unreasonably large is refused.
+"""
 
 import re
 from collections.abc import Iterator
@@ -15,6 +19,14 @@ _MAX_NODES = 200_000
 """More values than any honest file has; a few aliases of aliases make billions."""
 
 _MAX_DEPTH = 100
+
+MOST_CHARACTERS = 4096
+"""Of a key or a value: names, paths, texts that people read. All that looks at one value later may rely on it."""
+
+_MOST_PROBLEMS = 1000
+"""Of one file; what follows is counted only."""
+
+_COMMENT_OR_TAB = re.compile(r"#[^\n]*|\t")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,9 +58,21 @@ def load_yaml(data: bytes, file: str) -> LoadedYaml:
         if b"\t" in data:
             construction.problems.extend(_tabs(data, node, file))
     except YamlUnreadableError as error:
-        return LoadedYaml(data=None, has_null=False, problems=(*construction.problems, error.problem))
-    problems = tuple(construction.problems)
+        return LoadedYaml(data=None, has_null=False, problems=_shown([*construction.problems, error.problem]))
+    problems = _shown(construction.problems)
     return LoadedYaml(data=None if problems else document, has_null=construction.has_null, problems=problems)
+
+
+def _shown(problems: list[Problem]) -> tuple[Problem, ...]:
+    """Each problem once however often an alias repeats it, and not more of them than anybody reads."""
+    different = sorted(dict.fromkeys(problems))
+    more = different[_MOST_PROBLEMS:]
+    if not more:
+        return tuple(different)
+    message = f"the file has {len(more)} more problems from here on"
+    first = more[0]
+    rest = Problem(file=first.file, line=first.line, column=first.column, rule=first.rule, message=message)
+    return (*different[:_MOST_PROBLEMS], rest)
 
 
 class _Construction:
@@ -83,6 +107,8 @@ class _Construction:
             self._refuse_tag(node)
         self._count += 1
         text: str = node.value
+        if len(text) > MOST_CHARACTERS:
+            self._refuse_length(node)
         if not tag[0]:
             return text
         value = plain_scalar(text)
@@ -106,7 +132,7 @@ class _Construction:
             return key
         found = f"{node.value!r}" if isinstance(node, ScalarNode) else "a list or a mapping"
         self._note(node, "key-type", f"found {found} as a key, expected text", "put quotes around it")
-        return str(node.value)
+        return f"{node.start_mark.line}:{node.start_mark.column}"  # nobody reads it, and a list may be deep
 
     def _enter(self, node: Node) -> None:
         if node.tag.__class__ is str:
@@ -117,6 +143,10 @@ class _Construction:
             raise YamlUnreadableError(
                 self._problem(node, "alias-bomb", message, "write values out, or use defaults.yaml")
             )
+
+    def _refuse_length(self, node: ScalarNode) -> None:
+        message = f"found a text of {len(node.value)} characters, expected at most {MOST_CHARACTERS}"
+        self._note(node, "too-large", message, "shorten it, or put it into a file of its own and name that")
 
     def _refuse_tag(self, node: Node) -> None:
         self._note(node, "yaml-tag", f"found the tag {node.tag!r}, expected a plain value", "remove the tag")
@@ -134,13 +164,11 @@ class _Construction:
 def _tabs(data: bytes, root: Node, file: str) -> Iterator[Problem]:
     """Tabs between values; libyaml lets some pass that other YAML readers stumble over."""
     text = data.decode()
-    inside = _scalar_ranges(root)
-    for match in re.finditer(r"[^\t\n]*?\t", text):
-        offset = match.end() - 1
-        start = text.rfind("\n", 0, offset) + 1
-        if any(first <= offset < last for first, last in inside) or _in_comment(text, start, offset, inside):
-            continue
-        line = text.count("\n", 0, offset) + 1
+    line, start, counted = 1, 0, 0
+    for offset in _tabs_between(text, root):
+        line += text.count("\n", counted, offset)
+        start = max(start, text.rfind("\n", counted, offset) + 1)
+        counted = offset
         yield Problem(
             file=file,
             line=line,
@@ -151,13 +179,11 @@ def _tabs(data: bytes, root: Node, file: str) -> Iterator[Problem]:
         )
 
 
-def _in_comment(text: str, start: int, offset: int, inside: list[tuple[int, int]]) -> bool:
-    hash_at = text.find("#", start, offset)
-    while hash_at >= 0 and any(first <= hash_at < last for first, last in inside):
-        hash_at = text.find("#", hash_at + 1, offset)
-    return hash_at >= 0
-
-
-def _scalar_ranges(root: Node) -> list[tuple[int, int]]:
-    ranges = {node.start_mark.index: node.end_mark.index for node in scalars(root)}
-    return list(ranges.items())
+def _tabs_between(text: str, root: Node) -> Iterator[int]:
+    """The offsets of the tabs that are neither in a scalar nor in a comment."""
+    scalar_ranges = sorted({(node.start_mark.index, node.end_mark.index) for node in scalars(root)})
+    begin = 0
+    for first, last in (*scalar_ranges, (len(text), len(text))):
+        found = _COMMENT_OR_TAB.finditer(text, begin, first)
+        yield from (match.start() for match in found if match.group() == "\t")
+        begin = max(begin, last)

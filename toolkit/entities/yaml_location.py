@@ -61,11 +61,17 @@ def _root(data: bytes) -> Node | None:
 
 def _child(node: Node | None, step: str | int) -> tuple[Node, Node] | None:
     if isinstance(node, MappingNode):
-        return next(((key, value) for key, value in node.value if key.value == step), None)
+        return _by_key(node).get(step)
     if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
         item = node.value[step]
         return item, item
     return None
+
+
+@lru_cache(maxsize=64)
+def _by_key(node: MappingNode) -> dict[str | int, tuple[Node, Node]]:
+    """Found once for a mapping: thousands of wrong keys in one ask for their places one after the other."""
+    return {key.value: (key, value) for key, value in reversed(node.value) if isinstance(key, ScalarNode)}
 
 
 def _span(node: Node) -> Span:

@@ -11,6 +11,9 @@ from toolkit.entities.problems import Problem
 _DEEPEST_PARSE = 2000
 """The composer is recursive C code: at some 30,000 levels it overruns the stack and takes the process with it."""
 
+_MOST_BYTES = 1 << 20
+"""Far more than any entity or list of holds has; all that reads a file more than once may rely on it."""
+
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -42,8 +45,9 @@ def compose(data: bytes, file: str) -> Node:
     """The root node of the only document in a file.
 
     Raises:
-        YamlUnreadableError: no UTF-8, not YAML, empty, or more than one document.
+        YamlUnreadableError: too large, no UTF-8, not YAML, empty, or more than one document.
     """
+    _check_size(data, file)
     _check_encoding(data, file)
     _check_depth(data, file)
     try:
@@ -59,6 +63,12 @@ def compose(data: bytes, file: str) -> Node:
 
 def _problem(file: str, line: int, column: int, rule: str, message: str, hint: str = "") -> Problem:
     return Problem(file=file, line=line, column=column, rule=rule, message=message, hint=hint)
+
+
+def _check_size(data: bytes, file: str) -> None:
+    if len(data) > _MOST_BYTES:
+        message = f"the file has {len(data)} bytes, expected at most {_MOST_BYTES} (1 MiB)"
+        raise YamlUnreadableError(_problem(file, 1, 1, "too-large", message, "divide it, or remove it"))
 
 
 def _check_encoding(data: bytes, file: str) -> None:

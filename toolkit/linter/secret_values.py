@@ -14,16 +14,16 @@ _SHAPES = (
     ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
     ("a Slack token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,}"),
     ("a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
-    ("a signed token (JWT)", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"),
+    ("a signed token (JWT)", r"\beyJ(?:[A-Za-z0-9_]|-(?!eyJ)){8,}+\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"),
     ("an Azure storage key", r"\bAccountKey=[A-Za-z0-9+/]{40,}=*"),
-    ("a URL with a password", r"://(?:\$\{[^}]*\}|[^/@:\s])*+:(?!\$\{|\*+@)[^/@\s]+@"),
+    ("a URL with a password", r"://(?:\$\{[^{}]*\}|[^/@:\s])*+:(?!\$\{|\*+@)[^/@\s]+@"),
     ("a password in a URL", r"(?i:[?&;](?:password|passwd|pwd)=)(?!\$\{|\*+(?:[&;]|$))[^&;\s]+"),
 )
 _SECRET = re.compile("|".join(f"(?P<s{index}>{shape})" for index, (_, shape) in enumerate(_SHAPES)))
 
 _NAMED = re.compile(
     r"(?i:(?:^|[._-]|(?<=[a-z]))(?:password|passwd|pwd|secret|token|api[._-]?key|access[._-]?key|secret[._-]?key|"
-    r"private[._-]?key|account[._-]?key(?:[._-].*)?))$"
+    r"private[._-]?key|account[._-]?key(?:[._-](?s:.*))?))$"
 )
 """Keys whose value is a secret, such as ``fs.s3a.secret.key`` or ``dbPassword``."""
 

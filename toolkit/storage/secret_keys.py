@@ -17,7 +17,10 @@ _AZURE_KEY = "fs.azure.account.key"
 _ABOUT = frozenset({"provider", "endpoint", "type", "path", "file", "expiry", "renew", "token"})
 """Behind such a word an Azure setting says where the secret is, or how long it lasts."""
 
-_USER = re.compile(r"(?P<scheme>://)\S*@|(?<!\S)(?!\S*://)\S*:\S*@")
+_USER = re.compile(r"(?<!\S)(?P<head>\S*@)(?P<tail>\S*)")
+_UP_TO_QUERY = re.compile(r"(?<!\S)\S*\?[^\s\"']*")
+"""So that every address which is begun in it has a query, and no text is looked through once for every address."""
+
 _QUERY = re.compile(r"(?P<address>://[^\s?]*)\?[^\s\"']*")
 _FAMILIES = "fs."
 
@@ -64,8 +67,16 @@ def shown(key: str, value: str) -> str:
 
 def without_secrets(text: str) -> str:
     """The same text, but of addresses neither the user with the password nor the query, which may hold a signature."""
-    known = _USER.sub(lambda found: f"{found['scheme'] or ''}***@", text)
-    return _QUERY.sub(lambda found: f"{found['address']}?***", known)
+    known = _USER.sub(_without_user, text)
+    return _UP_TO_QUERY.sub(lambda word: _QUERY.sub(lambda found: f"{found['address']}?***", word.group()), known)
+
+
+def _without_user(word: re.Match[str]) -> str:
+    """A word with an ``@``, without what stands before that in an address, or a user and a password at its begin."""
+    before, scheme, _ = word["head"].partition("://")
+    if not scheme and (":" not in before or "://" in word["tail"]):
+        return word.group()
+    return f"{before if scheme else ''}{scheme}***@{word['tail']}"
 
 
 def refuse_secrets(keys: Iterable[str]) -> None:

@@ -33,7 +33,7 @@ _BY_STATUS: dict[int, type[StorageError]] = {
     503: Unreachable,
     504: Unreachable,
 }
-_TAG = re.compile(r"<[^>]*>|\s+")
+_TAG = re.compile(r"<[^<>]*>|\s+")
 _LONGEST = 200
 
 

@@ -13,7 +13,7 @@ from toolkit.linter.rule import Rule
 from toolkit.linter.secret_values import is_secret, shape_of
 
 _MAY_HAVE_ONE = re.compile(
-    rb"(?i)password|passwd|pwd|secret|token|key|eyJ|xox|AKIA|ASIA|AIza|gh[pousr]_|github_pat|glpat|:[^\s@]+@"
+    rb"(?i)password|passwd|pwd|secret|token|key|eyJ|xox|AKIA|ASIA|AIza|gh[pousr]_|github_pat|glpat|:[^\s@:]*@"
 )
 
 
