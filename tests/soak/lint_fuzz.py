@@ -67,7 +67,8 @@ def _piece(data: bytes, chance: random.Random) -> bytes:
                 (b"- ", b": ", b"{", b"}", b"[", b"]", b"? ", b"&a ", b"*a", b"|\n", b">\n", b"---\n", b"...\n")
             ),
             b"\n# feedctl: ignore[" + chance.choice(WORDS).encode() + b"] reason\n",
-            b"[" * chance.choice((10, 150, 3000)),
+            chance.choice((b"[", b"{a: ", b"? ", b"- ")) * chance.choice((10, 150, 1500, 3000)),
+            b"\n" + chance.choice((b"- x\t\n", b"#\t", b"s3a://x:", b"- {a: 1, a: 2}\n", b"? ")) * 5000,
         )
     )
 

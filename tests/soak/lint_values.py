@@ -12,7 +12,8 @@ WORDS = (
     "\u2028", "\ufeff", "\ufffd", "\U0001f600", "e\u0301", "\u202eabc", "İ", "ß", "٣", "a/b", "../x", "*", "?", "[a",
     "{a,b", "${", "${}", "${x}", "${env:HOME}", "${cluster.name}", "%s", "{0}", "\\", '"', "'", "#",
     "# feedctl: ignore[x]", "::error::",
-    "a" * 5000, "9" * 400, "\n", "a\nb", "\t", "-", "---", "<<", "&a", "*a", "!!python/object:x", "@", "`",
+    "a" * 4096, "a" * 5000, "9" * 400, "s3a://x:" * 500, "://x:${" * 600, "eyJaaaaaaaa-" * 300, "*a" * 12,
+    "\n", "a\nb", "\t", "-", "---", "<<", "&a", "*a", "!!python/object:x", "@", "`",
 )  # fmt: skip
 NUMBERS = (0, -1, 1, 2**31, 2**63, 2**64, -(2**63), 10**30, 10**400, 0.1, -0.0, 1e308, float("inf"), float("nan"))
 DATES = ("2026-01-01T00:00Z", "2026-03-29T01:00Z", "2025-10-26T00:30Z", "2024-02-29T23:59Z", "2099-01-01T00:00Z")
@@ -39,6 +40,12 @@ PIECES = (
     "/", "-", "", "data", "${region}", "*", "?", "[0-9]", "{a,b}", "${", "}", "..", "//", "é",
     "${cluster.colo}", "2026",
 )  # fmt: skip
+SLOW_PIECES = (
+    "*a" * 12, "{a,aa}" * 40, "".join(f"${{v{number}}}" for number in range(30)), "${v}" * 30, "a-" * 120,
+    "-".join(f"${{v{number}}}" for number in range(6)), "?" * 300 + "*", "[a-z]*" * 20, "{a,b,ab}" * 30 + "*",
+)  # fmt: skip
+"""Of names that backtracking never gets to the end of."""
+
 SCHEMES = ("", "file://", "hdfs://nn:8020", "s3a://bucket", "S3://", "gopher://x", "hdfs:", "catalog:logs:clicks#ds=")
 _ODD = 0.1
 """How often a value is one that no repo should have."""
@@ -81,6 +88,8 @@ def template(chance: random.Random) -> str:
     if chance.random() < _ODD:
         chance.shuffle(fields)
     parts = [part for field in fields for part in (field, _one_of(("/", "-", ""), PIECES, chance))]
+    if chance.random() < _ODD:
+        parts.insert(chance.randrange(len(parts) + 1), chance.choice(SLOW_PIECES))
     return _one_of(("", "file://"), SCHEMES, chance) + _one_of(("/data/", "/"), PIECES, chance) + "".join(parts)
 
 

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from toolkit.el.fields import REGEX, Field
@@ -124,7 +125,7 @@ def _branches(token: Token) -> bool:
     if texts is None:
         return _is_open(token)
     ordered = sorted(texts)  # a text stands right before one that goes on from it, or another such one does
-    return any(longer.startswith(text) for text, longer in zip(ordered, ordered[1:], strict=False))
+    return any(longer.startswith(text) for text, longer in pairwise(ordered))
 
 
 def _width(token: Token) -> int | None:

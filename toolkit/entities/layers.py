@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.merge import is_named_list, merge
@@ -95,13 +96,41 @@ def _own_step(document: Value, merged: Value, step: str | int) -> str | int | No
         return step if step in document else None
     if not isinstance(document, list) or not isinstance(step, int):
         return None
-    if not is_named_list(document) or not is_named_list(merged) or len(merged) == 0:
+    own = _places(_Same(document))
+    if own is None or not isinstance(merged, list) or not merged or _places(_Same(merged)) is None:
         return step if step < len(document) else None
-    names = [item["name"] for item in document]
-    wanted = merged[step]["name"]
-    if names.count(wanted) > 1 and len(document) == len(merged):
+    places = own.get(_key(_part(_part(merged, step), "name")), [])
+    if len(places) > 1 and len(document) == len(merged):
         return step
-    return names.index(wanted) if wanted in names else None
+    return places[0] if places else None
+
+
+class _Same:
+    """A list as a key: equal to itself alone, and kept, so that no other can take its identity."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+
+@lru_cache(maxsize=64)
+def _places(same: _Same) -> Mapping[object, list[int]] | None:
+    """The positions of each name in a named list, found once for all findings about it; None: it is no named list."""
+    if not is_named_list(same.value):
+        return None
+    places: dict[object, list[int]] = {}
+    for position, item in enumerate(same.value):
+        places.setdefault(_key(item["name"]), []).append(position)
+    return places
+
+
+def _key(name: Value) -> object:
+    return name if isinstance(name, str) else ("no text", repr(name))
 
 
 def _part(value: Value, step: str | int) -> Value:

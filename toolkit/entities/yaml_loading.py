@@ -65,7 +65,8 @@ def load_yaml(data: bytes, file: str) -> LoadedYaml:
 
 def _shown(problems: list[Problem]) -> tuple[Problem, ...]:
     """Each problem once however often an alias repeats it, and not more of them than anybody reads."""
-    different = sorted(dict.fromkeys(problems))
+    by_place = {(each.line, each.column, each.rule, each.message): each for each in problems}
+    different = [by_place[place] for place in sorted(by_place)]
     more = different[_MOST_PROBLEMS:]
     if not more:
         return tuple(different)

@@ -9,7 +9,8 @@ from toolkit.el.tokens import tokenize
 from toolkit.linter.meeting import can_meet
 
 PARTS = st.sampled_from(["a", "b", "ab", "?", "*", "[ab]", "[!a]", "{a,bb}", "${x}"])
-NAMES = st.lists(PARTS, min_size=1, max_size=4).map("".join).filter(lambda name: "**" not in name and name.count("${x}") < 2)
+JOINED = st.lists(PARTS, min_size=1, max_size=4).map("".join)
+NAMES = JOINED.filter(lambda name: "**" not in name and name.count("${x}") < 2)
 
 
 def segment(text: str) -> Segment:

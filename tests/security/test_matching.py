@@ -1,0 +1,150 @@
+"""No template and no name of the data makes matching names slow.
+
+Defended: the linter, against whoever may open a pull request (one line with many globs, choices or open variables);
+retention and planning, against whoever may write data (one folder with a name made for it). Names are matched in time
+linear in their length; whether two templates meet is found out in a bounded number of steps.
+Not defended: the number of templates; each is compared with those that stand beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from functools import partial
+from itertools import islice, product
+from types import FunctionType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.security.counting import steps
+from toolkit.el import ElError, PathTemplate
+from toolkit.el.fields import REGEX
+from toolkit.el.matching import reader, regex_of, unreadable
+from toolkit.el.segment import OWN_PREFIX, Found, Segment
+from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex, tokenize
+from toolkit.linter.meeting import MOST_PAIRS, can_meet
+from toolkit.planning.blast_radius.places import Place
+
+GLOBS = "*a" * 12 + "b"
+CHOICES = "{a,aa}" * 40 + "b"
+VARIABLES = "".join(f"${{v{number}}}" for number in range(30)) + "/b"
+SIX_VARIABLES = "-".join(f"${{v{number}}}" for number in range(6)) + "b"
+ONE_VARIABLE = "${v}" * 30
+SHAPES = [GLOBS, CHOICES, VARIABLES.removesuffix("/b") + "b", SIX_VARIABLES, ONE_VARIABLE, "*{,a}?[a-z]*a*"]
+
+
+def segment(text: str) -> Segment:
+    return Segment(tuple(tokenize(text)), text)
+
+
+@pytest.mark.parametrize("text", SHAPES)
+@pytest.mark.parametrize("unit", ["a-", "a", "aa-", "\u00e9"])
+def test_matching_takes_steps_in_proportion_to_the_length_of_the_name(text: str, unit: str) -> None:
+    read = segment(text).match
+    short, long = steps(lambda: read(unit * 120)), steps(lambda: read(unit * 1200))
+    assert long <= 11 * short
+
+
+def test_a_folder_of_the_data_made_for_six_variables_is_read_at_once() -> None:
+    template = PathTemplate(f"/data/{SIX_VARIABLES.removesuffix('b')}/${{YEAR}}")
+    assert template.parse(f"/data/{'a-' * 120}/2026x") is None
+    period = template.parse(f"/data/{'a-' * 120}a/2026")
+    assert period is not None
+    assert period.variables["v5"] == "a"
+
+
+PARTS = ("a", "b", "-", "?", "*", "[ab]", "[!a]", "{a,aa}", "{ab,ba}", "{a,b}", "{,b}", "${x}", "${y}", "${MONTH}", "1")
+TEXTS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=7).map("".join)
+READABLE = TEXTS.filter(lambda text: "**" not in text and unreadable(tuple(tokenize(text))) is None).map(segment)
+NAMES = st.lists(st.sampled_from(["a", "b", "ab", "aa", "-", "01", "1", "/", "\n"]), max_size=9).map("".join)
+
+
+def by_backtracking(tokens: tuple[Token, ...], name: str) -> Found | None:
+    """What names meant before: one regular expression for the whole name."""
+    seen: dict[str, int] = {}
+    pattern = f"(?!{re.escape(OWN_PREFIX)})"
+    for token in tokens:
+        match token:
+            case Literal(text):
+                pattern += re.escape(text)
+            case Glob(text):
+                pattern += glob_regex(text)
+            case DateField(key) | Variable(key):
+                body = f"(?:\\{seen[key]})" if key in seen else None
+                seen.setdefault(key, len(seen) + 1)
+                pattern += body or f"({REGEX[key] if isinstance(token, DateField) else '[^/]+'})"
+    found = re.fullmatch(pattern, name, re.DOTALL)
+    if found is None:
+        return None
+    fields = {token.field: found[seen[token.field]] for token in tokens if isinstance(token, DateField)}
+    return Found(fields, {token.name: found[seen[token.name]] for token in tokens if isinstance(token, Variable)})
+
+
+@given(READABLE, NAMES)
+def test_names_mean_what_they_meant_by_a_regular_expression(one: Segment, name: str) -> None:
+    assert one.literal is not None or one.match(name) == by_backtracking(one.tokens, name)
+
+
+def could_end_at_several_places(token: Token) -> bool:
+    if isinstance(token, Glob) and token.text.startswith("{"):
+        texts = set(token.text[1:-1].split(","))
+        return any(one != other and other.startswith(one) for one in texts for other in texts)
+    return isinstance(token, Variable) or token == Glob("*")
+
+
+@given(READABLE)
+def test_a_regular_expression_reads_only_what_it_reads_without_going_back_twice(one: Segment) -> None:
+    if one.literal is None and isinstance(reader(one.tokens), FunctionType):
+        assert sum(map(could_end_at_several_places, one.tokens)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "found"),
+    [
+        ("/data/${v}-*-${v}", 13, "${v}"),
+        ("/data/${v}${w}${v}", 14, "${v}"),
+        ("/data/${v}{a,aa}${v}", 16, "${v}"),
+        ("/data/*${YEAR}*${YEAR}", 15, "${YEAR}"),
+    ],
+)
+def test_a_part_that_is_repeated_among_open_ones_is_refused(text: str, position: int, found: str) -> None:
+    with pytest.raises(ElError, match="it once in this name") as caught:
+        PathTemplate(text)
+    assert (caught.value.position, caught.value.found) == (position, found)
+
+
+@pytest.mark.parametrize("text", ["${v}-${v}", "${YEAR}-*-${YEAR}", "${v}.{gz,xz}-${v}-[ab]?", "${YEAR}${YEAR}"])
+def test_what_is_repeated_otherwise_is_read(text: str) -> None:
+    name = text.replace("${v}", "us").replace("${YEAR}", "2026").replace("*", "x").replace("{gz,xz}", "xz")
+    wrong = name[:-2].replace("us", "de", 1).replace("2026", "2025", 1) + name[-2:]
+    name, wrong = name.replace("[ab]?", "bc"), wrong.replace("[ab]?", "bc")
+    assert segment(text).match(name) is not None
+    assert segment(text).match(wrong) is None
+
+
+def test_whether_templates_meet_is_found_in_a_bounded_number_of_steps() -> None:
+    for one, other in product((*SHAPES, "?" * 1000 + "*"), (*SHAPES, "*" + "?" * 1000)):
+        names = segment(f"{one}x"), segment(f"{other}y")
+        assert steps(partial(can_meet, *names)) < 80 * MOST_PAIRS
+
+
+def test_templates_with_very_many_choices_are_told_apart() -> None:
+    assert not can_meet(segment("{a,aa}" * 10 + "x"), segment("{a,aa}" * 10 + "y"))
+    assert can_meet(segment("{a,aa}" * 10 + "x"), segment("{a,aa}" * 5 + "*"))
+
+
+def test_samples_of_a_template_are_a_few_however_many_names_it_has() -> None:
+    pattern = PathTemplate("/" + CHOICES + "/" + "*a" * 12 + "/${YEAR}").pattern
+    place = Place(role="data", text="", timezone="UTC", start=(), pattern=pattern)
+    count = steps(lambda: list(place.samples(datetime(2026, 1, 1, tzinfo=UTC))))
+    assert count < 2000
+    assert len(set(islice(place.samples(datetime(2026, 1, 1, tzinfo=UTC)), 100))) > 1
+
+
+def test_plain_dates_never_have_feedctls_own_names() -> None:
+    bound = PathTemplate("/data/.feed${x}${YEAR}", bound={"x": "ctl"}).pattern.segments[-1]
+    assert bound.match(".feedctl2026") is None
+    assert bound.regex.fullmatch(".feedctl2026") is None
+    assert regex_of(bound.tokens).fullmatch(".feedctl2026") is not None
