@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tests.security.counting import steps
 from toolkit.el import ElError, PathTemplate
 from toolkit.el.fields import REGEX
-from toolkit.el.matching import reader, regex_of, unreadable
+from toolkit.el.matching import Backwards, reader, regex_of, unreadable
 from toolkit.el.segment import OWN_PREFIX, Found, Segment
 from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex, tokenize
 from toolkit.linter.meeting import MOST_PAIRS, can_meet
@@ -71,10 +71,11 @@ def by_backtracking(tokens: tuple[Token, ...], name: str) -> Found | None:
                 pattern += re.escape(text)
             case Glob(text):
                 pattern += glob_regex(text)
-            case DateField(key) | Variable(key):
+            case DateField() | Variable():
+                key = token.field if isinstance(token, DateField) else token.name
                 body = f"(?:\\{seen[key]})" if key in seen else None
                 seen.setdefault(key, len(seen) + 1)
-                pattern += body or f"({REGEX[key] if isinstance(token, DateField) else '[^/]+'})"
+                pattern += body or f"({REGEX[token.field] if isinstance(token, DateField) else '[^/]+'})"
     found = re.fullmatch(pattern, name, re.DOTALL)
     if found is None:
         return None
@@ -85,6 +86,15 @@ def by_backtracking(tokens: tuple[Token, ...], name: str) -> Found | None:
 @given(READABLE, NAMES)
 def test_names_mean_what_they_meant_by_a_regular_expression(one: Segment, name: str) -> None:
     assert one.literal is not None or one.match(name) == by_backtracking(one.tokens, name)
+
+
+@given(READABLE, NAMES)
+def test_short_names_are_read_as_long_ones_are(one: Segment, name: str) -> None:
+    read = reader(one.tokens)
+    if isinstance(read, Backwards):
+        quickly, from_its_end = read(name), read.from_its_end(name)
+        assert (quickly is None) == (from_its_end is None)
+        assert list(quickly or ()) == list(from_its_end or ())
 
 
 def could_end_at_several_places(token: Token) -> bool:
