@@ -26,6 +26,7 @@ from toolkit.runs.recorder import RunOutcome
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.errors import Refused
+    from toolkit.retention.plan import RetentionPlan
     from toolkit.retention.progress import Progress
     from toolkit.retention.targets import FeedTarget
     from toolkit.runs.active_run import ActiveRun
@@ -95,6 +96,10 @@ class FeedWork:
             failure = Failure(code=stopped.code, message=str(stopped))
             self._plan = replace(self._plan, notes=self.target.notes, failure=failure)
         return self._plan
+
+    def take(self, plan: RetentionPlan) -> None:
+        """Its part of what was decided about all feeds together."""
+        self._plan = next((each for each in plan.feeds if (each.feed, each.cluster) == self.key), self._plan)
 
     def reconcile(self, *, may_touch: bool) -> None:
         """Settle what earlier runs of the feed left open; after the plan, which knows what is still there.

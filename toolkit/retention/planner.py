@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolkit.el import CanonicalPath
-    from toolkit.planning.delete_limits import DeleteLimits, Excess
+    from toolkit.planning.delete_limits import DeleteLimits
     from toolkit.retention.targets import FeedTarget, Location
     from toolkit.storage import FileSystem
 
@@ -59,14 +59,18 @@ class Planner:
         plan = RetentionPlan(feeds=tuple(feeds))
         by_feed = plan.evicted_by_feed
         kept = self._kept_instances(planned, kept_needed(sum(by_feed.values()), limits))
-        return replace(plan, excess=excess(by_feed, kept, limits) or self._excess_weight(plan, limits))
+        too_much = excess(by_feed, kept, limits)
+        return replace(plan, excess=too_much) if too_much is not None else self._weighed(plan, limits)
 
-    def _excess_weight(self, plan: RetentionPlan, limits: DeleteLimits) -> Excess | None:
+    def _weighed(self, plan: RetentionPlan, limits: DeleteLimits) -> RetentionPlan:
+        """A feed of unknown weight is out of the plan, unless no other one is in it."""
         if limits.bytes is None:
-            return None
-        scales = Scales(storage=self.storage, check=self.check)
-        found = scales.overweight(plan.feeds, limits.bytes)
-        return None if found is None else excess_weight(plan.evicted_by_feed, found, limits)
+            return plan
+        found = Scales(storage=self.storage, check=self.check).weighed(plan.feeds, limits.bytes)
+        feeds = tuple(_unless_unknown(each, found.unknown.get((each.feed, each.cluster))) for each in plan.feeds)
+        if found.excess is None:
+            return replace(plan, feeds=feeds)
+        return replace(plan, excess=excess_weight(plan.evicted_by_feed, found.excess, limits))
 
     def plan_feed(self, target: FeedTarget) -> FeedPlan:
         """The plan for one feed; what stops it is a failure of this feed only."""
@@ -162,6 +166,16 @@ class Planner:
     def _young(self, target: FeedTarget, location: Location) -> Iterator[Candidate]:
         system = self.storage(location.base)
         return YoungWalk(target=target, location=location, system=system, check=self.check).candidates()
+
+
+def _unless_unknown(plan: FeedPlan, error: StorageError | None) -> FeedPlan:
+    if error is None:
+        return plan
+    told = (
+        f"max_delete.bytes in repo.yaml bounds what goes, and the weight of this feed is not known, so all of it stays "
+        f"({error}). Run it alone to see its plan, and to approve that"
+    )
+    return replace(plan, items=(), subtrees=(), failure=Failure(code=error.code, message=told))
 
 
 def _require_bucket(system: FileSystem, root: CanonicalPath) -> None:

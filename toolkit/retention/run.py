@@ -122,6 +122,7 @@ class RetentionRun:
         plan = self._planner.together(planned, (each.plan for each in over), request.limits)
         refusal = refusal_of(plan, request.approve)
         for work in works:
+            work.take(plan)
             with self.lifeline.of(work):
                 work.reconcile(may_touch=refusal is None)
         if refusal is None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
@@ -24,6 +24,19 @@ _AHEAD = 256
 """So many are asked for before the sum is looked at."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weighed:
+    """What is known of the weight of plans.
+
+    Attributes:
+        excess: what is too much, in words; None: what could be weighed is within the limit.
+        unknown: why a feed on a cluster could not be weighed, when others could.
+    """
+
+    excess: str | None = None
+    unknown: Mapping[tuple[str, str], StorageError] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scales:
     """Weighs plans.
@@ -36,28 +49,33 @@ class Scales:
     storage: Callable[[CanonicalPath], FileSystem]
     check: Callable[[], None]
 
-    def overweight(self, plans: Iterable[FeedPlan], limit: int) -> str | None:
-        """What is too much, in words; None: all together is known and within the limit.
+    def weighed(self, plans: Iterable[FeedPlan], limit: int) -> Weighed:
+        """What is too much, and what nobody can tell; the feeds of which that is so do not keep the others.
 
         Args:
             plans: of all feeds of the run.
             limit: bytes.
         """
-        total = 0
-        try:
-            for size in self._sizes(plans):
-                total += size
-                if total > limit:
-                    return f"at least {total:,} bytes"
-        except StorageError as error:
+        total, unknown, is_any_known = 0, {}, False
+        for plan in plans:
+            before = total
+            try:
+                for size in self._sizes(plan):
+                    total += size
+                    if total > limit:
+                        return Weighed(excess=f"at least {total:,} bytes")
+            except StorageError as error:
+                _LOG.warning('event=weighing_failed code=%s path="%s"', error.code, error.path)
+                unknown[plan.feed, plan.cluster], total = error, before
+            else:
+                is_any_known = is_any_known or bool(plan.items)
+        if unknown and not is_any_known:
             # An unknown weight may be any; so nothing goes before somebody has looked.
-            _LOG.warning('event=weighing_failed code=%s path="%s"', error.code, error.path)
-            return f"an unknown number of bytes ({error})"
-        return None
+            return Weighed(excess=f"an unknown number of bytes ({next(iter(unknown.values()))})")
+        return Weighed(unknown=unknown)
 
-    def _sizes(self, plans: Iterable[FeedPlan]) -> Iterator[int]:
-        pieces = (piece for plan in plans for piece in _pieces(plan))
-        for base, of_base in groupby(pieces, key=lambda piece: piece[1]):
+    def _sizes(self, plan: FeedPlan) -> Iterator[int]:
+        for base, of_base in groupby(_pieces(plan), key=lambda piece: piece[1]):
             system = self.storage(base)
             with listing_threads(system.capabilities.parallel) as threads:
                 paths = (path for path, _ in of_base)

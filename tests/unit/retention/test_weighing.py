@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.retention.feeds import FeedText, days, run
+from tests.unit.retention.feeds import FeedText, days, gone, run
 from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
 from tests.unit.retention.object_memory import ObjectMemory
 from toolkit.el import CanonicalPath
@@ -82,6 +82,34 @@ def test_an_unknown_weight_is_refused_and_can_be_approved() -> None:
     assert "/data/clicks/2026/03/02" in str(refused.refusal)
     system.locked.clear()
     assert run(system, FeedText(), limits=limits, approve=refused.digest).status is Status.SUCCEEDED
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_feed_of_unknown_weight_stays_alone(*, dry_run: bool) -> None:
+    system = _system(*days(1, 2), "/data/views/2024/x")
+    system.locked.add("/data/clicks/2026/03/02")
+    feeds = (FeedText(), FeedText(name="views", data="/data/views/${YEAR}"))
+    limits = DeleteLimits(instances=_ANY, bytes=100)
+    result = run(system, *feeds, limits=limits, dry_run=dry_run)
+    assert (result.status, result.exit_code) == (Status.PARTIAL, ExitCode.PARTIAL)
+    assert gone(result) == ["/data/views/2024"]
+    clicks, views = result.feeds
+    assert views.plan.failure is None
+    assert clicks.plan.failure is not None
+    assert clicks.plan.failure.code == "permission_denied"
+    for part in ("max_delete.bytes", "/data/clicks/2026/03/02", "Run it alone"):
+        assert part in clicks.plan.failure.message
+
+
+def test_what_is_too_heavy_is_refused_also_beside_what_is_not_known() -> None:
+    system = _system(*days(1, 2), "/data/views/2024/x")
+    system.locked.add("/data/clicks/2026/03/02")
+    feeds = (FeedText(), FeedText(name="views", data="/data/views/${YEAR}"))
+    refused = run(system, *feeds, limits=DeleteLimits(instances=_ANY, bytes=99))
+    assert (refused.status, system.effects) == (Status.REFUSED, [])
+    system.locked.clear()
+    approved = run(system, *feeds, limits=DeleteLimits(instances=_ANY, bytes=99), approve=refused.digest)
+    assert len(gone(approved)) == 3
 
 
 def test_what_vanished_meanwhile_weighs_nothing() -> None:
