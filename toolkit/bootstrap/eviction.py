@@ -38,6 +38,7 @@ from toolkit.runs.identity import origin_here
 from toolkit.runs.lifeline import CurrentLifeline, Lifeline
 from toolkit.runs.nominal_time import refuse_future
 from toolkit.runs.submitted import gateway_port
+from toolkit.storage import RealPlaces
 from toolkit.transfer.executors import Executors, executors
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ class _Wiring:
             others=[each for each in clusters if environment is None or environment.allows(each.name)],
             pairs=[pair for pair in self._chosen if pair[0].cluster(pair[1].name).retention is not None],
             rate=None if read_only else self.repository.settings.delete_rate,
+            trusted_links=self.repository.settings.trusted_links,
         )
 
     @cached_property
@@ -182,7 +184,9 @@ class _Wiring:
             holds=(*repository.holds, *holds.as_entities),
             storage=storages.of,
             neighbourhood=Neighbourhood(
-                feeds=tuple(repository.feeds.values()), clusters=tuple(repository.clusters.values())
+                feeds=tuple(repository.feeds.values()),
+                clusters=tuple(repository.clusters.values()),
+                real=RealPlaces().of,
             ),
         )
         return resolver.resolve(self._chosen, must_all_work=bool(options.choice.names))

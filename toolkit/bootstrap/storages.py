@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.store_settings import agreed, speaks_of
@@ -12,7 +13,7 @@ from toolkit.el import ElError
 from toolkit.errors import FeedctlError
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.retention.pace import Pace
-from toolkit.storage import FileSystem, StorageSpec, open_file_system
+from toolkit.storage import Bases, FileSystem, StorageSpec, open_file_system
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ class Storages:
         pairs: the feeds of the run on their clusters; a store is the matter of those clusters alone whose feeds have a
             location on it.
         rate: so many changes a second each remote store is asked for; None: any number.
+        trusted_links: paths of symbolic links on local disks that a base may be, or be reached through.
     """
 
     read_only: bool
@@ -43,6 +45,7 @@ class Storages:
     others: Iterable[Cluster] = ()
     pairs: Sequence[tuple[Feed, Cluster]] = ()
     rate: float | None = None
+    trusted_links: Iterable[str] = ()
     _open: dict[tuple[str, str], FileSystem] = field(default_factory=dict)
 
     def of(self, path: CanonicalPath) -> FileSystem:
@@ -59,6 +62,7 @@ class Storages:
                 read_only=self.read_only,
                 before_effect=self._paced(path),
                 while_waiting=self.before_effect,
+                bases=self._local_bases() if path.scheme == _LOCAL else None,
             )
         return self._open[key]
 
@@ -73,9 +77,14 @@ class Storages:
         """The clusters of the run by the store that feeds of theirs have a location on."""
         found: dict[tuple[str, str], dict[str, Cluster]] = {}
         for feed, cluster in self.pairs:
-            for store in _stores_of_feed(feed, cluster):
-                found.setdefault(store, {})[cluster.name] = cluster
+            for base in _bases_of_feed(feed, cluster):
+                found.setdefault((base.scheme, base.authority), {})[cluster.name] = cluster
         return {store: tuple(clusters.values()) for store, clusters in found.items()}
+
+    def _local_bases(self) -> Bases:
+        bases = chain.from_iterable(_bases_of_feed(feed, cluster) for feed, cluster in self.pairs)
+        known = frozenset(base.path for base in bases if base.is_local)
+        return Bases(known=known, trusted_links=frozenset(self.trusted_links))
 
     def _paced(self, path: CanonicalPath) -> Callable[[], None]:
         """A disk of this machine has no other users to be spared."""
@@ -133,11 +142,10 @@ def stores_of(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield root.scheme, root.authority
 
 
-def _stores_of_feed(feed: Feed, cluster: Cluster) -> Iterator[tuple[str, str]]:
-    """Scheme and authority of what a feed has on a cluster; where that cannot be told, nothing is opened either."""
+def _bases_of_feed(feed: Feed, cluster: Cluster) -> Iterator[CanonicalPath]:
+    """The bases of what a feed has on a cluster; where that cannot be told, nothing is opened either."""
     try:
         for template in FeedStorage.of(feed, cluster).templates.values():
-            base = cluster.place(template.base)
-            yield base.scheme, base.authority
+            yield cluster.place(template.base)
     except FeedctlError:  # resolving the feed says so
         return

@@ -58,6 +58,8 @@ class RepoSettings:
         lint: settings of lint rules.
         admins: user names (of the operating system) of those who may switch safe mode on and off; empty: whoever may
             write the ledger.
+        trusted_links: paths of symbolic links on local disks that the base of a location may be, or be reached
+            through, whoever owns them.
     """
 
     name: str | None = None
@@ -76,6 +78,7 @@ class RepoSettings:
     accept: tuple[str, ...] = ()
     lint: LintSettings = field(default_factory=LintSettings)
     admins: tuple[str, ...] = ()
+    trusted_links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

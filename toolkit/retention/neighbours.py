@@ -16,7 +16,7 @@ from toolkit.planning.instance_storage import FeedStorage
 from toolkit.retention.targets import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed, Hold
@@ -73,6 +73,10 @@ class _Index:
             yield from self.by_base.get(above, ())
 
 
+def _as_written(path: CanonicalPath) -> CanonicalPath:
+    return path
+
+
 @dataclass(frozen=True, kw_only=True)
 class Neighbourhood:
     """Knows where all feeds of a repo are.
@@ -80,10 +84,12 @@ class Neighbourhood:
     Attributes:
         feeds: all of the repo.
         clusters: all of the repo.
+        real: the same path for all that are one directory.
     """
 
     feeds: Sequence[Feed] = ()
     clusters: Sequence[Cluster] = ()
+    real: Callable[[CanonicalPath], CanonicalPath] = _as_written
 
     def of(self, feed: Feed, cluster: Cluster) -> tuple[Neighbour, ...]:
         """Locations that share data with one of this feed on this cluster: of other feeds, or on other clusters."""
@@ -95,7 +101,10 @@ class Neighbourhood:
         clusters = {each.name: each for each in self.clusters}
         pairs = ((feed, clusters.get(each.name)) for feed in self.feeds for each in feed.clusters)
         return _Index.of(
-            location for feed, cluster in pairs if cluster is not None for location in _locations(feed, cluster)
+            location
+            for feed, cluster in pairs
+            if cluster is not None
+            for location in _locations(feed, cluster, self.real)
         )
 
 
@@ -114,17 +123,26 @@ def place_of(pair: tuple[str, str], cluster: str) -> str:
     return pair[0] if pair[1] == cluster else f"{pair[0]} on {pair[1]}"
 
 
-def _locations(feed: Feed, cluster: Cluster) -> Iterator[Neighbour]:
+def _locations(feed: Feed, cluster: Cluster, real: Callable[[CanonicalPath], CanonicalPath]) -> Iterator[Neighbour]:
     start = feed.cluster(cluster.name).validity.start
     for kind, template in FeedStorage.of(feed, cluster).templates.items():
-        base = cluster.place(template.base)
-        sample = template.render(start, {name: name for name in template.variables})
+        written = cluster.place(template.base)
+        base = real(written)
+        sample = cluster.place(template.render(start, {name: name for name in template.variables}))
         yield Neighbour(
             feed=feed.name,
             cluster=cluster.name,
             location=Location(type=kind, template=template, base=base),
-            sample=cluster.place(sample),
+            sample=_moved(sample, written, base),
         )
+
+
+def _moved(path: CanonicalPath, base: CanonicalPath, to: CanonicalPath) -> CanonicalPath:
+    """The path of what is at or below a base when that has another path."""
+    if path.is_within(base):
+        for name in path.relative_to(base).split("/"):
+            to = to.child(name)
+    return to
 
 
 def _sharing(own: Neighbour, index: _Index) -> Iterator[Neighbour]:

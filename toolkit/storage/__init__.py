@@ -6,6 +6,8 @@ from toolkit.storage.begun import Begun
 from toolkit.storage.errors import (
     AlreadyExists,
     BadName,
+    BaseBehindLink,
+    BaseChanged,
     MountRefused,
     NotEmpty,
     NotFound,
@@ -21,6 +23,7 @@ from toolkit.storage.errors import (
     WrongKind,
 )
 from toolkit.storage.local import LocalFileSystem
+from toolkit.storage.local_bases import Bases, RealPlaces
 from toolkit.storage.opening import open_file_system
 from toolkit.storage.port import (
     OWN_PREFIX,
@@ -41,6 +44,9 @@ __all__ = [
     "AfterLook",
     "AlreadyExists",
     "BadName",
+    "BaseBehindLink",
+    "BaseChanged",
+    "Bases",
     "Begun",
     "Capabilities",
     "ContentSummary",
@@ -59,6 +65,7 @@ __all__ = [
     "QuotaExceeded",
     "ReadOnlyFileSystem",
     "ReadOnlyStorage",
+    "RealPlaces",
     "StorageError",
     "StorageFailure",
     "StorageSpec",

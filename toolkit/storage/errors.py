@@ -8,6 +8,8 @@ StorageError            has a stable `code`, the `path` and often a `detail`
 ├── WrongKind           a directory was expected, or a file                 wrong_kind
 ├── SymlinkRefused      a symbolic link below the base                      symlink_refused
 ├── MountRefused        another file system is mounted in an instance       mount_refused
+├── BaseChanged         a base is not the directory that it was             base_changed
+├── BaseBehindLink      a base is reached through somebody else's link      base_behind_link
 ├── OutsideBase         the path is not strictly below the given base       outside_base
 ├── ReadOnlyStorage     a mutating call on storage opened for reading       read_only
 ├── QuotaExceeded       a quota of names or bytes, or a full disk            quota_exceeded
@@ -90,6 +92,38 @@ class MountRefused(StorageError, Failed):  # noqa: N818
 
     code = "mount_refused"
     text = "another file system is mounted here; unmount it, then run again"
+
+
+class BaseChanged(StorageError, Failed):  # noqa: N818
+    """The directory that bounds the effect was exchanged since the run first looked; what is there now may be any."""
+
+    code = "base_changed"
+    text = (
+        "this is not the directory any more that was here when the run first looked, so nothing more is done below it; "
+        "find out who exchanged it, then run again"
+    )
+
+
+class BaseBehindLink(StorageError, Failed):  # noqa: N818
+    """A base is a symbolic link, or is reached through one whose owner could lead the run to any other directory.
+
+    Args:
+        path: the base.
+        link: where the link is.
+        owner: whose it is.
+    """
+
+    code = "base_behind_link"
+    text = (
+        "a base may not be a symbolic link, nor be reached through one that is neither root's nor the run's own user's"
+    )
+
+    def __init__(self, *, path: CanonicalPath, link: str, owner: str) -> None:
+        self.link, self.owner = link, owner
+        found = f"{link} is one, of {owner}"
+        super().__init__(
+            path=path, detail=f"{found}; write the path without it, or name it in `trusted_links` of repo.yaml"
+        )
 
 
 class OutsideBase(StorageError, Failed):  # noqa: N818

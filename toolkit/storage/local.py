@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +13,19 @@ from typing import TYPE_CHECKING
 from toolkit.storage.aside import ASIDE_PREFIX, aside_name
 from toolkit.storage.bounds import refuse_outside
 from toolkit.storage.each import delete_each
-from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, StorageFailure
+from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, StorageFailure, WrongKind
+from toolkit.storage.local_bases import Bases
 from toolkit.storage.local_errors import translated
+from toolkit.storage.local_mounts import first_way
 from toolkit.storage.local_owners import group_name, group_number, owner_name, user_number
-from toolkit.storage.local_tree import opened_parent, refuse_symlink, remove_entry
+from toolkit.storage.local_tree import (
+    ContentCount,
+    TreeRemoval,
+    opened_inside,
+    opened_listing,
+    opened_parent,
+    refuse_symlink,
+)
 from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
 from toolkit.storage.turns import Turns
 
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
+    from toolkit.storage.local_mounts import OpenInside
 
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -42,6 +51,9 @@ class LocalFileSystem:
     Args:
         before_effect: called before every single change of the disk, also between the files of one large tree;
             what it raises stops the call there (DESIGN section 1, no new effect after SIGTERM).
+        bases: of the feeds; what is at or below them is looked at by descriptors from there. What bounds a removal is
+            held to the same rules, at the latest from the first one on.
+        open_inside: how a directory is opened on which nothing is mounted; None: the best way that this machine has.
     """
 
     capabilities = Capabilities(
@@ -54,17 +66,25 @@ class LocalFileSystem:
         parallel=4,
     )
 
-    def __init__(self, before_effect: Callable[[], None] = no_check) -> None:
+    def __init__(
+        self,
+        before_effect: Callable[[], None] = no_check,
+        *,
+        bases: Bases | None = None,
+        open_inside: OpenInside | None = None,
+    ) -> None:
         self._before_effect = before_effect
+        self._bases = bases or Bases()
+        self._open_inside = open_inside or first_way()
         self._turns = Turns()
 
     def status(self, path: CanonicalPath) -> FileStatus:
         """See `FileSystem.status`."""
-        with translated(path):
-            try:
-                found = os.lstat(path.path)
-            except NotADirectoryError as error:
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from error
+        try:
+            with self._parent_of(path) as (parent, name), translated(path):
+                found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except WrongKind as error:  # a parent is a file
+            raise NotFound(path=path) from error
         kind = _kind_of_mode(found.st_mode)
         return FileStatus(
             path=path,
@@ -78,10 +98,37 @@ class LocalFileSystem:
 
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
         """See `FileSystem.list`; the disk gives names unsorted, so all names of the directory are held."""
-        with translated(path), os.scandir(path.path) as found:
+        with self._listable(path) as directory, translated(path), os.scandir(directory) as found:
             entries = [Entry(entry.name, _kind_of_entry(entry)) for entry in found if entry.name >= start_from]
         entries.sort()
         yield from entries
+
+    @contextmanager
+    def _parent_of(self, path: CanonicalPath) -> Iterator[tuple[int | None, str]]:
+        """What to ask for a path below a known base: the directory above and the name in it; else the path itself."""
+        base = self._bases.above(path)
+        if base is None or base == path:
+            yield None, path.path
+            return
+        with opened_parent(path, base, self._bases) as parent:
+            yield parent, path.name
+
+    @contextmanager
+    def _listable(self, path: CanonicalPath) -> Iterator[int]:
+        """A descriptor of a directory, for listing."""
+        base = self._bases.above(path)
+        if base == path:
+            with self._bases.opened(path) as found, opened_listing(".", path, found) as directory:
+                yield directory
+        elif base is not None:
+            with (
+                opened_parent(path, base, self._bases) as parent,
+                opened_listing(path.name, path, parent) as directory,
+            ):
+                yield directory
+        else:
+            with opened_listing(path.path, path, None) as directory:
+                yield directory
 
     def read(self, path: CanonicalPath) -> BinaryIO:
         """See `FileSystem.read`."""
@@ -155,27 +202,38 @@ class LocalFileSystem:
         refuse_outside(path, below)
         is_aside = path.name.startswith(ASIDE_PREFIX)
         aside = path if is_aside else path.parent.child(aside_name(path.name))
-        with self._turns.at(aside), opened_parent(path, below) as parent:
+        with self._turns.at(aside), opened_parent(path, below, self._bases) as parent:
             with translated(path):
                 found = refuse_symlink(parent, path.name, path)
-            if is_aside or not stat.S_ISDIR(found.st_mode):
-                remove_entry(parent, path.name, path, self._before_effect)
-                return
-            self._rename_aside(parent, path, aside)
-            remove_entry(parent, aside.name, aside, self._before_effect)
+                if not stat.S_ISDIR(found.st_mode):
+                    self._before_effect()
+                    os.unlink(path.name, dir_fd=parent)
+                    return
+            # It is opened before anything happens to it: what must not go, such as a mount, keeps its name as well.
+            with opened_inside(parent, path.name, path, self._open_inside) as root:
+                if not is_aside:
+                    self._rename_aside(parent, path, aside)
+                self._removal(parent, aside).of(root)
 
     def _rename_aside(self, parent: int, path: CanonicalPath, aside: CanonicalPath) -> None:
         # What an earlier, killed removal of this name left would stand in the way of the rename.
-        with suppress(NotFound):
-            remove_entry(parent, aside.name, aside, self._before_effect)
+        with suppress(FileNotFoundError, NotFound):
+            if stat.S_ISDIR(os.stat(aside.name, dir_fd=parent, follow_symlinks=False).st_mode):
+                self._removal(parent, aside).run()
+            else:
+                self._before_effect()
+                os.unlink(aside.name, dir_fd=parent)
         with translated(path):
             self._before_effect()
             os.rename(path.name, aside.name, src_dir_fd=parent, dst_dir_fd=parent)
 
+    def _removal(self, parent: int, place: CanonicalPath) -> TreeRemoval:
+        return TreeRemoval(parent, place, self._before_effect, self._open_inside)
+
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         """See `FileSystem.remove_if_empty`."""
         try:
-            with opened_parent(path, below) as parent, translated(path):
+            with opened_parent(path, below, self._bases) as parent, translated(path):
                 refuse_symlink(parent, path.name, path)
                 self._before_effect()
                 os.rmdir(path.name, dir_fd=parent)
@@ -185,15 +243,11 @@ class LocalFileSystem:
 
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
         """See `FileSystem.content_summary`."""
-        waiting, files, directories, size = [path], 0, 0, 0
-        while waiting:
-            found = self.status(waiting.pop())
-            if found.kind is FileKind.FILE:
-                files, size = files + 1, size + found.size
-            elif found.kind is FileKind.DIRECTORY:
-                directories += 1
-                waiting.extend(found.path.child(entry.name) for entry in self.list(found.path))
-        return ContentSummary(files=files, directories=directories, size=size)
+        found = self.status(path)
+        if found.kind is not FileKind.DIRECTORY:
+            return ContentSummary(files=int(found.kind is FileKind.FILE), directories=0, size=found.size)
+        with self._listable(path) as root:
+            return ContentCount(path).of(root)
 
 
 def _kind_of_mode(mode: int) -> FileKind:

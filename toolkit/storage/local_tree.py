@@ -1,4 +1,4 @@
-"""Removal below a base on a local disk: by directory descriptors, so that no symbolic link can lead out of it."""
+"""Trees below a base on a local disk, by directory descriptors: no symbolic link leads out, no path is too long."""
 
 from __future__ import annotations
 
@@ -9,42 +9,52 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from toolkit.storage.bounds import names_below
-from toolkit.storage.errors import MountRefused, SymlinkRefused
+from toolkit.storage.errors import MountRefused, NotFound, StorageFailure, SymlinkRefused
+from toolkit.storage.local_bases import THROUGH, identity
 from toolkit.storage.local_errors import translated
+from toolkit.storage.local_mounts import NO_FOLLOW
+from toolkit.storage.port import ContentSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from toolkit.el import CanonicalPath
+    from toolkit.storage.local_bases import Bases, Identity
+    from toolkit.storage.local_mounts import OpenInside
 
 _DEEPEST = 48
 """Levels that are walked with one open descriptor each; deeper directories are moved up first."""
 
-_NO_FOLLOW = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_PATH passes through a directory that may be entered but not listed; other systems than Linux lack it.
-_THROUGH = getattr(os, "O_PATH", os.O_RDONLY)
-
 
 @contextmanager
-def opened_parent(path: CanonicalPath, below: CanonicalPath) -> Iterator[int]:
+def opened_parent(path: CanonicalPath, below: CanonicalPath, bases: Bases) -> Iterator[int]:
     """A descriptor of the directory above `path`, reached from `below` without following a symbolic link.
-
-    `below` itself, and what is above it, may be reached through links: an operator placed those.
 
     Raises:
         OutsideBase: `path` is not strictly below `below`.
         SymlinkRefused: a link is on the way.
+        BaseChanged: as for `Bases.open`, and so with `BaseBehindLink`.
     """
     parts = names_below(path, below)
-    with translated(below):
-        current = os.open(below.path, _THROUGH | os.O_DIRECTORY | os.O_CLOEXEC)
+    current = bases.open(below)
     try:
         for depth, part in enumerate(parts[:-1]):
-            place = _ancestor(path, len(parts) - 1 - depth)
-            current = _step(current, part, place)
+            current = _step(current, part, path, len(parts) - 1 - depth)
         yield current
     finally:
         os.close(current)
+
+
+@contextmanager
+def opened_listing(name: str, place: CanonicalPath, parent: int | None) -> Iterator[int]:
+    """A descriptor for listing the directory `name` in an open one, and no link; without one, the path `name`."""
+    flags = os.O_RDONLY | (os.O_DIRECTORY | os.O_CLOEXEC if parent is None else NO_FOLLOW)
+    with translated(place):
+        directory = os.open(name, flags, dir_fd=parent)
+    try:
+        yield directory
+    finally:
+        os.close(directory)
 
 
 def _ancestor(path: CanonicalPath, levels: int) -> CanonicalPath:
@@ -53,10 +63,15 @@ def _ancestor(path: CanonicalPath, levels: int) -> CanonicalPath:
     return path
 
 
-def _step(current: int, part: str, place: CanonicalPath) -> int:
-    with translated(place):
-        refuse_symlink(current, part, place)
-        following = os.open(part, _THROUGH | _NO_FOLLOW, dir_fd=current)
+def _step(current: int, part: str, path: CanonicalPath, levels: int) -> int:
+    """Into the directory that is so many levels above the path."""
+    try:
+        following = os.open(part, THROUGH | NO_FOLLOW, dir_fd=current)
+    except OSError:
+        place = _ancestor(path, levels)
+        with translated(place):
+            refuse_symlink(current, part, place)
+            raise
     os.close(current)
     return following
 
@@ -69,47 +84,62 @@ def refuse_symlink(parent: int, name: str, place: CanonicalPath) -> os.stat_resu
     return found
 
 
-def remove_entry(parent: int, name: str, place: CanonicalPath, before_effect: Callable[[], None]) -> None:
-    """Remove `name` in the open directory `parent`, with all below it when it is a directory.
+@contextmanager
+def opened_inside(parent: int, name: str, place: CanonicalPath, open_inside: OpenInside) -> Iterator[int]:
+    """A descriptor of the directory `name` in the open directory `parent`.
 
-    Args:
-        parent: an open descriptor.
-        name: the entry's name in it.
-        place: the entry's path, for messages.
-        before_effect: called before every single effect; what it raises ends the removal.
+    Raises:
+        MountRefused: something is mounted on it.
     """
     with translated(place):
-        is_directory = stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-        if not is_directory:
-            before_effect()
-            os.unlink(name, dir_fd=parent)
-            return
-    _TreeRemoval(parent, name, place, before_effect).run()
+        try:
+            inner = open_inside(parent, name)
+        except OSError as error:
+            if error.errno == errno.EXDEV:
+                raise MountRefused(path=place) from error
+            raise
+    try:
+        yield inner
+    finally:
+        os.close(inner)
 
 
-class _TreeRemoval:
+class TreeRemoval:
     """Removes one directory tree; state: its device, and how many deep directories were moved up to its root.
 
     What somebody else takes away meanwhile, as a writer does with its temporary files, is no error: the rest goes.
+
+    Args:
+        parent: descriptor of the directory that it is in.
+        place: its path, for messages; its name is that in the parent.
+        before_effect: called before every single effect; what it raises ends the removal.
+        open_inside: how directories are opened, none on which something is mounted.
     """
 
-    def __init__(self, parent: int, name: str, place: CanonicalPath, before_effect: Callable[[], None]) -> None:
-        self._parent, self._name, self._place = parent, name, place
-        self._before_effect = before_effect
+    def __init__(
+        self, parent: int, place: CanonicalPath, before_effect: Callable[[], None], open_inside: OpenInside
+    ) -> None:
+        self._parent, self._place = parent, place
+        self._before_effect, self._open_inside = before_effect, open_inside
         self._moved_up = 0
         self._device = 0
 
     def run(self) -> None:
-        with translated(self._place):
-            root = os.open(self._name, os.O_RDONLY | _NO_FOLLOW, dir_fd=self._parent)
-            self._device = os.fstat(root).st_dev
-        try:
-            self._empty_until_nothing_moves(root)
-        finally:
-            os.close(root)
+        """Remove it by its name."""
+        with opened_inside(self._parent, self._place.name, self._place, self._open_inside) as root:
+            self.of(root)
+
+    def of(self, root: int) -> None:
+        """Remove it.
+
+        Args:
+            root: its descriptor, from `opened_inside`.
+        """
+        self._device = os.fstat(root).st_dev
+        self._empty_until_nothing_moves(root)
         with translated(self._place), _gone_is_fine():
             self._before_effect()
-            os.rmdir(self._name, dir_fd=self._parent)
+            os.rmdir(self._place.name, dir_fd=self._parent)
 
     def _empty_until_nothing_moves(self, root: int) -> None:
         moved_before = -1
@@ -130,17 +160,13 @@ class _TreeRemoval:
                 self._move_up(directory, root, inner)
 
     def _remove_directory(self, directory: int, root: int, place: CanonicalPath, depth: int) -> None:
-        with translated(place):
-            try:
-                inner = os.open(place.name, os.O_RDONLY | _NO_FOLLOW, dir_fd=directory)
-            except FileNotFoundError:
-                return
         try:
-            if os.fstat(inner).st_dev != self._device:
-                raise MountRefused(path=place)
-            self._empty(inner, root, place, depth + 1)
-        finally:
-            os.close(inner)
+            with opened_inside(directory, place.name, place, self._open_inside) as inner:
+                if os.fstat(inner).st_dev != self._device:
+                    raise MountRefused(path=place)
+                self._empty(inner, root, place, depth + 1)
+        except NotFound:
+            return
         with translated(place), _gone_is_fine():
             self._before_effect()
             os.rmdir(place.name, dir_fd=directory)
@@ -172,3 +198,74 @@ def _entries(directory: int, place: CanonicalPath) -> list[tuple[str, bool]]:
     with translated(place), _gone_is_fine(), os.scandir(directory) as entries:
         found.extend((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
     return found
+
+
+class ContentCount:
+    """Counts what is in a directory, however deep it is: one descriptor is open, and ``..`` leads back up.
+
+    What vanishes meanwhile counts as nothing.
+
+    Args:
+        place: its path, for messages.
+    """
+
+    def __init__(self, place: CanonicalPath) -> None:
+        self._place = place
+        self._files = self._directories = self._size = 0
+        self._above: list[tuple[Identity, list[str]]] = []
+
+    def of(self, root: int) -> ContentSummary:
+        """All at and below it.
+
+        Raises:
+            StorageFailure: a directory was moved elsewhere while it was counted.
+        """
+        with translated(self._place):
+            current = os.open(".", os.O_RDONLY | NO_FOLLOW, dir_fd=root)
+            try:
+                waiting = self._seen_in(current)
+                while waiting or self._above:
+                    if waiting:
+                        current, waiting = self._down(current, waiting)
+                    else:
+                        current, waiting = self._up(current)
+            finally:
+                os.close(current)
+        return ContentSummary(files=self._files, directories=self._directories, size=self._size)
+
+    def _down(self, current: int, waiting: list[str]) -> tuple[int, list[str]]:
+        """Into the next directory; one without directories is left at once."""
+        try:
+            inner = os.open(waiting.pop(), os.O_RDONLY | NO_FOLLOW, dir_fd=current)
+        except (FileNotFoundError, NotADirectoryError):
+            return current, waiting
+        deeper = self._seen_in(inner)
+        if not deeper:
+            os.close(inner)
+            return current, waiting
+        self._above.append((identity(current), waiting))
+        os.close(current)
+        return inner, deeper
+
+    def _up(self, current: int) -> tuple[int, list[str]]:
+        expected, waiting = self._above.pop()
+        upper = os.open("..", os.O_RDONLY | NO_FOLLOW, dir_fd=current)
+        if identity(upper) != expected:
+            os.close(upper)
+            raise StorageFailure(path=self._place, detail="directories were moved while they were counted")
+        os.close(current)
+        return upper, waiting
+
+    def _seen_in(self, directory: int) -> list[str]:
+        """Counts the files of an open directory; returns the names of its directories."""
+        self._directories += 1
+        inner = []
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    inner.append(entry.name)
+                elif entry.is_file(follow_symlinks=False):
+                    with suppress(FileNotFoundError):
+                        self._size += entry.stat(follow_symlinks=False).st_size
+                        self._files += 1
+        return inner

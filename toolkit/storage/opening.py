@@ -14,6 +14,7 @@ from toolkit.storage.patient import PatientFileSystem
 from toolkit.storage.readonly import ReadOnlyFileSystem
 
 if TYPE_CHECKING:
+    from toolkit.storage.local_bases import Bases
     from toolkit.storage.port import FileSystem
     from toolkit.storage.spec import StorageSpec
 
@@ -37,6 +38,7 @@ def open_file_system(
     before_effect: Callable[[], None] = no_check,
     while_waiting: Callable[[], None] | None = None,
     patience: float = PATIENCE_SECONDS,
+    bases: Bases | None = None,
 ) -> FileSystem:
     """The file system that the spec describes; nothing is asked of a remote one yet.
 
@@ -47,20 +49,22 @@ def open_file_system(
         while_waiting: called while a silent store is waited for, which is no change; what it raises ends the waiting;
             None: as `before_effect`.
         patience: seconds for which a store may be silent before it is given up.
+        bases: of the feeds on a local disk, see `LocalFileSystem`.
 
     Raises:
         NotImplementedYet: no adapter for the scheme exists yet.
         InvalidInput: the settings cannot be used.
     """
-    opened = _opened(spec, before_effect, while_waiting or before_effect, patience)
+    if spec.scheme == "file":
+        opened: FileSystem = LocalFileSystem(before_effect, bases=bases)
+    else:
+        opened = _opened(spec, before_effect, while_waiting or before_effect, patience)
     return ReadOnlyFileSystem(opened) if read_only else opened
 
 
 def _opened(
     spec: StorageSpec, before_effect: Callable[[], None], while_waiting: Callable[[], None], patience: float
 ) -> FileSystem:
-    if spec.scheme == "file":
-        return LocalFileSystem(before_effect)
     if spec.scheme not in _REMOTE:
         known = ", ".join(("file", *_REMOTE))
         raise NotImplementedYet(what=f"storage {spec.scheme}://{spec.authority}", instead=f"use one of: {known}")

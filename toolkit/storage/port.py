@@ -214,6 +214,8 @@ class FileSystem(Protocol):
             OutsideBase: `path` is not strictly below `below`; nothing was touched.
             NotFound: nothing is there.
             SymlinkRefused: the path is, or leads through, a symbolic link; nothing was touched.
+            MountRefused: something is mounted on or in it, and stays.
+            BaseChanged: `below` is not the directory that it was when it was first seen; nothing was touched.
             PermissionDenied: names the entry that could not be removed; the rest stays aside for the next run.
         """
         ...

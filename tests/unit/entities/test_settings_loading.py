@@ -182,6 +182,17 @@ def test_the_ledger_and_what_goes_with_it_are_read_as_written() -> None:
     assert (settings.audit_file, settings.admins) == ("${env:HOME}/audit.jsonl", ("etl",))
 
 
+def test_links_that_may_be_followed_are_named_by_their_whole_path() -> None:
+    assert repository().settings.trusted_links == ()
+    assert repository({"repo.yaml": "trusted_links: [/data, /mnt/a b]\n"}).settings.trusted_links == (
+        "/data",
+        "/mnt/a b",
+    )
+    for wrong in ("data", "/data/", "/", '""'):
+        (found,) = problems({"repo.yaml": f"trusted_links: [{wrong}]\n"})
+        assert found.startswith("repo.yaml:1:17: bad-value: trusted_links[0]: "), found
+
+
 def test_an_environment_has_a_ledger_of_its_own() -> None:
     base = {**ENVIRONMENTS, "repo.yaml": "environments: [dev, prod]\nledger: sqlite:///a.db\n"}
     texts = {**base, "environments/prod.yaml": 'repo: {ledger: "postgresql://db/feedctl", admins: [etl]}\n'}

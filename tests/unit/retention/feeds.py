@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of
 from toolkit.config_source import SnapshotId, SnapshotKind
 from toolkit.el import CanonicalPath, Frequency, parse_instant
@@ -27,6 +26,7 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import FeedRuns, Resolver, RetentionRequest, RetentionResult, RetentionRun
 from toolkit.runs.heartbeat import Heartbeat
 from toolkit.runs.lifeline import CurrentLifeline, Lifeline, Unbounded
+from toolkit.storage import FileSystem
 
 _LEASE_SECONDS = 3600.0
 NOMINAL = "2026-03-20T12:00Z"
@@ -86,7 +86,7 @@ class FeedText:
 
 
 def run(  # noqa: PLR0913 - a test says only what it is about
-    system: MemoryFileSystem,
+    system: FileSystem,
     *feeds: FeedText,
     dry_run: bool = False,
     nominal: str = NOMINAL,
@@ -104,7 +104,7 @@ def run(  # noqa: PLR0913 - a test says only what it is about
     `beats` gets the heartbeat's beat, and `lifelines` what stores ask.
     """
 
-    def storage(_: CanonicalPath) -> MemoryFileSystem:
+    def storage(_: CanonicalPath) -> FileSystem:
         return system
 
     resolver = Resolver(
