@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -118,15 +118,14 @@ class _Way:
             BaseBehindLink: a link is not to be trusted.
             OSError: a directory cannot be passed through.
         """
-        current = os.open("/", THROUGH | NO_FOLLOW)
-        try:
+        with ExitStack() as stack:
+            current = os.open("/", THROUGH | NO_FOLLOW)
+            stack.callback(lambda: os.close(current))  # whichever it is by then
             while self._waiting:
                 following = self._step(current, self._waiting.pop())
                 os.close(current)
                 current = following
-        except BaseException:
-            os.close(current)
-            raise
+            stack.pop_all()
         return current
 
     def _step(self, current: int, name: str) -> int:

@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -57,12 +57,11 @@ def by_openat2(parent: int, name: str) -> int:
 
 def by_mount_id(parent: int, name: str) -> int:
     """The numbers of the mounts that both directories are on, as /proc tells them."""
-    opened = os.open(name, os.O_RDONLY | NO_FOLLOW, dir_fd=parent)
-    try:
+    with ExitStack() as stack:
+        opened = os.open(name, os.O_RDONLY | NO_FOLLOW, dir_fd=parent)
+        stack.callback(os.close, opened)
         is_same = _mount_id(opened) == _mount_id(parent)
-    except BaseException:
-        os.close(opened)
-        raise
+        stack.pop_all()
     return _same(opened, name, is_same=is_same)
 
 
