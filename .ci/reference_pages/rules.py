@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterator
-from types import ModuleType
 
 from reference_pages.markdown import code, meanings, page, prose, table
 from toolkit.linter.findings import Severity
 from toolkit.linter.rule import Rule
-from toolkit.linter.rules import FAMILIES
+from toolkit.linter.rules import FAMILIES, Family
 
 _INTRODUCTION = """
 `feedctl lint` looks for all of this at once; it fails when it finds an error or a warning that nothing accepts. A
@@ -43,10 +41,10 @@ def _severities() -> str:
     return table(("severity", "meaning"), ([code(each), words[each.name]] for each in Severity))
 
 
-def _family(family: ModuleType) -> Iterator[str]:
-    rules: tuple[Rule, ...] = family.RULES
-    yield f"## {family.__name__.rpartition('.')[2].capitalize()}"
-    yield prose(inspect.getdoc(family) or "")
+def _family(family: Family) -> Iterator[str]:
+    rules = family.rules
+    yield f"## {family.name.capitalize()}"
+    yield prose(family.description)
     rows = ([f"[{each.id}](#{each.id})", str(each.severity), prose(each.name)] for each in rules)
     yield table(("rule", "severity", "what it asks for"), rows)
     for rule in rules:

@@ -25,8 +25,7 @@ from toolkit.config_source import (
     open_snapshot,
 )
 from toolkit.config_source.git import is_ignored, read_commit, run_git
-from toolkit.linter.engine import lint
-from toolkit.linter.request import LintRequest
+from toolkit.linter.engine import LintRequest, lint
 
 
 def hostile_folder(marker: Path, worktree: Path) -> dict[str, str]:

@@ -20,7 +20,6 @@ from toolkit.el import ElError, without_credentials
 from toolkit.entities.layers import Layer, origin
 from toolkit.entities.yaml_loading import MOST_CHARACTERS, load_yaml
 from toolkit.entities.yaml_location import locate
-from toolkit.linter.rules.references.secret_in_repo import RULE
 from toolkit.storage.secret_keys import without_secrets
 
 MANY = 100_000
@@ -116,7 +115,9 @@ def test_looking_for_credentials_comes_to_an_end(unit: str) -> None:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_looking_for_secrets_in_the_repo_comes_to_an_end(unit: str) -> None:
-    report = lint_texts({"holds.yaml": f"# {unit * 80_000}\nholds: [\n"}, select=(RULE.id, "yaml-syntax", "too-large"))
+    report = lint_texts(
+        {"holds.yaml": f"# {unit * 80_000}\nholds: [\n"}, select=("secret-in-repo", "yaml-syntax", "too-large")
+    )
     assert {each.rule for each in report.findings} & {"yaml-syntax", "too-large"}
 
 

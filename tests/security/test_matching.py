@@ -24,7 +24,7 @@ from toolkit.el.fields import REGEX
 from toolkit.el.matching import Backwards, reader, regex_of, unreadable
 from toolkit.el.segment import OWN_PREFIX, Found, Segment
 from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex, tokenize
-from toolkit.linter.meeting import MOST_PAIRS, can_meet
+from toolkit.linter.overlap import MOST_PAIRS, can_overlap
 from toolkit.planning.blast_radius.places import Place
 
 GLOBS = "*a" * 12 + "b"
@@ -137,12 +137,12 @@ def test_what_is_repeated_otherwise_is_read(text: str) -> None:
 def test_whether_templates_meet_is_found_in_a_bounded_number_of_steps() -> None:
     for one, other in product((*SHAPES, "?" * 1000 + "*"), (*SHAPES, "*" + "?" * 1000)):
         names = segment(f"{one}x"), segment(f"{other}y")
-        assert steps(partial(can_meet, *names)) < 80 * MOST_PAIRS
+        assert steps(partial(can_overlap, *names)) < 80 * MOST_PAIRS
 
 
 def test_templates_with_very_many_choices_are_told_apart() -> None:
-    assert not can_meet(segment("{a,aa}" * 10 + "x"), segment("{a,aa}" * 10 + "y"))
-    assert can_meet(segment("{a,aa}" * 10 + "x"), segment("{a,aa}" * 5 + "*"))
+    assert not can_overlap(segment("{a,aa}" * 10 + "x"), segment("{a,aa}" * 10 + "y"))
+    assert can_overlap(segment("{a,aa}" * 10 + "x"), segment("{a,aa}" * 5 + "*"))
 
 
 def test_samples_of_a_template_are_a_few_however_many_names_it_has() -> None:

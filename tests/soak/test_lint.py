@@ -18,11 +18,10 @@ from toolkit.cli.lint_format import LintFormat
 from toolkit.cli.linting import Prefixes, render
 from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities.source_files import is_config_file
-from toolkit.linter.engine import lint
-from toolkit.linter.gathering import Base
+from toolkit.linter.collect import Base
+from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.report import LintReport
-from toolkit.linter.request import LintRequest
-from toolkit.linter.source_text import LINE_BREAK
+from toolkit.linter.source_map import LINE_BREAK
 
 _ROUNDS, _SOAK_ROUNDS = 300, 10_000
 _MOST_SECONDS = 1.0

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from toolkit.cli.entity_diff import DiffFormat
 from toolkit.cli.reference_time import reference_time
 from toolkit.config_source import find_repo, named_repo, open_base, open_snapshot
+from toolkit.linter.collect import Base
 from toolkit.linter.entity_diff import EntityDiff, entity_diff
-from toolkit.linter.gathering import Base
 
 if TYPE_CHECKING:
     from toolkit.clock import Clock

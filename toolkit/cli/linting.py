@@ -14,11 +14,10 @@ from toolkit.cli.printing import Keeps
 from toolkit.cli.reference_time import reference_time
 from toolkit.config_source import find_checkout, find_repo, named_repo, open_base, open_snapshot
 from toolkit.errors import InvalidInput
-from toolkit.linter.engine import lint
-from toolkit.linter.gathering import Base
-from toolkit.linter.request import Focus, LintRequest
+from toolkit.linter.collect import Base
+from toolkit.linter.engine import Focus, LintRequest, lint
 from toolkit.linter.rules import RULES
-from toolkit.linter.selection import RuleSelection
+from toolkit.linter.settings import RuleSelection
 from toolkit.result import ExitCode
 
 if TYPE_CHECKING:

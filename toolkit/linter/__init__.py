@@ -1,1 +1,1 @@
-"""`feedctl lint`: rules, findings and what is compared; one rule, one module (STYLE H29)."""
+"""`feedctl lint`: rules, findings and what is compared; the rules' texts are data (STYLE H29)."""

@@ -3,18 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
+from toolkit.config_source import Snapshot
 from toolkit.entities.source_files import environment_name
-from toolkit.linter.acceptance import SortedOut, sort_out
 from toolkit.linter.baseline import Baseline, BaselineEntry
+from toolkit.linter.collect import Base, Collector, merged
 from toolkit.linter.findings import Finding
-from toolkit.linter.gathering import Gathering, merged
-from toolkit.linter.report import LintReport
-from toolkit.linter.request import LintRequest
+from toolkit.linter.report import LintReport, Suppressed
 from toolkit.linter.rule import Rule
 from toolkit.linter.rules import RULES
+from toolkit.linter.settings import RuleSelection
 from toolkit.linter.suppression import Accepting, Suppressions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Focus:
+    """The files that matter to whoever asks; the whole graph is checked all the same.
+
+    Attributes:
+        paths: files and folders of the config repo; empty: all.
+        others_after: findings of other files are shown too, after those of `paths`.
+    """
+
+    paths: tuple[str, ...] = ()
+    others_after: bool = False
+
+    def shows(self, finding: Finding) -> bool:
+        """Whether a finding is shown."""
+        return self.others_after or self._is_within(finding)
+
+    def order(self, finding: Finding) -> tuple[bool, Finding]:
+        """The findings of `paths` first, then by file, line, column and rule."""
+        return not self._is_within(finding), finding
+
+    def _is_within(self, finding: Finding) -> bool:
+        return not self.paths or any(
+            path in {"", finding.file} or finding.file.startswith(f"{path}/") for path in self.paths
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LintRequest:
+    """What a lint run is asked for.
+
+    Attributes:
+        snapshot: the config repo.
+        time: the instant for which findings are made, UTC.
+        environments: names; empty: the repo's default one, if it has one.
+        all_environments: every one that has a file; `environments` is empty then.
+        base: what the repo is compared with; None: rules that compare are silent.
+        selection: which rules.
+        baseline: findings that are known; None: none is.
+        adopt: what the baseline could hold counts as known, so that it can be written anew.
+        focus: which files matter.
+    """
+
+    snapshot: Snapshot
+    time: datetime
+    environments: tuple[str, ...] = ()
+    all_environments: bool = False
+    base: Base | None = None
+    selection: RuleSelection = field(default_factory=RuleSelection)
+    baseline: Baseline | None = None
+    adopt: bool = False
+    focus: Focus = field(default_factory=Focus)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Triage:
+    """Findings by what becomes of them.
+
+    Attributes:
+        counting: nothing accepts them.
+        suppressed: comments accept them.
+        known: the baseline has them.
+        left: entries of the baseline that none of them is.
+    """
+
+    counting: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
+    known: tuple[Finding, ...]
+    left: tuple[BaselineEntry, ...]
+
+
+def triage(
+    findings: Iterable[Finding], suppressions: Suppressions, request: LintRequest, rules: Mapping[str, Rule]
+) -> Triage:
+    """Sorts findings; what no action can load is never accepted."""
+    counting, suppressed = suppressions.split(findings)
+    fatal = [each for each in counting if not _can_be_known(each, rules)]
+    baseline = request.baseline or Baseline(file="", entries=())
+    new, known, left = baseline.split(each for each in counting if _can_be_known(each, rules))
+    if request.adopt:
+        known += [each for each in new if request.focus.shows(each)]
+        new = [each for each in new if not request.focus.shows(each)]
+    return Triage(counting=(*fatal, *new), suppressed=tuple(suppressed), known=tuple(known), left=tuple(left))
+
+
+def _can_be_known(finding: Finding, rules: Mapping[str, Rule]) -> bool:
+    rule = rules.get(finding.rule)
+    return rule is not None and rule.check is not None
 
 
 def lint(request: LintRequest, rules: Mapping[str, Rule] = RULES) -> LintReport:
@@ -38,16 +128,16 @@ class _Run:
         self.request, self.rules = request, rules
         self.chosen = request.selection.chosen(rules)
         self.suppressions = Suppressions(request.snapshot.files, rules)
-        self.found = [self._gathering(self.chosen).gather(each) for each in self._environments()]
+        self.found = [self._collector(self.chosen).collect(each) for each in self._environments()]
         self.findings = merged(self.found)
 
     def report(self) -> LintReport:
-        sorted_out = sort_out(self.findings, self.suppressions, self.request, self.rules)
+        sorted_out = triage(self.findings, self.suppressions, self.request, self.rules)
         unused, stale = self._out_of_use(sorted_out)
         own = self._as_set([*self.suppressions.own_findings(unused), *self._stale_findings(stale)])
         return self._report(sorted_out, tuple(own), frozenset(stale))
 
-    def _report(self, sorted_out: SortedOut, own: tuple[Finding, ...], stale: frozenset[BaselineEntry]) -> LintReport:
+    def _report(self, sorted_out: Triage, own: tuple[Finding, ...], stale: frozenset[BaselineEntry]) -> LintReport:
         request, focus = self.request, self.request.focus
         shown = sorted(filter(focus.shows, (*sorted_out.counting, *own)), key=focus.order)
         known = sorted(filter(focus.shows, sorted_out.known), key=focus.order)
@@ -72,13 +162,13 @@ class _Run:
         named = (environment_name(file) for file in self.request.snapshot.files)
         return tuple(sorted(name for name in named if name is not None))
 
-    def _gathering(self, chosen: Collection[str]) -> Gathering:
+    def _collector(self, chosen: Collection[str]) -> Collector:
         request = self.request
-        return Gathering(
+        return Collector(
             snapshot=request.snapshot, base=request.base, time=request.time, rules=self.rules, chosen=chosen
         )
 
-    def _out_of_use(self, sorted_out: SortedOut) -> tuple[list[Accepting], list[BaselineEntry]]:
+    def _out_of_use(self, sorted_out: Triage) -> tuple[list[Accepting], list[BaselineEntry]]:
         """What comments and the baseline accept, and no environment has, not even those that were not asked for."""
         judged = {name for name in self.rules if self._is_judged(name)}
         unused = self.suppressions.unused(judged, self.findings)
@@ -102,7 +192,7 @@ class _Run:
     def _elsewhere(self, chosen: Collection[str]) -> list[Finding]:
         seen = {each.environment for each in self.found}
         others = [name for name in self._all_environments() if name not in seen]
-        return merged(self._gathering(chosen).gather(each) for each in others)
+        return merged(self._collector(chosen).collect(each) for each in others)
 
     def _stale_findings(self, stale: Iterable[BaselineEntry]) -> Iterator[Finding]:
         baseline, rule = self.request.baseline, self.rules.get("stale-baseline-entry")

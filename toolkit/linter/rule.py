@@ -1,18 +1,66 @@
-"""What a rule is: its documentation, and a function from the config repo to what is wrong (STYLE H29)."""
+"""What a rule is, what it may look at, and what rules ask together (STYLE H29)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import ParamSpec, TypeVar
 
-from toolkit.linter.context import LintContext
+from toolkit.config_source import Snapshot
+from toolkit.entities.problems import Problem
+from toolkit.entities.repository import Repository
 from toolkit.linter.findings import Hit, Severity
 
-Check = Callable[[LintContext], Iterator[Hit]]
-"""Finds what a rule is about in one config repo, in one environment."""
+P = ParamSpec("P")
+T = TypeVar("T")
 
 OptionValue = str | int | float | bool
 """A value of a rule's option in ``repo.yaml: lint.rules``."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BaseState:
+    """The config repo at the git base that a change is compared with.
+
+    Args:
+        ref: as the user gave it, for example ``origin/main``.
+        repository: its usable entities, in the same environment.
+        snapshot: its files.
+    """
+
+    ref: str
+    repository: Repository
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LintContext:
+    """One config repo in one environment.
+
+    Args:
+        repository: the usable entities; what has problems of its own is not there.
+        problems: what loading found.
+        snapshot: all files.
+        time: the instant for which findings are made, UTC; by default the commit's.
+        base: what it is compared with; None: nothing.
+        options: values of rules' options, by rule and name: the defaults, and what ``repo.yaml`` says instead.
+    """
+
+    repository: Repository
+    problems: tuple[Problem, ...]
+    snapshot: Snapshot
+    time: datetime
+    base: BaseState | None = None
+    options: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
+
+    def number(self, rule_id: str, option: str) -> int:
+        """The value of an option that is a whole number."""
+        return int(self.options[rule_id][option])
+
+
+Check = Callable[[LintContext], Iterator[Hit]]
+"""Finds what a rule is about in one config repo, in one environment."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +78,7 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """A lint rule; one module each, and the reference in ``docs/`` is generated from these fields.
+    """A lint rule; its texts are in ``rules/catalogue/``, and the reference in ``docs/`` is generated from them.
 
     Args:
         id: stable, lower case with dashes.
@@ -67,3 +115,20 @@ class Rule:
     def fatal(self) -> bool:
         """Whether what it finds keeps every action from loading the repo, so that nobody can accept it."""
         return self.check is None and not self.about_linting
+
+
+def remembered(compute: Callable[P, T]) -> Callable[P, T]:
+    """A function that remembers its last answer: rules run one after the other over one and the same repository.
+
+    Args:
+        compute: a pure function; its arguments are the same when they are the same objects.
+    """
+    last: list[tuple[tuple[object, ...], T]] = []
+
+    def answer(*arguments: P.args, **options: P.kwargs) -> T:
+        asked = (*arguments, *options.values())
+        if not last or any(one is not other for one, other in zip(last[0][0], asked, strict=True)):
+            last[:] = [(asked, compute(*arguments, **options))]
+        return last[0][1]
+
+    return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolkit.el import without_credentials
-from toolkit.linter.source_text import source_line
+from toolkit.linter.source_map import source_line
 
 _SHAPES = (
     ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"),

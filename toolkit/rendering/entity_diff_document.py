@@ -6,8 +6,7 @@ import json
 
 from toolkit.config_source import SnapshotId
 from toolkit.el import format_instant
-from toolkit.linter.comparison import EntityChange, ValueChange
-from toolkit.linter.entity_diff import EntityDiff
+from toolkit.linter.entity_diff import EntityChange, EntityDiff, ValueChange
 from toolkit.planning.blast_radius import Effect, message_of
 from toolkit.result import SCHEMA_VERSION
 

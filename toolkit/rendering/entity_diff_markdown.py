@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from toolkit.linter.comparison import EntityChange
-from toolkit.linter.entity_diff import EntityDiff
+from toolkit.linter.entity_diff import EntityChange, EntityDiff
 from toolkit.planning.blast_radius import Effect, EffectKind, message_of
 from toolkit.rendering.entity_diff_words import compared, counted, danger, headline, value_text
 from toolkit.rendering.markdown import code, details, escaped, table

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from toolkit.linter.comparison import EntityChange, ValueChange
-from toolkit.linter.entity_diff import EntityDiff
+from toolkit.linter.entity_diff import EntityChange, EntityDiff, ValueChange
 from toolkit.planning.blast_radius import message_of
 from toolkit.printable import on_one_line
 from toolkit.rendering.entity_diff_words import compared, danger, headline, value_text

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from toolkit.entities import LocationType
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import InvalidInput, NotImplementedYet
-from toolkit.planning.eviction_policy import RetentionClock, eviction_policy
 from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.retention import RetentionClock, eviction_policy
 from toolkit.retention.errors import NotYetEvictable, UndatedData
 from toolkit.retention.neighbours import Neighbour, Neighbourhood, holds_of, place_of
 from toolkit.retention.plan import Failure, FeedPlan

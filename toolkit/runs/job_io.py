@@ -10,8 +10,7 @@ from toolkit.entities import Cluster, LocationType
 from toolkit.entities.repository import Repository
 from toolkit.ledger.batches.instances import FeedInstance
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
-from toolkit.planning.process_io import ProcessSite, depends_on_availability
-from toolkit.planning.properties import partition_uri
+from toolkit.planning.process_io import ProcessSite, depends_on_availability, partition_uri
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

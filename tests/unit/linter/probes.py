@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from toolkit.linter.context import LintContext
 from toolkit.linter.findings import Hit, Severity
-from toolkit.linter.rule import Option, Rule
+from toolkit.linter.rule import LintContext, Option, Rule
 from toolkit.linter.rules import RULES
 
 

@@ -11,13 +11,12 @@ from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind, from_direc
 from toolkit.el import parse_instant
 from toolkit.entities.source_files import is_config_file
 from toolkit.linter.baseline import Baseline
-from toolkit.linter.engine import lint
-from toolkit.linter.gathering import Base
+from toolkit.linter.collect import Base
+from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.report import LintReport
-from toolkit.linter.request import LintRequest
 from toolkit.linter.rule import Rule
 from toolkit.linter.rules import RULES
-from toolkit.linter.selection import RuleSelection
+from toolkit.linter.settings import RuleSelection
 
 STANDARD = Path(__file__).parent / "standard_repo"
 TIME = parse_instant("2026-03-10T12:00Z")

@@ -10,9 +10,8 @@ import pytest
 from tests.unit.linter.probes import LIMIT, rule, with_rules
 from tests.unit.linter.repos import TIME, lint_texts, snapshot
 from toolkit.linter.baseline import BadBaseline, Baseline, BaselineEntry
-from toolkit.linter.engine import lint
+from toolkit.linter.engine import Focus, LintRequest, lint
 from toolkit.linter.findings import Finding, Hit, Severity
-from toolkit.linter.request import Focus, LintRequest
 
 OTHER = Hit(subject="clicks_hourly", pointer=("frequency",), message="another")
 REQUEST = LintRequest(snapshot=snapshot({}), time=TIME, adopt=True)

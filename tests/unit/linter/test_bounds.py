@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit.el import Frequency, shift
-from toolkit.linter.bounds import always_longer, length_words, longest, shortest, sometimes_shorter
+from toolkit.linter.durations import always_longer, length_words, longest, shortest, sometimes_shorter
 
 MIDNIGHTS = st.dates(date(1999, 1, 1), date(2060, 1, 1)).map(
     lambda each: datetime(each.year, each.month, min(each.day, 28), tzinfo=UTC)

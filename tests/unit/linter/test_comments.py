@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.linter.comments import Comment, comments
+from toolkit.linter.suppression import Comment, comments
 
 
 def only(text: str) -> Comment:

@@ -10,14 +10,13 @@ import pytest
 from tests.unit.linter.probes import LIMIT, rule, with_rules
 from tests.unit.linter.repos import TIME, lint_texts, snapshot, standard_texts
 from toolkit.entities import UnknownName
-from toolkit.linter.context import LintContext
-from toolkit.linter.engine import lint
+from toolkit.linter.collect import Base
+from toolkit.linter.engine import Focus, LintRequest, lint
 from toolkit.linter.findings import Finding, Hit, Severity
-from toolkit.linter.gathering import Base
 from toolkit.linter.report import LintReport
-from toolkit.linter.request import Focus, LintRequest
+from toolkit.linter.rule import LintContext
 from toolkit.linter.rules import RULES
-from toolkit.linter.selection import UnknownRule
+from toolkit.linter.settings import UnknownRule
 
 ENVIRONMENTS = {
     "repo.yaml": "environments: [dev, prod]\ndefault_environment: dev\n",

@@ -8,9 +8,8 @@ import pytest
 
 from tests.unit.linter.repos import TIME, Texts, snapshot, standard_texts
 from toolkit.entities.loader import load_all
-from toolkit.linter.comparison import EntityChange
-from toolkit.linter.entity_diff import EntityDiff, entity_diff
-from toolkit.linter.gathering import Base
+from toolkit.linter.collect import Base
+from toolkit.linter.entity_diff import EntityChange, EntityDiff, entity_diff
 from toolkit.planning.blast_radius import EffectKind, blast_radius
 
 CLICKS = standard_texts()["feeds/clicks.yaml"]

@@ -19,7 +19,7 @@ from toolkit.entities import (
     Retention,
     Validity,
 )
-from toolkit.linter.keeping import Keeping
+from toolkit.linter.retained import Retained
 from toolkit.planning.retention import Candidate, EvictionPolicy, LateWindow, effective_time, horizon, select
 
 START, END = parse_instant("2026-01-01T00:00Z"), parse_instant("2026-06-01T00:00Z")
@@ -40,8 +40,8 @@ def feed_with(retention: Retention | None, zone: str = "UTC", cut_off: str | Non
     )
 
 
-def keeping_of(feed: Feed) -> Keeping:
-    found = Keeping.of(feed, feed.clusters[0], RepoSettings())
+def keeping_of(feed: Feed) -> Retained:
+    found = Retained.of(feed, feed.clusters[0], RepoSettings())
     assert found is not None
     return found
 
@@ -96,7 +96,7 @@ def test_a_late_window_that_does_not_protect_keeps_nothing() -> None:
 def test_the_last_instances_of_a_feed_that_ended_stay_unless_it_says_otherwise() -> None:
     feed = feed_with(Retention(limit=Frequency.parse("days(2)")))
     later = datetime(2027, 1, 1, tzinfo=UTC)
-    ends = Keeping.of(feed, feed.clusters[0], RepoSettings(keep_instances_beyond_validity=False))
+    ends = Retained.of(feed, feed.clusters[0], RepoSettings(keep_instances_beyond_validity=False))
     assert keeping_of(feed).kept_from(later) == parse_instant("2026-05-30T00:00Z")
     assert ends is not None
     assert ends.kept_from(later) == parse_instant("2026-12-30T00:00Z")
@@ -104,4 +104,4 @@ def test_the_last_instances_of_a_feed_that_ended_stay_unless_it_says_otherwise()
 
 def test_without_retention_there_is_nothing_to_ask() -> None:
     feed = feed_with(None)
-    assert Keeping.of(feed, feed.clusters[0], RepoSettings()) is None
+    assert Retained.of(feed, feed.clusters[0], RepoSettings()) is None

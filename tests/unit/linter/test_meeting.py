@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import tokenize
-from toolkit.linter.meeting import can_meet
+from toolkit.linter.overlap import can_overlap
 
 PARTS = st.sampled_from(["a", "b", "ab", "?", "*", "[ab]", "[!a]", "{a,bb}", "${x}"])
 JOINED = st.lists(PARTS, min_size=1, max_size=4).map("".join)
@@ -42,21 +42,21 @@ def segment(text: str) -> Segment:
     ],
 )
 def test_two_names_meet_when_a_text_conforms_to_both(one: str, other: str, *, meet: bool) -> None:
-    assert can_meet(segment(one), segment(other)) is meet
-    assert can_meet(segment(other), segment(one)) is meet
+    assert can_overlap(segment(one), segment(other)) is meet
+    assert can_overlap(segment(other), segment(one)) is meet
 
 
 @given(NAMES, NAMES, st.text("abc", min_size=1, max_size=6))
 def test_what_conforms_to_both_is_never_missed(one: str, other: str, text: str) -> None:
     left, right = segment(one), segment(other)
     if left.match(text) is not None and right.match(text) is not None:
-        assert can_meet(left, right)
+        assert can_overlap(left, right)
 
 
 @given(NAMES, NAMES)
 def test_names_without_a_common_text_do_not_meet(one: str, other: str) -> None:
     left, right = segment(one), segment(other)
-    if can_meet(left, right):
+    if can_overlap(left, right):
         assert any(left.match(text) is not None and right.match(text) is not None for text in TEXTS)
 
 
@@ -73,5 +73,5 @@ TEXTS = _texts(9)
 
 def test_very_many_choices_are_told_apart() -> None:
     many = "{a,b}" * 40
-    assert not can_meet(segment(many), segment("c*"))
-    assert can_meet(segment(many), segment("*ab"))
+    assert not can_overlap(segment(many), segment("c*"))
+    assert can_overlap(segment(many), segment("*ab"))

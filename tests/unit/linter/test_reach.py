@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from toolkit.el import Function, evaluate
 from toolkit.el.functions import Parameter, Weekday
-from toolkit.linter.reach import furthest_back, least_back
+from toolkit.linter.durations import furthest_back, least_back
 
 NOMINALS = st.integers(0, 70 * 366 * 24 * 60).map(
     lambda minutes: datetime(1990, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)

@@ -10,7 +10,7 @@ from tests.unit.linter.repos import snapshot
 from toolkit.el import Frequency, InstanceSequence, evaluate, parse_instant, shift
 from toolkit.entities.loader import load_all
 from toolkit.linter.clock_changes import year_from
-from toolkit.linter.readings import Reading, critical_runs, readings
+from toolkit.linter.input_windows import InputWindow, critical_runs, input_windows
 
 TIME = parse_instant("2026-03-10T12:00Z")
 GRID = InstanceSequence(parse_instant("2025-01-01T00:00Z"), Frequency.parse("hours(1)"))
@@ -67,8 +67,8 @@ def test_the_ends_of_the_calendar_do_no_harm() -> None:
         assert critical_runs(runs, runs, "Europe/Berlin", parse_instant("9999-12-30T00:00Z"))
 
 
-def found_readings() -> list[Reading]:
-    return list(readings(load_all(snapshot({}), None)[0]))
+def found_readings() -> list[InputWindow]:
+    return list(input_windows(load_all(snapshot({}), None)[0]))
 
 
 def test_every_input_is_read_on_each_cluster_of_its_process() -> None:

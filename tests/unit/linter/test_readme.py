@@ -9,9 +9,8 @@ from pathlib import Path
 from toolkit.cli.lint_format import LintFormat
 from toolkit.cli.linting import Prefixes, render
 from toolkit.config_source import from_directory
-from toolkit.linter.engine import lint
-from toolkit.linter.request import LintRequest
-from toolkit.linter.selection import RuleSelection
+from toolkit.linter.engine import LintRequest, lint
+from toolkit.linter.settings import RuleSelection
 
 ROOT = Path(__file__).parents[3]
 FILE = "processes/customer_activity_job.yaml"

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from toolkit.linter.rule import Rule
-from toolkit.linter.rules import FAMILIES, RULES
+from toolkit.linter.rules import CHECKS, FAMILIES, MODULES, RULES
 
 
 def test_no_two_rules_have_one_identifier() -> None:
-    assert sum(len(family.RULES) for family in FAMILIES) == len(RULES)
+    assert sum(len(family.rules) for family in FAMILIES) == len(RULES)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
@@ -30,3 +30,13 @@ def test_a_rule_is_documented(rule: Rule) -> None:
 def test_a_rule_without_a_check_is_about_loading_or_about_the_linter() -> None:
     for rule in RULES.values():
         assert rule.fatal == (rule.check is None and not rule.about_linting)
+
+
+def test_every_rule_has_a_check_but_those_about_loading_and_the_linter_itself() -> None:
+    found_elsewhere = {rule.id for family in FAMILIES if family.name in {"loading", "linting"} for rule in family.rules}
+    assert found_elsewhere - {"not-implemented"} == RULES.keys() - CHECKS.keys()
+
+
+def test_every_check_has_a_rule_and_no_two_modules_have_the_same_one() -> None:
+    assert set(CHECKS) <= set(RULES)
+    assert sum(len(module.CHECKS) for module in MODULES) == len(CHECKS)

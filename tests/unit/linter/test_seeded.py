@@ -14,10 +14,9 @@ import pytest
 from toolkit.cli.lint_format import LintFormat
 from toolkit.cli.linting import Prefixes, render
 from toolkit.config_source import from_directory
-from toolkit.linter.engine import lint
+from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity
 from toolkit.linter.report import LintReport
-from toolkit.linter.request import LintRequest
 from toolkit.linter.rules import RULES
 
 HERE = Path(__file__).parent

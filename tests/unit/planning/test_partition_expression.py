@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from toolkit.el import ElError
-from toolkit.planning.partition_expression import PartitionExpression
+from toolkit.planning.instance_storage import PartitionExpression
 
 COLO = {"cluster.colo": "fra", "cluster.name": "primary"}
 

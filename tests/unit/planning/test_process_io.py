@@ -7,8 +7,16 @@ import pytest
 from tests.unit.planning.entities import REGISTRY, cluster, path_feed, process, table_feed
 from toolkit.el import ElError, parse_instant
 from toolkit.entities import Feed, Input, LocationType, Output
-from toolkit.planning.process_io import Availabilities, PlannedInput, ProcessSite
-from toolkit.planning.properties import FilterForm, input_properties, output_properties, partition_filter, partition_uri
+from toolkit.planning.process_io import (
+    Availabilities,
+    FilterForm,
+    PlannedInput,
+    ProcessSite,
+    input_properties,
+    output_properties,
+    partition_filter,
+    partition_uri,
+)
 
 NOMINAL = parse_instant("2012-03-01T06:40Z")
 FEED1 = path_feed("feed1", "/projects/bootcamp/feed1/${YEAR}-${MONTH}-${DAY}-${HOUR}")

@@ -9,8 +9,7 @@ from datetime import timedelta
 from toolkit.config_source import SnapshotId, SnapshotKind
 from toolkit.el import parse_instant
 from toolkit.entities import Kind
-from toolkit.linter.comparison import Comparison, EntityChange, ValueChange
-from toolkit.linter.entity_diff import EntityDiff, HoldsChange
+from toolkit.linter.entity_diff import Comparison, EntityChange, EntityDiff, HoldsChange, ValueChange
 from toolkit.planning.blast_radius import Effect, EffectKind, InstanceRange
 from toolkit.rendering.entity_diff_document import entity_diff_json
 from toolkit.rendering.entity_diff_markdown import entity_diff_markdown

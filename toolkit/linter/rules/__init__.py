@@ -1,12 +1,94 @@
-"""All lint rules, one module each; a family lists its own."""
+"""All lint rules: their texts from the catalogue, what finds them from the modules beside it."""
 
 from __future__ import annotations
 
-from toolkit.linter.rule import Rule
-from toolkit.linter.rules import awareness, base, linting, loading, processes, references, replication, times
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from types import ModuleType
+from typing import Any
 
-FAMILIES = (loading, references, times, replication, processes, awareness, base, linting)
+import yaml
+
+from toolkit.linter.findings import Severity
+from toolkit.linter.rule import Check, Option, Rule
+from toolkit.linter.rules import (
+    base_effects,
+    base_entities,
+    configuration,
+    durations,
+    inputs,
+    outputs,
+    paths,
+    pipelines,
+    properties,
+    replication,
+    replication_partitions,
+    retention,
+    unused,
+    waits,
+    windows,
+)
+
+_FAMILIES = ("loading", "references", "times", "replication", "processes", "awareness", "base", "linting")
+MODULES: tuple[ModuleType, ...] = (
+    base_effects,
+    base_entities,
+    configuration,
+    durations,
+    inputs,
+    outputs,
+    paths,
+    pipelines,
+    properties,
+    replication,
+    replication_partitions,
+    retention,
+    unused,
+    waits,
+    windows,
+)
+"""Each has its checks as ``CHECKS``."""
+
+CHECKS: Mapping[str, Check] = {rule_id: check for module in MODULES for rule_id, check in module.CHECKS.items()}
+"""What finds a rule, by its identifier; loading and the linter itself find the others."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Family:
+    """Rules about one thing, as the reference has them together.
+
+    Attributes:
+        name: also that of the file in ``catalogue/``.
+        description: what they are about.
+        rules: in the order of the file.
+    """
+
+    name: str
+    description: str
+    rules: tuple[Rule, ...]
+
+
+def _family(name: str) -> Family:
+    data = resources.files(__name__).joinpath("catalogue", f"{name}.yaml").read_bytes()
+    # libyaml reads all texts in 10 ms, so that nothing is gained by reading them only when they are shown.
+    content: dict[str, Any] = yaml.load(data, yaml.CSafeLoader)
+    rules = (_rule(rule_id, entry) for rule_id, entry in content["rules"].items())
+    return Family(name=name, description=content["description"], rules=tuple(rules))
+
+
+def _rule(rule_id: str, entry: Mapping[str, Any]) -> Rule:
+    own = {
+        "id": rule_id,
+        "severity": Severity(entry["severity"]),
+        "check": CHECKS.get(rule_id),
+        "options": {name: Option(**each) for name, each in entry.get("options", {}).items()},
+    }
+    return Rule(**{**entry, **own})
+
+
+FAMILIES: tuple[Family, ...] = tuple(map(_family, _FAMILIES))
 """In the order in which the reference has them."""
 
-RULES: dict[str, Rule] = {rule.id: rule for family in FAMILIES for rule in family.RULES}
+RULES: Mapping[str, Rule] = {rule.id: rule for family in FAMILIES for rule in family.rules}
 """Every rule by its identifier."""

@@ -11,15 +11,17 @@ from datetime import datetime
 
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.repository import Repository
-from toolkit.planning.blast_radius.effects import Effect, EffectKind, InstanceRange, short
-from toolkit.planning.blast_radius.existing import Existing
-from toolkit.planning.blast_radius.hold_periods import hold_text
-from toolkit.planning.blast_radius.pairing import Pairing
-from toolkit.planning.blast_radius.positions import Positions
-from toolkit.planning.blast_radius.retention_effects import retention_effects
-from toolkit.planning.blast_radius.sides import Pair, Side, evictable, instances_by, range_of
-from toolkit.planning.blast_radius.template_effects import template_effects
-from toolkit.planning.blast_radius.words import message_of
+from toolkit.planning.blast_radius.before_after import (
+    BeforeAfter,
+    FeedState,
+    Pairing,
+    evictable,
+    instances_by,
+    range_of,
+)
+from toolkit.planning.blast_radius.effects import Effect, EffectKind, InstanceRange, message_of, short
+from toolkit.planning.blast_radius.existing import Existing, Positions
+from toolkit.planning.blast_radius.feed_effects import hold_text, retention_effects, template_effects
 
 __all__ = ["Effect", "EffectKind", "InstanceRange", "blast_radius", "hold_text", "message_of"]
 
@@ -37,7 +39,11 @@ def blast_radius(before: Repository, after: Repository, time: datetime) -> tuple
     pairing = Pairing(before=before, after=after)
     found = {
         *_end_points(before, after),
-        *(effect for sides in pairing.kept() for effect in _kept(Pair(before=sides[0], after=sides[1], time=time))),
+        *(
+            effect
+            for sides in pairing.kept()
+            for effect in _kept(BeforeAfter(before=sides[0], after=sides[1], time=time))
+        ),
         *(_gone(side, time) for side in pairing.gone()),
         *(effect for side in pairing.new() for effect in _new(side, time)),
     }
@@ -48,12 +54,12 @@ def _order(effect: Effect) -> tuple[str, str, int, tuple[str, ...], str]:
     return effect.feed, effect.cluster, _ORDER.index(effect.kind), effect.key, message_of(effect)
 
 
-def _kept(pair: Pair) -> Iterator[Effect]:
+def _kept(pair: BeforeAfter) -> Iterator[Effect]:
     yield from retention_effects(pair)
     yield from template_effects(pair)
 
 
-def _gone(side: Side, time: datetime) -> Effect:
+def _gone(side: FeedState, time: datetime) -> Effect:
     existing = _existing(side, time)
     kept = Positions() if existing is None else existing.all.minus(evictable(existing, side.policy(time)))
     return Effect(
@@ -65,7 +71,7 @@ def _gone(side: Side, time: datetime) -> Effect:
     )
 
 
-def _new(side: Side, time: datetime) -> Iterator[Effect]:
+def _new(side: FeedState, time: datetime) -> Iterator[Effect]:
     retention = side.on_cluster.retention
     if retention is not None:
         positions = evictable(_existing(side, time), side.policy(time))
@@ -79,7 +85,7 @@ def _new(side: Side, time: datetime) -> Iterator[Effect]:
         )
 
 
-def _existing(side: Side, time: datetime) -> Existing | None:
+def _existing(side: FeedState, time: datetime) -> Existing | None:
     if side.main is None:
         return None
     made, place = side.instances, side.main

@@ -16,9 +16,8 @@ from toolkit.ledger.event_states import last_events
 from toolkit.ledger.runs.finding import RunFilter, find
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
-from toolkit.planning.consumers import consumers
+from toolkit.planning.lineage import consumers, producers
 from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
-from toolkit.planning.producers import producers
 from toolkit.runs.management.ranges import key_after
 from toolkit.runs.management.sites import Site, chosen_clusters, sites_of
 

@@ -21,7 +21,7 @@ from toolkit.entities import (
     Retention,
     Validity,
 )
-from toolkit.planning.blast_radius.sides import Pair, Side
+from toolkit.planning.blast_radius.before_after import BeforeAfter, FeedState
 from toolkit.planning.retention import Candidate, instance_time, select
 
 START = parse_instant("2026-01-01T00:00Z")
@@ -50,7 +50,7 @@ def side(  # noqa: PLR0913 - one argument for each value that may change
     end: str | datetime = "2099-01-01T00:00Z",
     holds: tuple[Hold, ...] = (),
     keep_beyond_validity: bool = True,
-) -> Side:
+) -> FeedState:
     """The feed `clicks` on the cluster `primary`."""
     retention = None if limit is None else Retention(limit=Frequency.parse(limit), keep_last=keep_last, protect=protect)
     until = parse_instant(end) if isinstance(end, str) else end
@@ -62,7 +62,7 @@ def side(  # noqa: PLR0913 - one argument for each value that may change
         locations=Locations(data=template),
         clusters=(FeedCluster(name="primary", validity=Validity(start=START, end=until), retention=retention),),
     )
-    return Side(
+    return FeedState(
         feed=feed,
         cluster=cluster(),
         default_fs="file:///",
@@ -71,12 +71,12 @@ def side(  # noqa: PLR0913 - one argument for each value that may change
     )
 
 
-def pair(before: Side, after: Side, time: str | datetime) -> Pair:
+def pair(before: FeedState, after: FeedState, time: str | datetime) -> BeforeAfter:
     """Both, with the time of the next run."""
-    return Pair(before=before, after=after, time=parse_instant(time) if isinstance(time, str) else time)
+    return BeforeAfter(before=before, after=after, time=parse_instant(time) if isinstance(time, str) else time)
 
 
-def evicted(sides: Pair, read_by: Side) -> set[datetime]:
+def evicted(sides: BeforeAfter, read_by: FeedState) -> set[datetime]:
     """The instances that a run evicts, found by looking at every single one."""
     policy = read_by.policy(sides.time)
     if policy is None:
@@ -86,7 +86,7 @@ def evicted(sides: Pair, read_by: Side) -> set[datetime]:
     return {instant for instant, candidate in candidates.items() if candidate in gone}
 
 
-def _candidates(sides: Pair, read_by: Side) -> Iterator[tuple[datetime, Candidate]]:
+def _candidates(sides: BeforeAfter, read_by: FeedState) -> Iterator[tuple[datetime, Candidate]]:
     made, written = sides.before.instances, _template(sides.before)
     for instant in made.between(START, sides.time + timedelta(minutes=1)):
         path = written.render(instant)
@@ -102,7 +102,7 @@ def _candidates(sides: Pair, read_by: Side) -> Iterator[tuple[datetime, Candidat
             )
 
 
-def _template(of: Side) -> PathTemplate:
+def _template(of: FeedState) -> PathTemplate:
     locations = of.feed.locations
     assert locations is not None
     assert locations.data is not None
@@ -124,7 +124,7 @@ _holds = st.builds(
 
 
 @st.composite
-def changes(draw: st.DrawFn) -> Pair:
+def changes(draw: st.DrawFn) -> BeforeAfter:
     """A feed whose settings change in any way; it has had a few hundred instances at most."""
     frequency = draw(st.sampled_from(sorted(GRIDS)))
     days, hours = draw(st.sampled_from((-5, 0, 4, 16))), draw(st.integers(0, 200))
@@ -140,7 +140,7 @@ def _other(draw: st.DrawFn, frequency: str) -> str:
     return draw(st.sampled_from((template, template, template.replace("/d/", "/*/"), template.replace("/d/", "/e/"))))
 
 
-def _sides(frequency: str, template: str, timezone: str) -> st.SearchStrategy[Side]:
+def _sides(frequency: str, template: str, timezone: str) -> st.SearchStrategy[FeedState]:
     window = st.builds(
         Protection,
         name=st.just(ProtectionName.LATE_WINDOW),

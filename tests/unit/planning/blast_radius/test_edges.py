@@ -11,15 +11,14 @@ from tests.unit.planning.blast_radius.changes import GRIDS, pair, side
 from toolkit.el import parse_instant
 from toolkit.entities import Hold, Validity
 from toolkit.planning.blast_radius import message_of
-from toolkit.planning.blast_radius.retention_effects import retention_effects
-from toolkit.planning.blast_radius.sides import Side
-from toolkit.planning.blast_radius.template_effects import template_effects
+from toolkit.planning.blast_radius.before_after import FeedState
+from toolkit.planning.blast_radius.feed_effects import retention_effects, template_effects
 
 FIRST, LAST = parse_instant("0001-01-01T00:00Z"), parse_instant("9999-12-31T23:59Z")
 HOLD = Hold(feed="clicks", start=FIRST, end=LAST, reason="all")
 
 
-def for_ever(of: Side, zone: str) -> Side:
+def for_ever(of: FeedState, zone: str) -> FeedState:
     """The feed with the longest validity that there is, in a zone."""
     (on_primary,) = of.feed.clusters
     clusters = (replace(on_primary, validity=Validity(start=FIRST, end=LAST)),)

@@ -10,9 +10,8 @@ from tests.unit.planning.blast_radius.changes import HOURLY, pair, side
 from toolkit.el import Frequency, parse_instant
 from toolkit.entities import Hold, Locations, Protection, ProtectionName, RetentionAction
 from toolkit.planning.blast_radius import message_of
-from toolkit.planning.blast_radius.retention_effects import retention_effects
-from toolkit.planning.blast_radius.sides import Side
-from toolkit.planning.blast_radius.template_effects import template_effects
+from toolkit.planning.blast_radius.before_after import FeedState
+from toolkit.planning.blast_radius.feed_effects import retention_effects, template_effects
 
 TIME = "2026-03-20T00:00Z"
 AUDIT = Hold(
@@ -21,11 +20,11 @@ AUDIT = Hold(
 WINDOW = Protection(name=ProtectionName.LATE_WINDOW, max_age=Frequency.parse("days(2)"))
 
 
-def retention_words(before: Side, after: Side, time: str = TIME) -> list[str]:
+def retention_words(before: FeedState, after: FeedState, time: str = TIME) -> list[str]:
     return [message_of(each) for each in retention_effects(pair(before, after, time))]
 
 
-def template_words(before: Side, after: Side) -> list[str]:
+def template_words(before: FeedState, after: FeedState) -> list[str]:
     return [message_of(each) for each in template_effects(pair(before, after, TIME))]
 
 
@@ -90,7 +89,7 @@ def test_one_instance_is_told_as_one() -> None:
         ),
     ],
 )
-def test_whatever_lets_instances_go_is_named(before: Side, after: Side, expected: str) -> None:
+def test_whatever_lets_instances_go_is_named(before: FeedState, after: FeedState, expected: str) -> None:
     (message,) = retention_words(before, after)
     assert expected in message
 

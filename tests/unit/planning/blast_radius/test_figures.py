@@ -8,15 +8,15 @@ from hypothesis import given, settings
 
 from tests.unit.planning.blast_radius.changes import changes, evicted
 from toolkit.planning.blast_radius import Effect, EffectKind
-from toolkit.planning.blast_radius.positions import Positions
-from toolkit.planning.blast_radius.retention_effects import retention_effects
-from toolkit.planning.blast_radius.sides import Pair
+from toolkit.planning.blast_radius.before_after import BeforeAfter
+from toolkit.planning.blast_radius.existing import Positions
+from toolkit.planning.blast_radius.feed_effects import retention_effects
 
 MORE = {EffectKind.EVICTABLE, EffectKind.KEEP_LAST_LOWERED, EffectKind.HOLD_REMOVED}
 FEWER = {EffectKind.KEPT_LONGER, EffectKind.HELD}
 
 
-def instants(positions: Positions, sides: Pair) -> set[datetime]:
+def instants(positions: Positions, sides: BeforeAfter) -> set[datetime]:
     return {sides.before.instances[each] for run in positions.runs for each in run}
 
 
@@ -26,14 +26,14 @@ def of_kinds(effects: list[Effect], kinds: set[EffectKind]) -> list[Effect]:
 
 @given(changes())
 @settings(max_examples=60, deadline=None)
-def test_what_is_evictable_is_what_selecting_one_by_one_gives(sides: Pair) -> None:
+def test_what_is_evictable_is_what_selecting_one_by_one_gives(sides: BeforeAfter) -> None:
     assert instants(sides.before_evictable, sides) == evicted(sides, sides.before)
     assert instants(sides.now_evictable, sides) == evicted(sides, sides.after)
 
 
 @given(changes())
 @settings(max_examples=60, deadline=None)
-def test_each_instance_that_goes_now_is_counted_once(sides: Pair) -> None:
+def test_each_instance_that_goes_now_is_counted_once(sides: BeforeAfter) -> None:
     effects = list(retention_effects(sides))
     newly = evicted(sides, sides.after) - evicted(sides, sides.before)
     found = of_kinds(effects, MORE)
@@ -46,7 +46,7 @@ def test_each_instance_that_goes_now_is_counted_once(sides: Pair) -> None:
 
 @given(changes())
 @settings(max_examples=40, deadline=None)
-def test_each_instance_that_stays_now_is_counted_once(sides: Pair) -> None:
+def test_each_instance_that_stays_now_is_counted_once(sides: BeforeAfter) -> None:
     kept = evicted(sides, sides.before) - evicted(sides, sides.after)
     found = of_kinds(list(retention_effects(sides)), FEWER)
     is_told = sides.is_still_managed and sides.after.on_cluster.retention is not None
@@ -55,7 +55,7 @@ def test_each_instance_that_stays_now_is_counted_once(sides: Pair) -> None:
 
 @given(changes())
 @settings(max_examples=60, deadline=None)
-def test_a_range_without_gaps_has_as_many_instances_as_it_says(sides: Pair) -> None:
+def test_a_range_without_gaps_has_as_many_instances_as_it_says(sides: BeforeAfter) -> None:
     for effect in retention_effects(sides):
         found = effect.instances
         if found is not None:

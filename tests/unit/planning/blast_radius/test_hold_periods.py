@@ -6,7 +6,7 @@ import pytest
 
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
-from toolkit.planning.blast_radius.hold_periods import covered, hold_text, period_text
+from toolkit.planning.blast_radius.feed_effects import covered, hold_text, period_text
 
 
 def hold(start: str | None = None, end: str | None = None, cluster: str | None = None) -> Hold:

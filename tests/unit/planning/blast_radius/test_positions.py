@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.planning.blast_radius.positions import Positions
+from toolkit.planning.blast_radius.existing import Positions
 
 RUNS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 10)).map(lambda run: range(run[0], run[0] + run[1])))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.linter.rules.base.listing import listed
+from toolkit.linter.rules.base_entities import listed
 
 
 def test_a_few_names_are_all_told_each_once() -> None:

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tests.unit.linter.repos import snapshot
 from toolkit.entities import Repository
 from toolkit.entities.loader import load_all
-from toolkit.linter.meeting import can_meet
-from toolkit.linter.rules.references.overlaps import overlaps
-from toolkit.linter.rules.references.sites import Site, sites
+from toolkit.linter.locations import FeedLocation, feed_locations
+from toolkit.linter.overlap import can_overlap, overlaps
 
 NAMES = st.sampled_from(["data", "clicks", "c*", "${YEAR}", "${YEAR}-${MONTH}", "2026", "${source}", "{clicks,views}"])
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map(lambda names: "/" + "/".join(names))
@@ -35,15 +34,15 @@ clusters:
     return load_all(snapshot({**gone, **files}), None)[0]
 
 
-def meets(site: Site, other: Site) -> bool:
-    return all(can_meet(*pair) for pair in zip(site.names, other.names, strict=False))
+def meets(site: FeedLocation, other: FeedLocation) -> bool:
+    return all(can_overlap(*pair) for pair in zip(site.names, other.names, strict=False))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(PATHS, min_size=2, max_size=5))
 def test_the_tree_finds_the_pairs_that_comparing_all_of_them_finds(paths: list[str]) -> None:
     loaded = repository({f"f{index}": path for index, path in enumerate(paths)})
-    everything = list(sites(loaded))
+    everything = list(feed_locations(loaded))
     same = {
         site.feed.name
         for index, site in enumerate(everything)
@@ -57,8 +56,8 @@ def test_the_tree_finds_the_pairs_that_comparing_all_of_them_finds(paths: list[s
         if len(site.names) > len(other.names) and meets(site, other)
     }
     found = overlaps(loaded)
-    assert {each.site.feed.name for each in found if each.same} == same
-    assert {each.site.feed.name for each in found if each.around} == nested
+    assert {each.location.feed.name for each in found if each.same} == same
+    assert {each.location.feed.name for each in found if each.around} == nested
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tests.unit.linter.repos import lint_texts
 from toolkit.el import Frequency, InstanceSequence, PathTemplate, parse_instant
-from toolkit.linter.rules.times.instances_share_path import RULE
 
 START_DAY, TIME, END = "2026-03-10", parse_instant("2026-03-10T00:00Z"), "2027-03-01T00:00Z"
 FREQUENCIES = ["minutes(45)", "hours(1)", "hours(5)", "hours(24)", "days(1)", "days(7)", "months(1)"]
@@ -28,7 +27,7 @@ clusters:
   - {{name: primary, validity: {{start: {start}, end: {END}}}}}
 """
     files = {"feeds/clicks.yaml": feed, "processes/hourly_job.yaml": None}
-    return bool(lint_texts(files, select=(RULE.id,), time=TIME).findings)
+    return bool(lint_texts(files, select=("instances-share-path",), time=TIME).findings)
 
 
 def is_shared(frequency: str, template: str, start: str, zone: str, path_zone: str) -> bool:

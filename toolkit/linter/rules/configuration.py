@@ -1,0 +1,276 @@
+"""Rules about single values: end points, secrets, files of workflows, values that no action does yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from posixpath import normpath
+from types import MappingProxyType
+
+from toolkit.config_source import Snapshot
+from toolkit.entities import (
+    Cluster,
+    Datasource,
+    DatasourceInterface,
+    DatasourceType,
+    Engine,
+    Interface,
+    Pointer,
+    Process,
+    Value,
+)
+from toolkit.entities.addresses import outside_audit_file
+from toolkit.entities.nearest import did_you_mean
+from toolkit.entities.not_implemented import NotImplementedValue, not_implemented
+from toolkit.entities.parsing import parse_files
+from toolkit.entities.source_files import REPO_FILE
+from toolkit.linter.findings import Hit
+from toolkit.linter.rule import Check, LintContext
+from toolkit.linter.secret_values import is_secret, shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The shape of an end point, and the same in words."""
+
+    shape: re.Pattern[str]
+    expected: str
+
+
+def _kind(shape: str, expected: str) -> _Kind:
+    return _Kind(re.compile(shape), expected)
+
+
+_HOST = r"[A-Za-z0-9_.${}:-]+"
+_STORES = r"file:/|(?:hdfs|viewfs|ofs|s3|s3a|s3n|gs|abfs|abfss|wasb|wasbs)://[^/]"
+_MASTER = rf"yarn(?:-client|-cluster)?|local(?:\[[^\]]+\])?|local-cluster\[[^\]]+\]|(?:spark|k8s)://{_HOST}.*"
+
+_INTERFACES: Mapping[str, _Kind] = MappingProxyType(
+    {
+        "write": _kind(
+            rf"(?:{_STORES}).*", "a file system: file:///DIR, hdfs://HOST:PORT, s3a://BUCKET, gs://, abfs://"
+        ),
+        "readonly": _kind(
+            rf"(?:{_STORES}|s?webhdfs://[^/]).*", "webhdfs://HOST:PORT, or a file system such as hdfs://HOST:PORT"
+        ),
+        "execute": _kind(rf"{_HOST}|https?://{_HOST}.*", "the resource manager's HOST:PORT"),
+        "workflow": _kind(rf"https?://{_HOST}.*", "http:// or https://"),
+        "registry": _kind(rf"thrift://{_HOST}(?:,thrift://{_HOST})*/?", "thrift://HOST:PORT"),
+        "messaging": _kind(r"(?:tcp|ssl|nio|nio\+ssl|amqp|amqps|vm)://.+|failover:.+", "tcp:// or ssl://"),
+        "spark": _kind(_MASTER, "yarn-cluster, yarn-client, local, local[N], spark://HOST:PORT or k8s://URL"),
+    }
+)
+
+_DATABASES: Mapping[DatasourceType, _Kind] = MappingProxyType(
+    {
+        DatasourceType.MYSQL: _kind(r"jdbc:(?:mysql|mariadb):.*", "jdbc:mysql://"),
+        DatasourceType.ORACLE: _kind(r"jdbc:oracle:.*", "jdbc:oracle:thin:@"),
+        DatasourceType.HSQL: _kind(r"jdbc:hsqldb:.*", "jdbc:hsqldb:"),
+        DatasourceType.POSTGRES: _kind(r"jdbc:postgresql:.*", "jdbc:postgresql://"),
+        DatasourceType.DB2: _kind(r"jdbc:db2:.*", "jdbc:db2://"),
+        DatasourceType.NETEZZA: _kind(r"jdbc:netezza:.*", "jdbc:netezza://"),
+        DatasourceType.TERADATA: _kind(r"jdbc:teradata:.*", "jdbc:teradata://"),
+        DatasourceType.GENERIC: _kind(r"jdbc:.+", "jdbc:"),
+    }
+)
+
+
+def endpoint_type(context: LintContext) -> Iterator[Hit]:
+    """An end point is of the kind that its interface needs."""
+    for _, cluster in sorted(context.repository.clusters.items()):
+        yield from _cluster_hits(cluster)
+    for _, datasource in sorted(context.repository.datasources.items()):
+        yield from _datasource_hits(datasource)
+
+
+def _cluster_hits(cluster: Cluster) -> Iterator[Hit]:
+    for name, kind in _INTERFACES.items():
+        found = _interface(cluster, name)
+        if found is not None and not kind.shape.fullmatch(found.endpoint):
+            yield _endpoint_hit(cluster.name, name, found.endpoint, kind, f"the interface {name}")
+
+
+def _interface(cluster: Cluster, name: str) -> Interface | None:
+    all_of = cluster.interfaces
+    return {
+        "write": all_of.write,
+        "readonly": all_of.readonly,
+        "execute": all_of.execute,
+        "workflow": all_of.workflow,
+        "registry": all_of.registry,
+        "messaging": all_of.messaging,
+        "spark": all_of.spark,
+    }[name]
+
+
+def _datasource_hits(datasource: Datasource) -> Iterator[Hit]:
+    both = {"readonly": datasource.interfaces.readonly, "write": datasource.interfaces.write}
+    kind = _DATABASES[datasource.type]
+    for name, found in both.items():
+        if isinstance(found, DatasourceInterface) and not kind.shape.fullmatch(found.endpoint):
+            yield _endpoint_hit(datasource.name, name, found.endpoint, kind, f"a datasource of type {datasource.type}")
+
+
+def _endpoint_hit(subject: str, name: str, endpoint: str, kind: _Kind, where: str) -> Hit:
+    return Hit(
+        subject=subject,
+        pointer=("interfaces", name, "endpoint"),
+        message=f"found the end point {endpoint!r} for {where}, expected {kind.expected}",
+        hint=_hint(name, endpoint),
+    )
+
+
+def _hint(name: str, endpoint: str) -> str:
+    if endpoint.startswith(("hftp:", "hsftp:")):
+        return "hftp is gone from Hadoop 3; webhdfs took its place"
+    others = [
+        other
+        for other, kind in _INTERFACES.items()
+        if other not in {name, "execute"} and kind.shape.fullmatch(endpoint)
+    ]
+    return f"that is an end point for {' or '.join(others)}" if others else ""
+
+
+_MAY_HAVE_ONE = re.compile(
+    rb"(?i)password|passwd|pwd|secret|token|key|eyJ|xox|AKIA|ASIA|AIza|gh[pousr]_|github_pat|glpat|:[^\s@:]*@"
+)
+
+
+def secret_in_repo(context: LintContext) -> Iterator[Hit]:
+    """No password, key or token stands in the config repo."""
+    suspects = {file: data for file, data in context.snapshot.files.items() if _MAY_HAVE_ONE.search(data)}
+    for file, data in sorted(suspects.items()):
+        layer = parse_files({file: data}).documents.get(file)
+        found = [] if layer is None else list(_in_values(file, layer.document, ()))
+        yield from found or _in_text(file, data)
+
+
+def _in_values(file: str, value: Value, pointer: Pointer) -> Iterator[Hit]:
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _in_values(file, each, (*pointer, key))
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _in_values(file, each, (*pointer, index))
+    elif isinstance(value, str):
+        what = shape_of(value) or _by_name(pointer, value)
+        if what:
+            yield _secret_hit(file, pointer, f"found what looks like {what}")
+
+
+def _by_name(pointer: Pointer, value: str) -> str | None:
+    """What the value is by the name of its key, unless it says where the secret is."""
+    key = pointer[-1]
+    if not isinstance(key, str) or not is_secret(key, value):
+        return None
+    return f"a secret: the value of {key} stands there itself"
+
+
+def _in_text(file: str, data: bytes) -> Iterator[Hit]:
+    """Comments, and files that are no good YAML."""
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+        what = shape_of(line)
+        if what:
+            yield _secret_hit(file, (), f"found what looks like {what} in line {number}")
+
+
+def _secret_hit(file: str, pointer: Pointer, message: str) -> Hit:
+    return Hit(
+        subject=file,
+        pointer=pointer,
+        message=f"{message}, expected a reference",
+        hint="name an environment variable, a file or a credential alias instead, and change the secret: git keeps it",
+    )
+
+
+_ELSEWHERE = frozenset({Engine.OOZIE, Engine.PIG, Engine.HIVE})
+"""Engines whose paths are Falcon's: on the cluster's file system."""
+
+
+def missing_workflow(context: LintContext) -> Iterator[Hit]:
+    """The files of a workflow are in the config repo."""
+    known = _known(context.snapshot)
+    for _, process in sorted(context.repository.processes.items()):
+        for pointer, path in _paths(process):
+            if _is_relative(path) and normpath(path) not in known:
+                yield _workflow_hit(process, pointer, path, known)
+
+
+def _known(snapshot: Snapshot) -> frozenset[str]:
+    """All files and the folders that they are in."""
+    files = {*snapshot.names, *snapshot.files}
+    parents = {file[:index] for file in files for index, character in enumerate(file) if character == "/"}
+    return frozenset(files | parents)
+
+
+def _paths(process: Process) -> Iterator[tuple[Pointer, str]]:
+    workflow, late = process.workflow, process.late_process
+    if workflow.path is not None and workflow.engine not in _ELSEWHERE:
+        yield ("workflow", "path"), workflow.path
+    for position, step in enumerate(workflow.steps):
+        if step.engine not in _ELSEWHERE:
+            yield ("workflow", "steps", position, "path"), step.path
+    for position, path in enumerate(() if workflow.engine in _ELSEWHERE else workflow.lib):
+        yield ("workflow", "lib", position), path
+    for name, path in (late.inputs if late and workflow.engine not in _ELSEWHERE else {}).items():
+        yield ("late_process", "inputs", name), path
+
+
+def _is_relative(path: str) -> bool:
+    """Whether a path is one of the config repo's; a URI, an absolute path or one with a variable is not known here."""
+    return not path.startswith("/") and ":" not in path.partition("/")[0] and "${" not in path
+
+
+def _workflow_hit(process: Process, pointer: Pointer, path: str, known: frozenset[str]) -> Hit:
+    leaves = normpath(path).startswith("..")
+    message = (
+        f"found the path {path!r}, which leaves the config repo"
+        if leaves
+        else f"found no file {path!r} in the config repo"
+    )
+    return Hit(
+        subject=process.name,
+        pointer=pointer,
+        message=message,
+        hint=did_you_mean(path, known) or "add the file; paths are relative to the root of the config repo",
+    )
+
+
+def unimplemented_value(context: LintContext) -> Iterator[Hit]:
+    """A value means an action that exists."""
+    for each in not_implemented(context.repository.settings):
+        yield _refused_hit(REPO_FILE, each)
+    for entity in context.repository.entities():
+        for each in not_implemented(entity):
+            yield _refused_hit(entity.name, each)
+
+
+def _refused_hit(subject: str, found: NotImplementedValue) -> Hit:
+    return Hit(
+        subject=subject,
+        pointer=found.pointer,
+        message=f"{found.value} is not implemented yet, and the {found.area} action refuses it",
+        hint=found.instead,
+    )
+
+
+def audit_file_outside(context: LintContext) -> Iterator[Hit]:
+    """The config repo names no audit file outside of itself, unless that was accepted by name."""
+    settings = context.repository.settings
+    if outside_audit_file(settings):
+        yield Hit(
+            subject=REPO_FILE,
+            pointer=("audit_file",),
+            message=f"audit_file is {settings.audit_file}, outside of the config repo, expected a file below it",
+            hint="let the operator name it in FEEDCTL_AUDIT, or accept this rule by name",
+        )
+
+
+CHECKS: Mapping[str, Check] = {
+    "endpoint-type": endpoint_type,
+    "secret-in-repo": secret_in_repo,
+    "missing-workflow": missing_workflow,
+    "not-implemented": unimplemented_value,
+    "audit-file-outside": audit_file_outside,
+}

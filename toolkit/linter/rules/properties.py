@@ -1,0 +1,145 @@
+"""Rules about the names of properties."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
+
+from toolkit.entities import Cluster, Feed, LocationType, Process, Properties, SchemaName, schema
+from toolkit.linter.findings import Hit
+from toolkit.linter.rule import Check, LintContext
+
+_ALIKE = 0.86
+"""`queuName` and `queueName` are 0.94 alike, `order` and `border` 0.91 but too short, `user` and `queue` 0.44."""
+_SHORTEST = 6
+_CACHED = 4096
+
+
+def misspelt_property(context: LintContext) -> Iterator[Hit]:
+    """A property that looks like one with a meaning is spelt like it."""
+    for feed in context.repository.feeds.values():
+        yield from _hits(feed)
+    for process in context.repository.processes.values():
+        yield from _hits(process)
+
+
+def _hits(entity: Feed | Process) -> Iterator[Hit]:
+    for name in entity.properties:
+        meant = _meant(name, SchemaName(entity.KIND))
+        if meant is not None and meant not in entity.properties and not _is_variable(name, entity):
+            yield Hit(
+                subject=entity.name,
+                pointer=("properties", name),
+                message=f"the property {name!r} has no meaning, but {meant!r} has",
+                hint=f"did you mean {meant}? If not, suppress this finding with the reason",
+                on_key=True,
+            )
+
+
+def _is_variable(name: str, entity: Feed | Process) -> bool:
+    return isinstance(entity, Feed) and f"${{{name}}}" in _template_text(entity)
+
+
+def _template_text(feed: Feed) -> str:
+    """Everything in which a property of the feed may be used as a variable."""
+    places = [feed.locations, *(each.locations for each in feed.clusters)]
+    texts = [text for place in places if place is not None for _, text in place.by_type()]
+    texts += [each for each in (feed.table, *(each.table for each in feed.clusters)) if each is not None]
+    return " ".join([*texts, *(each.partition for each in feed.clusters if each.partition is not None)])
+
+
+@cache
+def _known(kind: SchemaName) -> Collection[str]:
+    return tuple(schema(kind)["properties"]["properties"]["properties"])
+
+
+@lru_cache(maxsize=_CACHED)
+def _meant(name: str, kind: SchemaName) -> str | None:
+    """The name with a meaning that a name without one looks like."""
+    known = _known(kind)
+    if name in known:
+        return None
+    plain = _plain(name)
+    scored = [(_likeness(plain, _plain(each)), each) for each in known]
+    score, best = max(scored)
+    return best if score >= _ALIKE else None
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def _likeness(left: str, right: str) -> float:
+    if left == right:
+        return 1.0
+    if min(len(left), len(right)) < _SHORTEST:
+        return 0.0
+    return SequenceMatcher(None, left, right).ratio()
+
+
+_OF_A_RUN = frozenset({"nominalTime", "timeStamp", "timestamp", "feedNames", "feedInstancePaths"})
+"""What a workflow is told about its run (Falcon entity specification, Inputs and Outputs)."""
+
+_OF_A_CLUSTER = frozenset({"nameNode", "jobTracker"})
+"""What a workflow is told about its cluster (Falcon entity specification, Workflow)."""
+
+_PREFIX = "falcon_"
+_TEMPLATE_NAMES = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "cluster.name", "cluster.colo"})
+
+
+def reserved_property(context: LintContext) -> Iterator[Hit]:
+    """A property, an input or an output has none of the names that feedctl gives a value."""
+    for process in context.repository.processes.values():
+        yield from _of_process(process)
+    for feed in context.repository.feeds.values():
+        yield from _of_templates(feed, feed.properties)
+    for cluster in context.repository.clusters.values():
+        yield from _of_templates(cluster, cluster.properties)
+
+
+def _of_process(process: Process) -> Iterator[Hit]:
+    reasons = dict(_published(process)) if process.properties else {}
+    for name in process.properties:
+        reason = reasons.get(name) or _reserved(name)
+        if reason is not None:
+            yield _hit(process.name, ("properties", name), f"the property {name!r} is {reason}")
+    for side, names in (("inputs", process.inputs), ("outputs", process.outputs)):
+        for name in names:
+            reason = _reserved(name)
+            if reason is not None:
+                yield _hit(process.name, (side, name), f"the name {name!r} is {reason}")
+
+
+def _published(process: Process) -> Iterator[tuple[str, str]]:
+    """The properties that inputs and outputs become."""
+    for side, names in (("input", process.inputs), ("output", process.outputs)):
+        for name in names:
+            reason = f"what the {side} {name} becomes"
+            yield name, reason
+            yield f"{name}_filter", reason
+            yield from ((f"{name}.{location}", reason) for location in LocationType)
+
+
+def _reserved(name: str) -> str | None:
+    if name in _OF_A_RUN:
+        return "what a workflow is told about its run"
+    if name in _OF_A_CLUSTER:
+        return "what a workflow is told about its cluster"
+    return f"one of those that begin with {_PREFIX}, which feedctl sets" if name.startswith(_PREFIX) else None
+
+
+def _of_templates(entity: Feed | Cluster, properties: Properties) -> Iterator[Hit]:
+    for name in properties:
+        if name in _TEMPLATE_NAMES:
+            yield _hit(entity.name, ("properties", name), f"the property {name!r} has a meaning in templates already")
+
+
+def _hit(subject: str, pointer: tuple[str | int, ...], message: str) -> Hit:
+    return Hit(subject=subject, pointer=pointer, message=message, hint="choose another name", on_key=True)
+
+
+CHECKS: Mapping[str, Check] = {
+    "misspelt-property": misspelt_property,
+    "reserved-property": reserved_property,
+}

@@ -1,0 +1,157 @@
+"""Where in which file a hit is: from a subject and a pointer to a line and columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from yaml.nodes import ScalarNode
+
+from toolkit.config_source import Snapshot
+from toolkit.entities.documents import Document
+from toolkit.entities.entity_loading import Entry
+from toolkit.entities.layers import Layer, Origin, merge_layers, origin
+from toolkit.entities.parsing import part_of
+from toolkit.entities.pointers import path_text
+from toolkit.entities.repository import Repository
+from toolkit.entities.source_files import ENVIRONMENTS_FOLDER, REPO_FILE, SUFFIX
+from toolkit.entities.yaml_loading import load_yaml
+from toolkit.entities.yaml_location import Pointer, Span, locate
+from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
+from toolkit.linter.findings import Hit
+
+
+def end_on_line(data: bytes, span: Span) -> int:
+    """The column after the last one of a span on its first line, blanks and comment left out."""
+    if span.end_line == span.line:
+        return span.end_column
+    return len(source_line(data, span.line).rstrip()) + 1
+
+
+def source_line(data: bytes, line: int) -> str:
+    """One line of a file, from 1 on, without its end; empty when there is none."""
+    lines = _lines(data)
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+@lru_cache(maxsize=4)
+def _lines(data: bytes) -> list[str]:
+    return LINE_BREAK.split(data.decode(errors="replace"))
+
+
+LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What libyaml, which counts the lines of findings, takes for the end of a line."""
+
+
+def end_of_scalar(data: bytes, line: int, column: int) -> int:
+    """The column after the scalar that a place lies in; the place's own column when it lies in none."""
+    for start, end in _scalars(data).get(line, ()):
+        if start <= column < end:
+            return end
+    return column
+
+
+@lru_cache(maxsize=4)
+def _scalars(data: bytes) -> dict[int, list[tuple[int, int]]]:
+    """The columns of every scalar that is on one line, by line."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for node in scalar_nodes(data):
+        start, end = node.start_mark, node.end_mark
+        if start.line == end.line:
+            found.setdefault(start.line + 1, []).append((start.column + 1, end.column + 1))
+    return found
+
+
+def scalar_nodes(data: bytes) -> Iterator[ScalarNode]:
+    """Every key and every scalar value of a file, in no order; none of a file that is not YAML."""
+    try:
+        root = compose(data, "")
+    except YamlUnreadableError:
+        return
+    yield from scalars(root)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourcePlace:
+    """A place in a file, as a finding has it.
+
+    Attributes:
+        line: 0: the file as a whole, or a file that is not there.
+        key: the pointer in words.
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+    end_column: int = 0
+    key: str = ""
+
+
+@dataclass(kw_only=True)
+class SourceMap:
+    """Finds the places of hits in one config repo, in one environment.
+
+    Attributes:
+        snapshot: the files.
+        repository: what they were loaded to.
+    """
+
+    snapshot: Snapshot
+    repository: Repository
+    _parsed: dict[str, Layer | None] = field(default_factory=dict)
+
+    def locate(self, hit: Hit) -> SourcePlace:
+        """The place of a hit; what is not there is where the value around it is, a whole entity where its name is."""
+        entry = self.repository.entries.get(hit.subject)
+        file = hit.subject if entry is None else entry.file
+        document, found = self._in_file(hit) if entry is None else _in_entity(entry, hit.pointer)
+        key = path_text(document, hit.pointer)
+        if found is None:
+            return SourcePlace(file=file, key=key)
+        span = found.located.key if hit.on_key else found.located.value
+        column = span.column + _shift(span, hit.offset)
+        end = end_on_line(self.snapshot.files[found.file], span)
+        return SourcePlace(file=found.file, line=span.line, column=column, end_column=max(end, column), key=key)
+
+    def _in_file(self, hit: Hit) -> tuple[Document, Origin | None]:
+        if hit.subject == REPO_FILE:
+            layers, document = self._settings
+            return document, origin(layers, document, hit.pointer) if hit.pointer else None
+        layer = self._layer(hit.subject)
+        return ({}, None) if layer is None else (layer.document, _nearest(layer, hit.pointer))
+
+    @cached_property
+    def _settings(self) -> tuple[list[Layer], Document]:
+        environment = self.repository.environment
+        overlay = None if environment is None else self._layer(f"{ENVIRONMENTS_FOLDER}/{environment.name}{SUFFIX}")
+        part = None if overlay is None else part_of(overlay, ("repo",))
+        layers = [layer for layer in (self._layer(REPO_FILE), part) if layer is not None]
+        return layers, merge_layers(layers) if layers else {}
+
+    def _layer(self, file: str) -> Layer | None:
+        if file not in self._parsed:
+            self._parsed[file] = _parse(file, self.snapshot.files.get(file))
+        return self._parsed[file]
+
+
+def _parse(file: str, data: bytes | None) -> Layer | None:
+    document = None if data is None else load_yaml(data, file).data
+    return None if data is None or document is None else Layer(file=file, data=data, document=document)
+
+
+def _in_entity(entry: Entry, pointer: Pointer) -> tuple[Document, Origin | None]:
+    return entry.document, origin(entry.layers, entry.document, pointer or ("name",))
+
+
+def _nearest(layer: Layer, pointer: Pointer) -> Origin | None:
+    for length in range(len(pointer), 0, -1):
+        located = locate(layer.data, pointer[:length])
+        if located is not None:
+            return Origin(file=layer.file, located=located)
+    return None
+
+
+def _shift(span: Span, offset: int | None) -> int:
+    return 0 if offset is None or span.text_offset is None else span.text_offset + offset

@@ -1,0 +1,173 @@
+"""Which process instances make or read a feed instance: inverses of expressions, by arithmetic."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.el import InstanceSequence, evaluate
+from toolkit.entities import Feed, Process
+from toolkit.planning.process_io import depends_on_availability
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MovingRange:
+    """What an input reads, or an output makes, at each instance of its process.
+
+    Its ends never go back, but for one case: until 2011 St. John's set its clocks back across midnight.
+
+    Args:
+        start: expression of the first instance.
+        end: expression of the last, which is included.
+        grid: the instances of the feed.
+        timezone: of the process.
+        runs: the instances of the process.
+    """
+
+    start: str
+    end: str
+    grid: InstanceSequence
+    timezone: str
+    runs: InstanceSequence
+
+    def runs_around(self, instant: datetime) -> tuple[datetime, datetime, int] | None:
+        """The first and the last instance of the process whose range holds an instance of the feed, and how many.
+
+        All between them hold it too; None when there is none.
+
+        Raises:
+            ElError: an expression that cannot be evaluated.
+        """
+        found = self._positions(instant)
+        return (self.runs[found.start], self.runs[found.stop - 1], len(found)) if found else None
+
+    def _positions(self, instant: datetime) -> range:
+        """The positions of those runs; both borders are found by halving."""
+        positions = range(len(self.runs))
+
+        def ends_late_enough(position: int) -> bool:
+            end = self._floor(self.end, position)
+            return end is not None and end >= instant
+
+        def starts_too_late(position: int) -> bool:
+            start = self._floor(self.start, position)
+            return start is not None and start > instant
+
+        first = bisect_left(positions, x=True, key=ends_late_enough)
+        return range(first, bisect_left(positions, x=True, key=starts_too_late))
+
+    def _floor(self, expression: str, position: int) -> datetime | None:
+        return self.grid.at_or_before(evaluate(expression, self.runs[position], self.timezone))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Producer:
+    """The instances of one process that make a feed instance through one output.
+
+    Args:
+        process: the process's name.
+        output: the output's name.
+        instances: nominal times of the first and the last of them, UTC; all instances between make it too, as those of
+            a process do that runs more often than the feed has instances.
+        count: how many instances that is.
+    """
+
+    process: str
+    output: str
+    instances: tuple[datetime, datetime]
+    count: int
+
+
+def producers(feed: Feed, cluster: str, instant: datetime, processes: Iterable[Process]) -> Iterator[Producer]:
+    """The process instances on a cluster that make a feed instance.
+
+    Args:
+        feed: the feed.
+        cluster: the cluster's name.
+        instant: an instance of the feed on that cluster, UTC.
+        processes: all processes; those that do not make the feed, or are not on the cluster, are passed over.
+
+    Raises:
+        ElError: `instant` is no instance of the feed there.
+        UnknownName: the feed is not on that cluster.
+    """
+    grid = feed.instances_on(cluster)
+    grid.index(instant)
+    for process in processes:
+        if any(each.name == cluster for each in process.clusters):
+            yield from _producer_of_process(feed.name, grid, instant, process, process.instances_on(cluster))
+
+
+def _producer_of_process(
+    feed: str, grid: InstanceSequence, instant: datetime, process: Process, runs: InstanceSequence
+) -> Iterator[Producer]:
+    for name, each in process.outputs.items():
+        if each.feed != feed:
+            continue
+        made = MovingRange(start=each.instance, end=each.instance, grid=grid, timezone=process.timezone, runs=runs)
+        around = made.runs_around(instant)
+        if around is not None:
+            first, last, count = around
+            yield Producer(process=process.name, output=name, instances=(first, last), count=count)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Consumer:
+    """The instances of one process that read a feed instance through one input.
+
+    Args:
+        process: the process's name.
+        input: the input's name.
+        instances: nominal times of the first and the last of them, UTC; all instances between read it too. None when
+            it depends on what is available at the time (`latest`, `future`).
+        count: how many instances that is; 0 when it depends.
+    """
+
+    process: str
+    input: str
+    instances: tuple[datetime, datetime] | None
+    count: int
+
+    @property
+    def depends_on_availability(self) -> bool:
+        """Whether only a run can tell which instances read it."""
+        return self.instances is None
+
+
+def consumers(feed: Feed, cluster: str, instant: datetime, processes: Iterable[Process]) -> Iterator[Consumer]:
+    """The process instances on a cluster that read a feed instance.
+
+    Args:
+        feed: the feed.
+        cluster: the cluster's name.
+        instant: an instance of the feed on that cluster, UTC.
+        processes: all processes; those that do not read the feed, or are not on the cluster, are passed over.
+
+    Raises:
+        ElError: `instant` is no instance of the feed there.
+        UnknownName: the feed is not on that cluster.
+    """
+    grid = feed.instances_on(cluster)
+    grid.index(instant)
+    for process in processes:
+        if any(each.name == cluster for each in process.clusters):
+            yield from _consumer_of_process(feed.name, grid, instant, process, cluster)
+
+
+def _consumer_of_process(
+    feed: str, grid: InstanceSequence, instant: datetime, process: Process, cluster: str
+) -> Iterator[Consumer]:
+    runs = process.instances_on(cluster)
+    for name, each in process.inputs.items():
+        if each.feed != feed:
+            continue
+        if depends_on_availability(each):
+            yield Consumer(process=process.name, input=name, instances=None, count=0)
+            continue
+        read = MovingRange(start=each.start, end=each.end, grid=grid, timezone=process.timezone, runs=runs)
+        around = read.runs_around(instant)
+        if around is not None:
+            first, last, count = around
+            yield Consumer(process=process.name, input=name, instances=(first, last), count=count)
