@@ -13,6 +13,7 @@ from toolkit.entities import Feed, FeedCluster, Hold, LocationType, ProtectionNa
 
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 _END = datetime.max.replace(tzinfo=UTC)
+_MINUTE = timedelta(minutes=1)
 _TICK = timedelta(microseconds=1)
 
 
@@ -93,14 +94,6 @@ class Kept:
     detail: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Selection:
-    """Which candidates go and which stay."""
-
-    evict: tuple[Candidate, ...]
-    keep: tuple[Kept, ...]
-
-
 def effective_time(nominal: datetime, validity_end: datetime, *, keep_beyond_validity: bool) -> datetime:
     """The time from which the limit is counted back: a feed that ended keeps its last instances (DESIGN section 7)."""
     return min(nominal, validity_end) if keep_beyond_validity else nominal
@@ -126,27 +119,6 @@ def time_within(spans: tuple[Span, ...], instances: InstanceSequence) -> datetim
         if member is not None and member >= first:
             return first if member == first else member
     return spans[0][0]
-
-
-def select(candidates: Iterable[Candidate], policy: EvictionPolicy) -> Selection:
-    """Decide about every candidate.
-
-    Args:
-        candidates: all that are old enough, and of the younger ones at least those that `keep_last` needs: the
-            newest instances of the data location at or before the nominal time.
-        policy: what decides.
-    """
-    found = tuple(candidates)
-    kept_from = keep_last_from(found, policy)
-    evict: list[Candidate] = []
-    keep: list[Kept] = []
-    for candidate in found:
-        kept = kept_by(policy, candidate, kept_from)
-        if kept is None:
-            evict.append(candidate)
-        else:
-            keep.append(kept)
-    return Selection(evict=tuple(evict), keep=tuple(keep))
 
 
 def keep_last_from(candidates: Iterable[Candidate], policy: EvictionPolicy) -> datetime:
@@ -180,16 +152,56 @@ def kept_by(policy: EvictionPolicy, candidate: Candidate, kept_from: datetime) -
         candidate: to decide about.
         kept_from: see `keep_last_from`, of all candidates.
     """
-    if candidate.time >= policy.horizon:
-        return Kept(candidate=candidate, reason=KeepReason.TOO_YOUNG)
-    hold = holding(candidate.first, candidate.end, policy.holds)
+    reason = kept_by_time(policy, candidate.time, kept_from)
+    hold = None if reason is KeepReason.TOO_YOUNG else holding(candidate.first, candidate.end, policy.holds)
     if hold is not None:
         return Kept(candidate=candidate, reason=KeepReason.HOLD, detail=hold.reason)
-    if candidate.time >= kept_from:
-        return Kept(candidate=candidate, reason=KeepReason.KEEP_LAST, detail=f"the newest {policy.keep_last}")
-    if policy.late_window is not None and in_late_window(candidate.time, policy.late_window, policy):
-        return Kept(candidate=candidate, reason=KeepReason.LATE_WINDOW, detail=f"cut-off {policy.late_window.cut_off}")
+    return None if reason is None else Kept(candidate=candidate, reason=reason, detail=_detail(reason, policy))
+
+
+def _detail(reason: KeepReason, policy: EvictionPolicy) -> str:
+    if reason is KeepReason.KEEP_LAST:
+        return f"the newest {policy.keep_last}"
+    if reason is KeepReason.LATE_WINDOW and policy.late_window is not None:
+        return f"cut-off {policy.late_window.cut_off}"
+    return ""
+
+
+def kept_by_time(policy: EvictionPolicy, time: datetime, kept_from: datetime) -> KeepReason | None:
+    """Why an instance of this time stays though nothing holds it; None when it goes. Later ones stay, too.
+
+    Args:
+        policy: what decides.
+        time: of the instance.
+        kept_from: see `keep_last_from`.
+    """
+    if time >= policy.horizon:
+        return KeepReason.TOO_YOUNG
+    if time >= kept_from:
+        return KeepReason.KEEP_LAST
+    if policy.late_window is not None and in_late_window(time, policy.late_window, policy):
+        return KeepReason.LATE_WINDOW
     return None
+
+
+def earliest_kept(policy: EvictionPolicy, kept_from: datetime) -> datetime:
+    """The earliest instance time that `kept_by_time` keeps, to the minute.
+
+    Args:
+        policy: what decides.
+        kept_from: see `keep_last_from`.
+    """
+    return min(policy.horizon, kept_from, _late_from(policy))
+
+
+def _late_from(policy: EvictionPolicy) -> datetime:
+    window, at = policy.late_window, policy.nominal_time
+    if window is None:
+        return _END
+    before = horizon(at, window.cut_off, policy.timezone)
+    by_cut_off = before + min(_MINUTE, _END - before)  # data may come until just before it
+    by_age = horizon(at, window.max_age, policy.timezone) if window.max_age else by_cut_off
+    return max(by_cut_off, by_age)
 
 
 def in_late_window(time: datetime, window: LateWindow, policy: EvictionPolicy) -> bool:

@@ -1,4 +1,4 @@
-"""From what was found to the items of a plan: the rule is `toolkit.planning.retention.select`, the form saves memory.
+"""From what was found to the items of a plan: the rule is `toolkit.planning.retention.kept_by`, the form saves memory.
 
 A million instances are looked at one after the other, and each makes room for its item at once.
 """

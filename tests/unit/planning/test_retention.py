@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.planning.decisions import decided
 from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathTemplate, Unit, format_instant, parse_instant
 from toolkit.entities import Hold, LocationType
 from toolkit.planning.delete_limits import DeleteLimits, excess, kept_needed
@@ -15,12 +16,11 @@ from toolkit.planning.retention import (
     Candidate,
     EvictionPolicy,
     KeepReason,
+    Kept,
     LateWindow,
-    Selection,
     effective_time,
     horizon,
     instance_time,
-    select,
 )
 
 NOMINAL = parse_instant("2026-03-20T12:00Z")
@@ -38,12 +38,12 @@ def _policy(before: str = "2026-03-10T12:00Z", **settings: object) -> EvictionPo
     return EvictionPolicy(nominal_time=NOMINAL, horizon=parse_instant(before), **settings)  # type: ignore[arg-type]
 
 
-def _gone(selection: Selection) -> list[str]:
-    return [format_instant(each.time) for each in selection.evict]
+def _gone(evicted: list[Candidate]) -> list[str]:
+    return [format_instant(each.time) for each in evicted]
 
 
-def _reasons(selection: Selection) -> list[tuple[str, str]]:
-    return [(format_instant(each.candidate.time), each.reason.value) for each in selection.keep]
+def _reasons(kept: list[Kept]) -> list[tuple[str, str]]:
+    return [(format_instant(each.candidate.time), each.reason.value) for each in kept]
 
 
 @pytest.mark.parametrize(
@@ -108,26 +108,26 @@ def test_a_minute_that_comes_twice_has_the_time_of_its_second_coming() -> None:
 
 def test_what_is_exactly_as_old_as_the_limit_stays() -> None:
     times = ["2026-03-10T11:59Z", "2026-03-10T12:00Z", "2026-03-10T12:01Z"]
-    selection = select(map(_candidate, times), _policy())
-    assert _gone(selection) == times[:1]
-    assert _reasons(selection) == [(time, "too_young") for time in times[1:]]
+    gone, kept = decided(map(_candidate, times), _policy())
+    assert _gone(gone) == times[:1]
+    assert _reasons(kept) == [(time, "too_young") for time in times[1:]]
 
 
 def test_keep_last_counts_distinct_data_times_up_to_the_nominal_time() -> None:
     future, newest, older, oldest = "2026-03-21T00:00Z", "2026-03-09T00:00Z", "2026-03-08T00:00Z", "2026-03-07T00:00Z"
     found = [_candidate(time) for time in (future, newest, newest, older, oldest)]
     found += [_candidate(time, LocationType.STATS) for time in ("2026-03-08T12:00Z", "2026-03-07T00:00Z")]
-    selection = select(found, _policy(keep_last=2))
-    assert [str(each.path) for each in selection.evict] == [
+    gone, kept = decided(found, _policy(keep_last=2))
+    assert [str(each.path) for each in gone] == [
         "file:///data/2026-03-07T00:00Z",
         "file:///stats/2026-03-07T00:00Z",
     ]
-    assert {each.reason for each in selection.keep if each.candidate.time < _policy().horizon} == {KeepReason.KEEP_LAST}
+    assert {each.reason for each in kept if each.candidate.time < _policy().horizon} == {KeepReason.KEEP_LAST}
 
 
 def test_fewer_instances_than_keep_last_all_stay() -> None:
     found = [_candidate("2026-02-01T00:00Z"), _candidate("2026-01-01T00:00Z", LocationType.STATS)]
-    assert select(found, _policy(keep_last=2)).evict == ()
+    assert decided(found, _policy(keep_last=2))[0] == []
 
 
 @pytest.mark.parametrize(
@@ -147,8 +147,8 @@ def test_an_instance_is_held_when_any_of_its_period_is(start: str | None, end: s
         end=end and parse_instant(end),  # type: ignore[arg-type]
         reason="audit",
     )
-    selection = select([_candidate("2026-03-01T00:00Z")], _policy(holds=(hold,)))
-    assert [(each.reason, each.detail) for each in selection.keep] == ([(KeepReason.HOLD, "audit")] if is_held else [])
+    _, kept = decided([_candidate("2026-03-01T00:00Z")], _policy(holds=(hold,)))
+    assert [(each.reason, each.detail) for each in kept] == ([(KeepReason.HOLD, "audit")] if is_held else [])
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,16 @@ def test_an_instance_is_held_when_any_of_its_period_is(start: str | None, end: s
 )
 def test_the_late_window_protects_until_the_cut_off_is_over(cut_off: str, max_age: str | None, gone: list[str]) -> None:
     window = LateWindow(cut_off=Frequency.parse(cut_off), max_age=None if max_age is None else Frequency.parse(max_age))
-    selection = select(map(_candidate, ["2026-03-01T00:00Z", "2026-03-02T00:00Z"]), _policy(late_window=window))
-    assert _gone(selection) == gone
+    evicted, _ = decided(map(_candidate, ["2026-03-01T00:00Z", "2026-03-02T00:00Z"]), _policy(late_window=window))
+    assert _gone(evicted) == gone
 
 
 def test_a_cut_off_that_ends_at_the_nominal_time_is_over() -> None:
     window = LateWindow(cut_off=Frequency.parse("days(19)"))
-    selection = select([_candidate("2026-03-01T12:00Z"), _candidate("2026-03-01T12:01Z")], _policy(late_window=window))
-    assert _gone(selection) == ["2026-03-01T12:00Z"]
+    evicted, _ = decided(
+        [_candidate("2026-03-01T12:00Z"), _candidate("2026-03-01T12:01Z")], _policy(late_window=window)
+    )
+    assert _gone(evicted) == ["2026-03-01T12:00Z"]
 
 
 @pytest.mark.parametrize(
@@ -213,11 +215,11 @@ def test_nothing_young_goes_and_every_old_instance_is_decided(
 ) -> None:
     """Against an independent count: what goes is old, and older than the last N times at or before the nominal time."""
     policy = EvictionPolicy(nominal_time=NOMINAL, horizon=min(before, NOMINAL), keep_last=last)
-    selection = select([_candidate(each) for each in found], policy)
-    assert len(selection.evict) + len(selection.keep) == len(found)
+    gone, kept = decided([_candidate(each) for each in found], policy)
+    assert len(gone) + len(kept) == len(found)
     ranked = sorted({each for each in found if each <= NOMINAL})
     protected = set(ranked[max(0, len(ranked) - last) :]) if last else set()
-    assert sorted(each.time for each in selection.evict) == sorted(
+    assert sorted(each.time for each in gone) == sorted(
         each for each in found if each < policy.horizon and each not in protected
     )
 

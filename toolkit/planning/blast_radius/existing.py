@@ -11,7 +11,7 @@ from functools import cached_property
 from toolkit.el import InstanceSequence, PathPeriod
 from toolkit.entities import Hold
 from toolkit.planning.blast_radius.places import Place
-from toolkit.planning.retention import EvictionPolicy, in_late_window, instance_time
+from toolkit.planning.retention import EvictionPolicy, instance_time, kept_by_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,8 @@ def _pieces(run: range, others: Positions) -> Iterator[range]:
 
 
 _MINUTE = timedelta(minutes=1)
-_LAST = datetime.max.replace(tzinfo=UTC) - _MINUTE
+_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_LAST = _END - _MINUTE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,14 +107,12 @@ class Existing:
         return all(self.read.period(each) is not None for each in names)
 
     def evictable(self, policy: EvictionPolicy) -> Positions:
-        """Those that a run with this policy would evict; the counterpart of `retention.select`."""
+        """Those that a run with this policy would evict: `retention.kept_by` for all of them, by halving."""
         if not self.is_managed:
             return Positions()
-        old = self._first(lambda position: self._time(position) >= policy.horizon)
-        window = policy.late_window
-        if window is not None:
-            old = min(old, self._first(lambda position: in_late_window(self._time(position), window, policy)))
-        return Positions.of(range(old)).minus(self.kept_last(policy)).minus(self.held(policy.holds))
+        kept_from = self._keep_last_from(policy)
+        old = self._first(lambda position: kept_by_time(policy, self._time(position), kept_from) is not None)
+        return Positions.of(range(old)).minus(self.held(policy.holds))
 
     def held(self, holds: Iterable[Hold]) -> Positions:
         """Those on hold; a name that is partly held is held as a whole."""
@@ -121,10 +120,15 @@ class Existing:
 
     def kept_last(self, policy: EvictionPolicy) -> Positions:
         """The newest that `keep_last` protects."""
+        kept_from = self._keep_last_from(policy)
+        return Positions.of(range(self._first(lambda position: self._time(position) >= kept_from), self.count))
+
+    def _keep_last_from(self, policy: EvictionPolicy) -> datetime:
+        """As `retention.keep_last_from`, by counting positions."""
         if policy.keep_last <= 0:
-            return Positions()
+            return _END
         known = self._first(lambda position: self._time(position) > policy.nominal_time)
-        return Positions.of(range(max(0, known - policy.keep_last), self.count))
+        return self._time(known - policy.keep_last) if known >= policy.keep_last else _BEGINNING
 
     def _held_by(self, hold: Hold) -> range:
         start, end = hold.start, hold.end

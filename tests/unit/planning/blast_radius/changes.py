@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from hypothesis import strategies as st
 
+from tests.unit.planning.decisions import decided
 from tests.unit.planning.entities import cluster
 from toolkit.el import CanonicalPath, Frequency, PathTemplate, parse_instant
 from toolkit.entities import (
@@ -22,7 +23,7 @@ from toolkit.entities import (
     Validity,
 )
 from toolkit.planning.blast_radius.before_after import BeforeAfter, FeedState
-from toolkit.planning.retention import Candidate, instance_time, select
+from toolkit.planning.retention import Candidate, instance_time
 
 START = parse_instant("2026-01-01T00:00Z")
 HOURLY = "/data/clicks/${YEAR}/${MONTH}/${DAY}/${HOUR}"
@@ -82,7 +83,7 @@ def evicted(sides: BeforeAfter, read_by: FeedState) -> set[datetime]:
     if policy is None:
         return set()
     candidates = dict(_candidates(sides, read_by))
-    gone = set(select(candidates.values(), policy).evict)
+    gone = set(decided(candidates.values(), policy)[0])
     return {instant for instant, candidate in candidates.items() if candidate in gone}
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.planning.decisions import decided
 from toolkit.el import CanonicalPath, Frequency, parse_instant, shift
 from toolkit.entities import (
     Feed,
@@ -20,7 +21,7 @@ from toolkit.entities import (
     Validity,
 )
 from toolkit.linter.retained import Retained
-from toolkit.planning.retention import Candidate, EvictionPolicy, LateWindow, effective_time, horizon, select
+from toolkit.planning.retention import Candidate, EvictionPolicy, LateWindow, effective_time, horizon
 
 START, END = parse_instant("2026-01-01T00:00Z"), parse_instant("2026-06-01T00:00Z")
 LIMITS = st.sampled_from(["hours(6)", "days(3)", "days(30)", "months(1)"]).map(Frequency.parse)
@@ -64,7 +65,7 @@ def kept_by_retention(feed: Feed, at: datetime) -> set[datetime]:
         Candidate(location=LocationType.DATA, time=each, first=each, end=each, path=place, base=place)
         for each in feed.instances_on("primary").between(START, at + timedelta(minutes=1))
     ]
-    return {each.candidate.time for each in select(candidates, policy).keep}
+    return {each.candidate.time for each in decided(candidates, policy)[1]}
 
 
 @given(LIMITS, ZONES, st.sampled_from([None, 1, 5, 400]), st.sampled_from([None, "hours(3)", "days(5)"]), MOMENTS)
