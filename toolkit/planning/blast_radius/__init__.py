@@ -39,13 +39,9 @@ def blast_radius(before: Repository, after: Repository, time: datetime) -> tuple
     pairing = Pairing(before=before, after=after)
     found = {
         *_end_points(before, after),
-        *(
-            effect
-            for sides in pairing.kept()
-            for effect in _kept(BeforeAfter(before=sides[0], after=sides[1], time=time))
-        ),
-        *(_gone(side, time) for side in pairing.gone()),
-        *(effect for side in pairing.new() for effect in _new(side, time)),
+        *(effect for old, new in pairing.kept() for effect in _kept(BeforeAfter(before=old, after=new, time=time))),
+        *(_gone(state, time) for state in pairing.gone()),
+        *(effect for state in pairing.new() for effect in _new(state, time)),
     }
     return tuple(sorted(found, key=_order))
 
@@ -59,36 +55,36 @@ def _kept(pair: BeforeAfter) -> Iterator[Effect]:
     yield from template_effects(pair)
 
 
-def _gone(side: FeedState, time: datetime) -> Effect:
-    existing = _existing(side, time)
-    kept = Positions() if existing is None else existing.all.minus(evictable(existing, side.policy(time)))
+def _gone(state: FeedState, time: datetime) -> Effect:
+    existing = _existing(state, time)
+    kept = Positions() if existing is None else existing.all.minus(evictable(existing, state.policy(time)))
     return Effect(
         kind=EffectKind.LEFT_BEHIND,
-        feed=side.feed.name,
-        cluster=side.cluster.name,
-        before="" if side.main is None else side.main.text,
-        instances=range_of(kept, side.instances),
+        feed=state.feed.name,
+        cluster=state.cluster.name,
+        before="" if state.main is None else state.main.text,
+        instances=range_of(kept, state.instances),
     )
 
 
-def _new(side: FeedState, time: datetime) -> Iterator[Effect]:
-    retention = side.on_cluster.retention
+def _new(state: FeedState, time: datetime) -> Iterator[Effect]:
+    retention = state.on_cluster.retention
     if retention is not None:
-        positions = evictable(_existing(side, time), side.policy(time))
+        positions = evictable(_existing(state, time), state.policy(time))
         yield Effect(
             kind=EffectKind.NEW_RETENTION,
-            feed=side.feed.name,
-            cluster=side.cluster.name,
+            feed=state.feed.name,
+            cluster=state.cluster.name,
             key=("retention", "limit"),
             after=short(retention.limit),
-            instances=range_of(positions, side.instances),
+            instances=range_of(positions, state.instances),
         )
 
 
-def _existing(side: FeedState, time: datetime) -> Existing | None:
-    if side.main is None:
+def _existing(state: FeedState, time: datetime) -> Existing | None:
+    if state.main is None:
         return None
-    made, place = side.instances, side.main
+    made, place = state.instances, state.main
     return Existing(made=made, count=instances_by(time, made), written=place, read=place, instances=made)
 
 

@@ -24,7 +24,7 @@ class FeedState:
     Attributes:
         feed: the feed.
         cluster: the cluster.
-        default_fs: what paths without a scheme are on, for comparing: the same for both sides.
+        default_fs: what paths without a scheme are on, for comparing: the same before and after.
         keep_beyond_validity: the repo's setting.
         holds: those that concern the feed on the cluster.
     """
@@ -37,7 +37,7 @@ class FeedState:
 
     @classmethod
     def of(cls, repository: Repository, feed: str, cluster: str, default_fs: str) -> FeedState:
-        """The side of a repo.
+        """As a repo has it.
 
         Raises:
             UnknownName: the repo has no such feed or cluster.
@@ -180,12 +180,12 @@ class BeforeAfter:
     def _count(self) -> int:
         return instances_by(self.time, self.before.instances)
 
-    def _read_by(self, side: FeedState) -> Existing | None:
-        written, read = self.before.main, side.main
+    def _read_by(self, state: FeedState) -> Existing | None:
+        written, read = self.before.main, state.main
         if written is None or read is None:
             return None
         made = self.before.instances
-        return Existing(made=made, count=self._count, written=written, read=read, instances=side.instances)
+        return Existing(made=made, count=self._count, written=written, read=read, instances=state.instances)
 
 
 def instances_by(time: datetime, made: InstanceSequence) -> int:
@@ -223,7 +223,7 @@ _Data = tuple[str, tuple[str, ...]]
 class Pairing:
     """The feeds on clusters of a config repo before and after a change.
 
-    What has problems of its own on one of the sides is left out of both: nobody can tell what it is.
+    What has problems of its own before or after is left out of both: nobody can tell what it is.
 
     Attributes:
         before: the config repo as it was.
@@ -234,7 +234,7 @@ class Pairing:
     after: Repository
 
     def kept(self) -> Iterator[tuple[FeedState, FeedState]]:
-        """Both sides of every feed on a cluster that is different, or has another name for the same data."""
+        """Before and after of every feed on a cluster that is different, or has another name for the same data."""
         for key in sorted(self._old.keys() & self._new.keys()):
             yield from self._both(key, key)
         for old, new in self._renamed.items():
@@ -243,16 +243,16 @@ class Pairing:
     def gone(self) -> Iterator[FeedState]:
         """The feeds that are on a cluster no more."""
         for key in sorted(self._old.keys() - self._new.keys() - self._renamed.keys()):
-            side = self._side(self.before, key)
-            if side.is_resolved and _is_known(self.after, key):
-                yield side
+            state = self._state(self.before, key)
+            if state.is_resolved and _is_known(self.after, key):
+                yield state
 
     def new(self) -> Iterator[FeedState]:
         """The feeds that are new on a cluster."""
         for key in sorted(self._new.keys() - self._old.keys() - set(self._renamed.values())):
-            side = self._side(self.after, key)
-            if side.is_resolved and _is_known(self.before, key):
-                yield side
+            state = self._state(self.after, key)
+            if state.is_resolved and _is_known(self.before, key):
+                yield state
 
     @cached_property
     def _old(self) -> Mapping[_Key, None]:
@@ -281,20 +281,20 @@ class Pairing:
         return {key: by_data[data] for key, data in found if data is not None and data in by_data}
 
     def _data(self, repository: Repository, key: _Key) -> _Data | None:
-        side = self._side(repository, key)
-        main = side.main if side.is_resolved else None
+        state = self._state(repository, key)
+        main = state.main if state.is_resolved else None
         return None if main is None else (key[1], (*main.names_text, main.timezone))
 
     def _both(self, old: _Key, new: _Key) -> Iterator[tuple[FeedState, FeedState]]:
-        before, after = self._side(self.before, old), self._side(self.after, new)
+        before, after = self._state(self.before, old), self._state(self.after, new)
         if before != after and before.is_resolved and after.is_resolved:
             yield before, after
 
-    def _side(self, repository: Repository, key: _Key) -> FeedState:
+    def _state(self, repository: Repository, key: _Key) -> FeedState:
         return FeedState.of(repository, *key, self._default_fs(key[1]))
 
     def _default_fs(self, cluster: str) -> str:
-        """One file system for both sides: that an end point changed is told by itself, and may be a new name only."""
+        """One file system for both: that an end point changed is told by itself, and may be a new name only."""
         clusters = self.before.clusters if cluster in self.before.clusters else self.after.clusters
         return clusters[cluster].default_fs
 

@@ -105,7 +105,7 @@ def _retention_effect(kind: EffectKind, pair: BeforeAfter, positions: Positions)
 
 
 def _keep_last(pair: BeforeAfter, positions: Positions) -> Iterator[Effect]:
-    before, after = (_keep_last_of(side) for side in (pair.before, pair.after))
+    before, after = (_keep_last_of(state) for state in (pair.before, pair.after))
     if after < before and pair.after.on_cluster.retention is not None:
         yield pair.effect(
             EffectKind.KEEP_LAST_LOWERED,
@@ -155,27 +155,27 @@ class _Setting:
     text: str
 
 
-def _settings(side: FeedState, time: datetime) -> Iterator[_Setting]:
+def _settings(state: FeedState, time: datetime) -> Iterator[_Setting]:
     """What decides about the age of instances, always in the same order; the limit alone is a bare figure."""
-    retention, late = side.on_cluster.retention, side.feed.late_arrival
+    retention, late = state.on_cluster.retention, state.feed.late_arrival
     yield _Setting(("retention", "limit"), "none" if retention is None else short(retention.limit))
     yield _Setting(("retention", "protect"), "" if retention is None else _protections(retention))
     yield _Setting(
         ("retention", "keep_last"), "" if retention is None else f"keep_last {retention.keep_last or 'none'}"
     )
     yield _Setting(("late_arrival", "cut_off"), f"late cut-off {short(late.cut_off) if late else 'none'}")
-    yield _counted_from(side, time)
-    yield _Setting(("frequency",), f"frequency {side.feed.frequency}")
-    yield _Setting(("timezone",), f"timezone {side.feed.timezone}")
-    yield _Setting(("path_timezone",), f"path_timezone {side.feed.path_timezone}")
+    yield _counted_from(state, time)
+    yield _Setting(("frequency",), f"frequency {state.feed.frequency}")
+    yield _Setting(("timezone",), f"timezone {state.feed.timezone}")
+    yield _Setting(("path_timezone",), f"path_timezone {state.feed.path_timezone}")
 
 
-def _counted_from(side: FeedState, time: datetime) -> _Setting:
+def _counted_from(state: FeedState, time: datetime) -> _Setting:
     """From when the limit is counted back: the end of a validity matters only when it has passed."""
-    end = side.on_cluster.validity.end
+    end = state.on_cluster.validity.end
     if end >= time:
         return _Setting(("validity", "end"), "counted from the run")
-    if side.keeps_beyond_validity:
+    if state.keeps_beyond_validity:
         return _Setting(("validity", "end"), f"counted from the validity's end {day_or_instant(end)}")
     return _Setting(("keep_instances_beyond_validity",), "counted from the run")
 
@@ -188,8 +188,8 @@ def _protection(protection: Protection) -> str:
     return protection.name + ("" if protection.max_age is None else f" up to {short(protection.max_age)}")
 
 
-def _keep_last_of(side: FeedState) -> int:
-    return (side.on_cluster.retention and side.on_cluster.retention.keep_last) or 0
+def _keep_last_of(state: FeedState) -> int:
+    return (state.on_cluster.retention and state.on_cluster.retention.keep_last) or 0
 
 
 def template_effects(pair: BeforeAfter) -> Iterator[Effect]:
