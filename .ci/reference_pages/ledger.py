@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from reference_pages.markdown import code, codes, meanings, page, prose, table
 from reference_pages.unexplained import UnexplainedError
-from toolkit.ledger.revision import REVISIONS
+from toolkit.ledger.schema_version import REVISIONS
 from toolkit.ledger.tables import metadata
 from toolkit.ledger.upgrading import module_of
 from toolkit.ledger.vocabulary import TRANSITIONS

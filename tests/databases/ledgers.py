@@ -16,8 +16,7 @@ import sqlalchemy as sa
 from tests.databases.postgresql import PostgresServer
 from toolkit.ledger.connecting import connect
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.revision import HEAD, record
-from toolkit.ledger.seeds import seed
+from toolkit.ledger.schema_version import HEAD, record, seed
 from toolkit.ledger.tables import metadata
 from toolkit.ledger.transaction import DatabaseClock, database_now
 

@@ -15,7 +15,7 @@ from tests.e2e.retention_process import Repo, outcomes
 from tests.e2e.retention_runs import looking_into, runs_of, sqlite_url, times_evicted
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import items
-from toolkit.ledger.state import holds, safe_mode, suspension
+from toolkit.ledger.state import holds, start_check
 from toolkit.ledger.state.holds import NewHold
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.runs.identity import current_user
@@ -41,11 +41,11 @@ def ledger(repo: Repo) -> Iterator[Ledger]:
 
 
 def _suspend(ledger: Ledger, feed: str, *, cluster: str | None = None) -> None:
-    ledger.write(lambda tx: suspension.suspend(tx, feed, cluster, "bob", "migration"))
+    ledger.write(lambda tx: start_check.suspend(tx, feed, cluster, "bob", "migration"))
 
 
 def _safe_mode(ledger: Ledger) -> None:
-    ledger.write(lambda tx: safe_mode.switch(tx, on=True, who="bob", reason="upgrade"))
+    ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=True, who="bob", reason="upgrade"))
 
 
 def _result(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:

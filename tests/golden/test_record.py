@@ -26,7 +26,7 @@ from tests.testbed.fault_proxy import FaultProxy
 from tests.testbed.faults import Effect, Fault, Seen
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
-from toolkit.ledger.state import suspension
+from toolkit.ledger.state import start_check
 
 pytestmark = pytest.mark.slow
 
@@ -129,7 +129,7 @@ def test_no_ledger(scene: Scene) -> None:
 def test_suspended(scene: Scene) -> None:
     scene.run(*CLICKS)
     ledger = open_ledger(sqlite_url(scene.repo))
-    ledger.write(lambda tx: suspension.suspend(tx, "clicks", None, "bob", "migration"))
+    ledger.write(lambda tx: start_check.suspend(tx, "clicks", None, "bob", "migration"))
     ledger.close()
     scene.run(*CLICKS)
 

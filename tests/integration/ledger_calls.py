@@ -12,24 +12,22 @@ from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, alone, begun, b
 from tests.databases.graphs import CLUSTER, FEED, SERVER, chain, process, registration
 from toolkit.errors import FeedctlError
 from toolkit.ledger import events
-from toolkit.ledger.batches.instances import FeedInstance
-from toolkit.ledger.batches.registering import enqueue, register_file
-from toolkit.ledger.batches.rows import NewFile
+from toolkit.ledger.batches.files import enqueue, register_file
+from toolkit.ledger.batches.rows import FeedInstance, NewFile
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.jobs.ending import abort_job, term_job
+from toolkit.ledger.jobs.ending import abort_job, halt_job, term_job
 from toolkit.ledger.jobs.errors import JobIsRunning, JobNotRunning, StepIsRunning, StepNotRunning
-from toolkit.ledger.jobs.halting import halt_job
-from toolkit.ledger.jobs.refs import JobRef
+from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import halt_step, init_step, term_step
 from toolkit.ledger.registry.sync import sync
-from toolkit.ledger.runs import attempts, items, leases, requests, starting, status
+from toolkit.ledger.runs import attempts, items, leases, requests, status
+from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseHeld, NotTerminal
 from toolkit.ledger.runs.items import NewItem, SettledItem
-from toolkit.ledger.runs.starting import StartRequest
-from toolkit.ledger.state import commands, holds, safe_mode, suspension
+from toolkit.ledger.state import commands, holds, start_check
 from toolkit.ledger.state.holds import NewHold
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
@@ -118,7 +116,7 @@ def _start(tx: Transaction) -> object:
         leases=(*alone("evict/clicks/primary"), *beside("read/clicks")),
         lease_seconds=LEASE_SECONDS,
     )
-    return starting.start(tx, request)
+    return attempts.start(tx, request)
 
 
 def _dead_owner(ledger: Ledger) -> None:
@@ -144,12 +142,12 @@ def _event() -> NewEvent:
 
 
 def _suspend(tx: Transaction) -> None:
-    changed = suspension.suspend(tx, "clicks", None, "ada", "why")
+    changed = start_check.suspend(tx, "clicks", None, "ada", "why")
     commands.record(tx, "entity suspend", "clicks", "ada", changed=changed)
 
 
 def _resume(tx: Transaction) -> object:
-    return suspension.resume(tx, "clicks", None, "ada")
+    return start_check.resume(tx, "clicks", None, "ada")
 
 
 def _hold(tx: Transaction) -> object:
@@ -157,7 +155,7 @@ def _hold(tx: Transaction) -> object:
 
 
 def _safe_mode(tx: Transaction) -> object:
-    return safe_mode.switch(tx, on=True, who="ada", reason="upgrade")
+    return start_check.switch_safe_mode(tx, on=True, who="ada", reason="upgrade")
 
 
 _registered = _in_turn(_sync, _enqueue)
@@ -211,7 +209,7 @@ CALLS: dict[str, Call] = {
     "sync again": Call(work=_sync_other, prepare=_succeeded),
     "suspend": Call(work=_suspend),
     "resume": Call(work=_resume, prepare=_in_turn(_suspend)),
-    "touch": Call(work=lambda tx: suspension.touch(tx, "clicks", "ada"), prepare=_in_turn(_suspend)),
+    "touch": Call(work=lambda tx: start_check.touch(tx, "clicks", "ada"), prepare=_in_turn(_suspend)),
     "hold add": Call(work=_hold),
     "hold remove": Call(work=lambda tx: holds.remove(tx, 1, "ada"), prepare=_in_turn(_hold)),
     "safe-mode": Call(work=_safe_mode),

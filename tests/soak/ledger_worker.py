@@ -21,23 +21,20 @@ from tests.databases.kill_points import KillPoints
 from tests.databases.ledgers import open_ledger
 from tests.soak.ledger_holds import holding, let_go, renewed
 from toolkit.el import format_instant
-from toolkit.ledger.batches.instances import FeedInstance
-from toolkit.ledger.batches.registering import enqueue
-from toolkit.ledger.batches.rows import NewFile
+from toolkit.ledger.batches.files import enqueue
+from toolkit.ledger.batches.rows import FeedInstance, NewFile
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.jobs.ending import term_job
+from toolkit.ledger.jobs.ending import halt_job, term_job
 from toolkit.ledger.jobs.errors import JobIsRunning, NothingEnqueued
-from toolkit.ledger.jobs.halting import halt_job
-from toolkit.ledger.jobs.refs import JobRef
-from toolkit.ledger.jobs.rows import StartedJob
+from toolkit.ledger.jobs.rows import JobRef, StartedJob
 from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import halt_step, init_step, term_step
-from toolkit.ledger.runs import leases, starting, status
+from toolkit.ledger.runs import attempts, leases, status
+from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost, RunIsActive
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, RunKey
-from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle, ProcessKind, RunStatus
 
@@ -164,7 +161,7 @@ class Worker:
         """Lease something, keep it for a moment, perhaps renew it, and give it back."""
         number = self._chance.randrange(_KEYS)
         try:
-            run = self._write(lambda tx: starting.start(tx, self._request(number))).run
+            run = self._write(lambda tx: attempts.start(tx, self._request(number))).run
         except (LeaseHeld, RunIsActive) as refused:
             self.counts[refused.code] += 1
             return

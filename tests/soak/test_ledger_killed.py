@@ -16,7 +16,7 @@ from tests.databases.postgresql import PostgresServer
 from tests.integration.ledger_calls import CALLS
 from tests.integration.ledger_killing import Killing, every
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.revision import HEAD, stored_revision
+from toolkit.ledger.schema_version import HEAD, stored_revision
 from toolkit.ledger.tables import metadata
 from toolkit.ledger.upgrading import upgrade
 

@@ -18,7 +18,7 @@ from toolkit.entities.loader import load
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
-from toolkit.ledger.registry.from_repository import entity_digest
+from toolkit.ledger.registry.registration import entity_digest
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import (
     Chooser,

@@ -12,7 +12,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 from toolkit.bootstrap.ledgers import NoLedgerNamed, ledger_of
 from toolkit.errors import Skipped
 from toolkit.ledger.errors import LedgerUnavailable
-from toolkit.ledger.state import gate, holds
+from toolkit.ledger.state import holds, start_check
 
 if TYPE_CHECKING:
     from toolkit.config_source import Snapshot
@@ -106,7 +106,7 @@ class LedgerUse:
         if self.ledger is None:
             return None
         try:
-            self.ledger.read(lambda tx: gate.check(tx, entity, cluster))
+            self.ledger.read(lambda tx: start_check.check(tx, entity, cluster))
         except Skipped as skipped:
             return str(skipped)
         return None

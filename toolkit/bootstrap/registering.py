@@ -8,7 +8,7 @@ from toolkit.bootstrap.config import open_config
 from toolkit.bootstrap.ledgers import ledger_of
 from toolkit.config_source import require_age
 from toolkit.entities.loader import load
-from toolkit.ledger.registry.from_repository import registration_of
+from toolkit.ledger.registry.registration import registration_of
 from toolkit.ledger.registry.sync import SyncReport, sync
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from toolkit.errors import FeedctlError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolkit.ledger.jobs.refs import JobRef
+    from toolkit.ledger.jobs.rows import JobRef
     from toolkit.runs.job_io import JobIo
     from toolkit.runs.metadata import RunMetadata
 

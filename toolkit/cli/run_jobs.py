@@ -11,8 +11,8 @@ from toolkit.cli.options import ConfigRepo, Env, print_json
 from toolkit.cli.run_calls import calls, job_io
 
 if TYPE_CHECKING:
-    from toolkit.ledger.batches.instances import FeedInstance
-    from toolkit.ledger.jobs.refs import JobRef
+    from toolkit.ledger.batches.rows import FeedInstance
+    from toolkit.ledger.jobs.rows import JobRef
 
 
 def init_job(

@@ -12,9 +12,8 @@ from toolkit.cli.completion import entity_names
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from toolkit.ledger.batches.instances import FeedInstance
-    from toolkit.ledger.batches.rows import NewFile
-    from toolkit.ledger.jobs.refs import JobRef
+    from toolkit.ledger.batches.rows import FeedInstance, NewFile
+    from toolkit.ledger.jobs.rows import JobRef
 
 Process = Annotated[
     str, typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The process that runs.")
@@ -66,7 +65,7 @@ def job_ref(process: str, cluster: str, instance: str | None) -> JobRef:
     Raises:
         BadOption: the instance is no instant.
     """
-    from toolkit.ledger.jobs.refs import JobRef
+    from toolkit.ledger.jobs.rows import JobRef
 
     key = None if instance is None else instance_key("--instance", instance)
     return JobRef(process=process, cluster=cluster, instance_key=key)
@@ -110,7 +109,7 @@ def instance_key(option: str, text: str) -> str:
 
 def _instance(option: str, text: str, cluster: str) -> FeedInstance:
     from toolkit.cli.filters import BadOption
-    from toolkit.ledger.batches.instances import FeedInstance
+    from toolkit.ledger.batches.rows import FeedInstance
 
     feed, *rest = text.split("=", 2)
     if not feed or not rest:

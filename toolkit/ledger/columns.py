@@ -1,4 +1,4 @@
-"""Column types that SQLite and PostgreSQL store each in its own way and Python sees alike."""
+"""What tables share, and column types that SQLite and PostgreSQL store each in its own way and Python sees alike."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
+
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -77,3 +78,24 @@ def is_one_of(column: sa.Column[E], *values: E) -> sa.ColumnElement[bool]:
     if len(values) == 1:
         return column == sa.bindparam(None, values[0], type_=column.type, literal_execute=True)
     return column.in_(sa.bindparam(None, values, type_=column.type, expanding=True, literal_execute=True))
+
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+"""Of the whole ledger; every constraint has a name, so that migrations can speak of it."""
+
+
+def partial_unique(name: str, *columns: str, where: str) -> sa.Index:
+    """A unique index over some of the rows, on both databases."""
+    return sa.Index(name, *columns, unique=True, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
+
+
+def partial_index(name: str, *columns: str, where: str) -> sa.Index:
+    """An index over some of the rows, so that it stays small while the table grows."""
+    return sa.Index(name, *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))

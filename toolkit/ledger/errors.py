@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from toolkit.errors import FeedctlError, InvalidInput, Unavailable
 from toolkit.ledger.vocabulary import RunStatus
+
+
+def moment(instant: datetime | None) -> str:
+    """An instant to the second, for people: ``2026-03-20T12:00:05Z``."""
+    return "?" if instant is None else instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class LedgerUnavailable(Unavailable):

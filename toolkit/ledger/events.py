@@ -166,3 +166,12 @@ def advance(tx: Transaction, consumer: str, to: int) -> None:
     upsert = insert.on_conflict_do_update(index_elements=["consumer"], set_=moved, where=is_behind)
     if tx.execute(upsert.returning(consumer_cursor.c.sequence)).first() is None:
         raise CursorMovedOn(consumer=consumer, found=cursor(tx, consumer), wanted=to)
+
+
+def last_events(tx: Transaction, feed: str, cluster: str, first_key: str, last_key: str) -> dict[str, EventKind]:
+    """The kind of the last event of each instance from one key to another, both included; others are left out."""
+    within = event.c.instance_key.between(first_key, last_key)
+    of_feed = sa.select(event.c.instance_key, event.c.kind).where(
+        event.c.feed == feed, event.c.cluster == cluster, within
+    )
+    return {row["instance_key"]: row["kind"] for row in tx.execute(of_feed.order_by(event.c.sequence)).mappings()}

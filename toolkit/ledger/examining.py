@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected, refuse_place
-from toolkit.ledger.revision import HEAD, REVISIONS, stored_revision
+from toolkit.ledger.schema_version import HEAD, REVISIONS, stored_revision
 from toolkit.ledger.tables import metadata, run
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import RunStatus

@@ -11,10 +11,9 @@ import sqlalchemy as sa
 from toolkit.ledger.connecting import connect
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import UnusableLedger
-from toolkit.ledger.fresh import create_tables, is_empty
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.mounts import own_mounts
-from toolkit.ledger.revision import HEAD, REVISIONS, stored_revision
+from toolkit.ledger.schema_version import HEAD, REVISIONS, create_tables, is_empty, stored_revision
 from toolkit.ledger.sqlite_place import make_place, refuse_old_library, refuse_shared
 from toolkit.ledger.sqlite_rights import require_writable
 

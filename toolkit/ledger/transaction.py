@@ -1,11 +1,12 @@
-"""One transaction on the ledger: the connection, the database's clock, and rows as typed values."""
+"""One transaction on the ledger: the connection, the database's clock, typed rows, and long lists in chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
@@ -13,7 +14,12 @@ import sqlalchemy as sa
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
+
 T = TypeVar("T")
+
+SIZE = 400
+"""Below the 500 selects that SQLite joins with UNION ALL, and the 999 values that an old one takes."""
+
 
 DatabaseClock = Callable[[sa.Connection], datetime]
 """Reads the clock of the database, which is the one that leases expire by."""
@@ -77,3 +83,10 @@ class Transaction:
         Rows that refer to the locked ones can still be written (NO KEY UPDATE).
         """
         return statement.with_for_update(key_share=True)
+
+
+def in_chunks(values: Collection[T], size: int = SIZE) -> Iterator[list[T]]:
+    """The values in lists of at most so many, since a statement takes only so many; none when there are none."""
+    left = iter(values)
+    while chunk := list(islice(left, size)):
+        yield chunk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from toolkit.ledger.wording import moment
+from toolkit.ledger.errors import moment
 from toolkit.printable import on_one_line
 
 NOTHING = "-"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
-from toolkit.ledger.wording import moment
+from toolkit.ledger.errors import moment
 from toolkit.rendering.cells import cell, moment_value
 
 if TYPE_CHECKING:
-    from toolkit.ledger.state.safe_mode import SafeMode
+    from toolkit.ledger.state.start_check import SafeMode
     from toolkit.runs.management.entities import EntityReport, EntityState
     from toolkit.runs.management.holding import KnownHold
 

@@ -8,8 +8,8 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 
 from toolkit.errors import FeedctlError
+from toolkit.ledger.errors import moment
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.wording import moment
 from toolkit.rendering.run_metadata import job_document
 
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TextIO
 
 from toolkit.ledger.examining import LedgerExamination, LedgerState, OpenRun
-from toolkit.ledger.revision import HEAD
+from toolkit.ledger.schema_version import HEAD
 from toolkit.rendering.tables import write_table
 
 _TODO = {

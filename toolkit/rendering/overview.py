@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
-from toolkit.ledger.wording import moment
+from toolkit.ledger.errors import moment
 from toolkit.rendering.cells import moment_cell, moment_value
 from toolkit.rendering.entity_states import safe_mode_document
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolkit.ledger.batches.registering import Enqueued
+from toolkit.ledger.batches.files import Enqueued
 from toolkit.ledger.batches.rows import BatchFile, Downstream
 from toolkit.ledger.jobs.process_log import LogLine
 from toolkit.ledger.jobs.rows import HaltedJob, SourceBatch, StartedJob, StartedStep, StepRun

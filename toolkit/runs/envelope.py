@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from toolkit.errors import Skipped
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.active_run import ActiveRun
 from toolkit.runs.audit import AuditTrail

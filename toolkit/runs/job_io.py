@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from toolkit.el import format_instant, parse_instant
 from toolkit.entities import Cluster, LocationType
 from toolkit.entities.repository import Repository
-from toolkit.ledger.batches.instances import FeedInstance
+from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
 from toolkit.planning.process_io import ProcessSite, depends_on_availability, partition_uri
 

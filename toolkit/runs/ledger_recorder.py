@@ -17,11 +17,11 @@ from toolkit.ledger import events as happened
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.events import Event, NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, requests, starting, status
+from toolkit.ledger.runs import attempts, finding, items, leases, requests, status
+from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.requests import Request
-from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
@@ -52,7 +52,7 @@ class LedgerRecorder:
 
     def start(self, request: StartRequest) -> RecordedRun:
         """See `Recorder.start`."""
-        run = self.ledger.write(lambda tx: starting.start(tx, request)).run
+        run = self.ledger.write(lambda tx: attempts.start(tx, request)).run
         seconds = request.lease_seconds if request.leases else None
         return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt, lease_seconds=seconds)
 

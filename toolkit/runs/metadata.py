@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolkit.ledger.batches import files, registering
-from toolkit.ledger.batches.instances import FeedInstance
-from toolkit.ledger.batches.registering import Enqueued
-from toolkit.ledger.batches.rows import BatchFile, NewFile
+from toolkit.ledger.batches import files
+from toolkit.ledger.batches.files import Enqueued
+from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs import current, ending, halting, process_log, starting, steps
+from toolkit.ledger.jobs import current, ending, process_log, starting, steps
 from toolkit.ledger.jobs.process_log import LogLine
-from toolkit.ledger.jobs.refs import JobRef
-from toolkit.ledger.jobs.rows import HaltedJob, StartedJob, StepRun
-from toolkit.ledger.registry import finding
+from toolkit.ledger.jobs.rows import HaltedJob, JobRef, StartedJob, StepRun
+from toolkit.ledger.registry import reading
+from toolkit.ledger.registry.reading import ProcessProperty
 from toolkit.ledger.registry.registration import Site
-from toolkit.ledger.registry.rows import ProcessProperty
 from toolkit.ledger.runs.rows import Origin, Run
 
 
@@ -46,7 +44,7 @@ class RunMetadata:
 
     def halt_job(self, ref: JobRef, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()) -> HaltedJob:
         """Mark the completion of a job: its batch is published and enqueued downstream."""
-        return self.ledger.write(lambda tx: halting.halt_job(tx, ref, marking=marking, outputs=outputs))
+        return self.ledger.write(lambda tx: ending.halt_job(tx, ref, marking=marking, outputs=outputs))
 
     def term_job(self, ref: JobRef, *, reason: str | None = None) -> Run:
         """Record the failure of a job; the next one takes its batches again."""
@@ -86,11 +84,11 @@ class RunMetadata:
 
     def get_properties(self, site: Site, group: str | None = None) -> tuple[ProcessProperty, ...]:
         """The properties of a process, of one config group or all."""
-        return self.ledger.read(lambda tx: finding.get_properties(tx, site, group))
+        return self.ledger.read(lambda tx: reading.get_properties(tx, site, group))
 
     def register_file(self, new: NewFile, *, batch_id: int | None = None) -> BatchFile:
         """Register a file, in a new batch or in one that is there; nothing is enqueued."""
-        return self.ledger.write(lambda tx: registering.register_file(tx, new, batch_id=batch_id))
+        return self.ledger.write(lambda tx: files.register_file(tx, new, batch_id=batch_id))
 
     def enqueue(
         self,
@@ -103,7 +101,7 @@ class RunMetadata:
     ) -> Enqueued:
         """Register a file and put its batch into the queue of every step downstream of its source."""
         return self.ledger.write(
-            lambda tx: registering.enqueue(tx, source, new, batch_id=batch_id, marking=marking, instance=instance)
+            lambda tx: files.enqueue(tx, source, new, batch_id=batch_id, marking=marking, instance=instance)
         )
 
     def write_log(self, run_id: int, category: str, message: str, *, step: str | None = None) -> LogLine:

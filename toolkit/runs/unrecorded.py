@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.errors import Skipped
+from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.runs.requests import Request
-from toolkit.ledger.runs.starting import StartRequest
 from toolkit.runs.recorder import Beat, RecordedRun, RunOutcome, SettledLeftOver, Step
 
 

@@ -12,11 +12,11 @@ from tests.databases.ledgers import START, HandClock
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, leases, requests, starting, status
+from toolkit.ledger.runs import attempts, finding, leases, requests, status
+from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.finding import RunFilter
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.runs.starting import StartRequest
-from toolkit.ledger.state import safe_mode, suspension
+from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import lease
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, RequestKind, RunStatus
@@ -40,15 +40,15 @@ class RunCommands:
         return None
 
     def switch(self, *, on: bool) -> object:
-        return self._ledger.write(lambda tx: safe_mode.switch(tx, on=on, who="ada", reason=None))
+        return self._ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=on, who="ada", reason=None))
 
     def suspend_entity(self, *, on: bool) -> object:
-        call = suspension.suspend if on else suspension.resume
+        call = start_check.suspend if on else start_check.resume
         return self._ledger.write(lambda tx: call(tx, "clicks", None, "ada", None))
 
     def start(self, instance: str, wanted: Wanted) -> object:
         request = StartRequest(key=key(instance), origin=ORIGIN, leases=_leases(wanted), lease_seconds=SECONDS)
-        start = self._ledger.write(lambda tx: starting.start(tx, request))
+        start = self._ledger.write(lambda tx: attempts.start(tx, request))
         return _seen(start.run), sorted(_name(each) for each in start.taken_over), _seconds(start.expires_at)
 
     def change(self, name: Name, to: RunStatus) -> object:

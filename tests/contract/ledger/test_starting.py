@@ -10,18 +10,18 @@ from tests.databases.ledgers import HandClock
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import attempts
 from toolkit.ledger.runs.errors import InstanceSuspended, LeaseHeld, RunIsActive
-from toolkit.ledger.state import safe_mode, suspension
-from toolkit.ledger.state.errors import EntityIsSuspended, SafeModeIsOn
+from toolkit.ledger.state import start_check
+from toolkit.ledger.state.start_check import EntityIsSuspended, SafeModeIsOn
 from toolkit.ledger.tables import lease, run
 from toolkit.ledger.vocabulary import RunStatus
 
 
 def _safe_mode(ledger: Ledger, *, on: bool) -> bool:
-    return ledger.write(lambda tx: safe_mode.switch(tx, on=on, who="root", reason="upgrade of HDFS"))
+    return ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=on, who="root", reason="upgrade of HDFS"))
 
 
 def _suspend(ledger: Ledger, cluster: str | None) -> bool:
-    return ledger.write(lambda tx: suspension.suspend(tx, "clicks", cluster, "bob", "bad data"))
+    return ledger.write(lambda tx: start_check.suspend(tx, "clicks", cluster, "bob", "bad data"))
 
 
 def _rows(ledger: Ledger) -> tuple[int, int]:
@@ -87,7 +87,7 @@ def test_safe_mode_is_told_before_suspension_and_suspension_before_leases_and_le
     _safe_mode(ledger, on=False)
     with pytest.raises(EntityIsSuspended):
         started(ledger)
-    ledger.write(lambda tx: suspension.resume(tx, "clicks", None, "bob"))
+    ledger.write(lambda tx: start_check.resume(tx, "clicks", None, "bob"))
     with pytest.raises(LeaseHeld):
         started(ledger)
     with pytest.raises(RunIsActive) as caught:

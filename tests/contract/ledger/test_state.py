@@ -9,11 +9,9 @@ import pytest
 from tests.databases.ledgers import START, HandClock
 from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.state import commands, holds, safe_mode, suspension
-from toolkit.ledger.state.errors import UnknownHold
-from toolkit.ledger.state.holds import LedgerHold, NewHold
-from toolkit.ledger.state.safe_mode import SafeMode
-from toolkit.ledger.state.suspension import Suspension
+from toolkit.ledger.state import commands, holds, start_check
+from toolkit.ledger.state.holds import LedgerHold, NewHold, UnknownHold
+from toolkit.ledger.state.start_check import SafeMode, Suspension
 
 WHOLE = NewHold(feed="clicks", reason="lawsuit 12", owner="legal")
 ONE_DAY = NewHold(
@@ -27,15 +25,15 @@ ONE_DAY = NewHold(
 
 
 def _suspend(ledger: Ledger, cluster: str | None, reason: str = "bad data", entity: str = "clicks") -> bool:
-    return ledger.write(lambda tx: suspension.suspend(tx, entity, cluster, "bob", reason))
+    return ledger.write(lambda tx: start_check.suspend(tx, entity, cluster, "bob", reason))
 
 
 def _resume(ledger: Ledger, cluster: str | None) -> bool:
-    return ledger.write(lambda tx: suspension.resume(tx, "clicks", cluster, "ada"))
+    return ledger.write(lambda tx: start_check.resume(tx, "clicks", cluster, "ada"))
 
 
 def _of(ledger: Ledger, cluster: str) -> Suspension | None:
-    return ledger.read(lambda tx: suspension.suspension_of(tx, "clicks", cluster))
+    return ledger.read(lambda tx: start_check.suspension_of(tx, "clicks", cluster))
 
 
 def _add(ledger: Ledger, new: NewHold) -> tuple[LedgerHold, bool]:
@@ -66,14 +64,14 @@ def test_an_entity_suspended_everywhere_stays_so_when_it_is_resumed_on_one_clust
     assert not _resume(ledger, "primary")
     found = _of(ledger, "primary")
     assert found is not None
-    assert found.cluster == suspension.EVERYWHERE
+    assert found.cluster == start_check.EVERYWHERE
 
 
 def test_resuming_everywhere_ends_all_suspensions_of_the_entity(ledger: Ledger) -> None:
     for cluster in (None, "primary", "backup"):
         assert _suspend(ledger, cluster)
     _suspend(ledger, None, entity="orders")
-    all_of = ledger.read(suspension.all_of)
+    all_of = ledger.read(start_check.suspensions)
     assert [(each.entity, each.cluster) for each in all_of] == [
         ("clicks", ""),
         ("clicks", "backup"),
@@ -82,43 +80,43 @@ def test_resuming_everywhere_ends_all_suspensions_of_the_entity(ledger: Ledger) 
     ]
     assert _resume(ledger, None)
     assert not _resume(ledger, None)
-    assert [each.entity for each in ledger.read(suspension.all_of)] == ["orders"]
+    assert [each.entity for each in ledger.read(start_check.suspensions)] == ["orders"]
 
 
 def test_a_touch_is_remembered_and_suspends_nothing(clocked_ledger: Ledger, hand_clock: HandClock) -> None:
-    assert clocked_ledger.read(lambda tx: suspension.touched_at(tx, "clicks")) is None
+    assert clocked_ledger.read(lambda tx: start_check.touched_at(tx, "clicks")) is None
     _suspend(clocked_ledger, "primary")
     for _ in range(2):
         hand_clock.forward(60)
-        touched = clocked_ledger.write(lambda tx: suspension.touch(tx, "clicks", "ada"))
+        touched = clocked_ledger.write(lambda tx: start_check.touch(tx, "clicks", "ada"))
         assert touched == hand_clock.now
-        assert clocked_ledger.read(lambda tx: suspension.touched_at(tx, "clicks")) == hand_clock.now
-    assert [each.cluster for each in clocked_ledger.read(suspension.all_of)] == ["primary"]
+        assert clocked_ledger.read(lambda tx: start_check.touched_at(tx, "clicks")) == hand_clock.now
+    assert [each.cluster for each in clocked_ledger.read(start_check.suspensions)] == ["primary"]
 
 
 def test_a_touch_leaves_a_suspension_as_it_is(clocked_ledger: Ledger, hand_clock: HandClock) -> None:
     _suspend(clocked_ledger, None)
     before = _of(clocked_ledger, "primary")
     hand_clock.forward(60)
-    clocked_ledger.write(lambda tx: suspension.touch(tx, "clicks", "ada"))
+    clocked_ledger.write(lambda tx: start_check.touch(tx, "clicks", "ada"))
     assert _of(clocked_ledger, "primary") == before is not None
 
 
 def test_safe_mode_is_off_until_it_is_switched_on(clocked_ledger: Ledger, hand_clock: HandClock) -> None:
     def switch(*, on: bool, who: str) -> bool:
-        return clocked_ledger.write(lambda tx: safe_mode.switch(tx, on=on, who=who, reason=f"said {who}"))
+        return clocked_ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=on, who=who, reason=f"said {who}"))
 
     never = SafeMode(is_on=False, reason=None, changed_by=None, changed_at=None)
     assert not switch(on=False, who="eve")
-    assert clocked_ledger.read(safe_mode.current) == never
+    assert clocked_ledger.read(start_check.current_safe_mode) == never
     assert switch(on=True, who="bob")
     told = SafeMode(is_on=True, reason="said bob", changed_by="bob", changed_at=START)
-    assert clocked_ledger.read(safe_mode.current) == told
+    assert clocked_ledger.read(start_check.current_safe_mode) == told
     hand_clock.forward(60)
     assert not switch(on=True, who="eve")
-    assert clocked_ledger.read(safe_mode.current) == told
+    assert clocked_ledger.read(start_check.current_safe_mode) == told
     assert switch(on=False, who="ada")
-    assert clocked_ledger.read(safe_mode.current).changed_by == "ada"
+    assert clocked_ledger.read(start_check.current_safe_mode).changed_by == "ada"
 
 
 def test_a_hold_that_says_the_same_is_added_once(ledger: Ledger) -> None:

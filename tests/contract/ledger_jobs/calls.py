@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from tests.contract.ledger_jobs.pipelines import CLUSTER, registration
-from toolkit.ledger.batches import registering
-from toolkit.ledger.batches.instances import FeedInstance
-from toolkit.ledger.batches.registering import Enqueued
-from toolkit.ledger.batches.rows import BatchFile, NewFile
+from toolkit.ledger.batches import files
+from toolkit.ledger.batches.files import Enqueued
+from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs import ending, halting, starting, steps
-from toolkit.ledger.jobs.refs import JobRef
-from toolkit.ledger.jobs.rows import HaltedJob, StartedJob, StepRun
+from toolkit.ledger.jobs import ending, starting, steps
+from toolkit.ledger.jobs.rows import HaltedJob, JobRef, StartedJob, StepRun
 from toolkit.ledger.registry.registration import ProcessEntry, Site
 from toolkit.ledger.registry.sync import SyncReport, sync
 from toolkit.ledger.runs import attempts
@@ -68,14 +66,14 @@ class Calls:
     ) -> Enqueued:
         new, site = NewFile(server="primary", path=path, size=size), Site(name=source, cluster=CLUSTER)
         return self.ledger.write(
-            lambda tx: registering.enqueue(tx, site, new, batch_id=batch_id, marking=marking, instance=of)
+            lambda tx: files.enqueue(tx, site, new, batch_id=batch_id, marking=marking, instance=of)
         )
 
     def register_file(
         self, path: str, *, batch_id: int | None = None, size: int = 10, digest: str | None = None
     ) -> BatchFile:
         new = NewFile(server="primary", path=path, size=size, hash=digest)
-        return self.ledger.write(lambda tx: registering.register_file(tx, new, batch_id=batch_id))
+        return self.ledger.write(lambda tx: files.register_file(tx, new, batch_id=batch_id))
 
     def init(
         self, process: str, key: str | None = None, *, most: int | None = None, inputs: Sequence[FeedInstance] = ()
@@ -87,7 +85,7 @@ class Calls:
     def halt(
         self, process: str, key: str | None = None, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()
     ) -> HaltedJob:
-        return self.ledger.write(lambda tx: halting.halt_job(tx, ref(process, key), marking=marking, outputs=outputs))
+        return self.ledger.write(lambda tx: ending.halt_job(tx, ref(process, key), marking=marking, outputs=outputs))
 
     def term(self, process: str, key: str | None = None, reason: str | None = None) -> Run:
         return self.ledger.write(lambda tx: ending.term_job(tx, ref(process, key), reason=reason))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.contract.ledger_jobs.model_rows import ACTIVE, OUT, Batch, Row, Run, Started, StepRun, refuse
-from toolkit.ledger.batches.marking import joined
+from toolkit.ledger.batches.rows import joined
 from toolkit.ledger.registry.registration import ProcessEntry, StepEntry
 from toolkit.ledger.vocabulary import BatchState, EventKind, JobMode, QueueState, RunStatus
 

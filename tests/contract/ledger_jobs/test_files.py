@@ -21,9 +21,9 @@ from toolkit.ledger.batches.errors import (
     UnknownServer,
     UnlistableFile,
 )
-from toolkit.ledger.batches.registering import register_file
+from toolkit.ledger.batches.files import register_file
 from toolkit.ledger.batches.rows import NewFile
-from toolkit.ledger.registry.errors import UnknownProcess
+from toolkit.ledger.registry.registration import UnknownProcess
 from toolkit.ledger.tables import batch
 from toolkit.ledger.vocabulary import EventKind, QueueState
 

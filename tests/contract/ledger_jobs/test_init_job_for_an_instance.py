@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from tests.contract.ledger_jobs.calls import NOON, ONE, ORIGIN, Calls, instance, ref
 from tests.contract.ledger_jobs.pipelines import feed, process, step
 from toolkit.el import ElError
-from toolkit.ledger.batches.instances import BadInstanceKey
+from toolkit.ledger.batches.rows import BadInstanceKey
 from toolkit.ledger.jobs.errors import JobIsRunning, UnreadFeed, WrongMode
-from toolkit.ledger.jobs.refs import key_of
+from toolkit.ledger.jobs.rows import key_of
 from toolkit.ledger.runs import attempts
 from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended
 from toolkit.ledger.tables import batch

@@ -7,7 +7,7 @@ import pytest
 from tests.contract.ledger_jobs.calls import Calls
 from tests.contract.ledger_jobs.pipelines import process, step
 from toolkit.ledger.jobs import process_log
-from toolkit.ledger.registry.errors import UnknownStep
+from toolkit.ledger.registry.registration import UnknownStep
 from toolkit.ledger.runs.errors import UnknownRun
 
 

@@ -11,7 +11,7 @@ from tests.contract.ledger_jobs.calls import NOON, Calls, instance
 from tests.contract.ledger_jobs.pipelines import feed, process, step
 from toolkit.errors import Failed, FeedctlError, InvalidInput, NotYet, Skipped
 from toolkit.ledger.runs import status
-from toolkit.ledger.state import safe_mode, suspension
+from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import RunStatus
 
@@ -143,14 +143,14 @@ def test_names_that_are_alike_are_offered(calls: Calls) -> None:
 
 def test_safe_mode_lets_no_job_start_and_nothing_be_registered(calls: Calls) -> None:
     begin(calls)
-    calls.ledger.write(lambda tx: safe_mode.switch(tx, on=True, who="ada", reason="upgrade"))
+    calls.ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=True, who="ada", reason="upgrade"))
     refused(calls, ("safe_mode", Skipped, lambda asked: asked.init("p", NOON)))
     refused(calls, ("safe_mode", Skipped, lambda asked: asked.register(process("new"))))
 
 
 def test_safe_mode_lets_a_job_that_runs_end_and_data_that_is_there_be_recorded(calls: Calls) -> None:
     begin(calls)
-    calls.ledger.write(lambda tx: safe_mode.switch(tx, on=True, who="ada", reason="upgrade"))
+    calls.ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=True, who="ada", reason="upgrade"))
     calls.enqueue("a", "/in/2")
     calls.register_file("/in/3")
     calls.halt_step("p", "one")
@@ -162,7 +162,7 @@ def test_safe_mode_lets_a_job_that_runs_end_and_data_that_is_there_be_recorded(c
 @pytest.mark.parametrize("cluster", [None, "primary"])
 def test_a_suspended_process_starts_no_job_and_one_that_runs_ends(calls: Calls, cluster: str | None) -> None:
     begin(calls)
-    calls.ledger.write(lambda tx: suspension.suspend(tx, "p", cluster, "ada", "bad data"))
+    calls.ledger.write(lambda tx: start_check.suspend(tx, "p", cluster, "ada", "bad data"))
     refused(calls, ("entity_suspended", Skipped, lambda asked: asked.init("p", NOON)))
     calls.halt_step("p", "one")
     assert calls.term("p").status is RunStatus.FAILED

@@ -12,8 +12,8 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import attempts, finding, items, requests
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
-from toolkit.ledger.state import safe_mode
-from toolkit.ledger.state.errors import SafeModeIsOn
+from toolkit.ledger.state import start_check
+from toolkit.ledger.state.start_check import SafeModeIsOn
 from toolkit.ledger.vocabulary import LifeCycle, RequestKind, RunStatus
 from toolkit.runs.management.decisions import InstanceCommand
 from toolkit.runs.management.errors import NotRecorded
@@ -175,13 +175,13 @@ def test_a_command_that_finds_no_instance_is_recorded_too(ledger: Ledger) -> Non
 
 @pytest.mark.parametrize("command", [RESUME, RERUN])
 def test_safe_mode_refuses_what_starts_something(ledger: Ledger, command: InstanceCommand) -> None:
-    ledger.write(lambda tx: safe_mode.switch(tx, on=True, who="ops", reason="upgrade"))
+    ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=True, who="ops", reason="upgrade"))
     with pytest.raises(SafeModeIsOn, match=r"switched on by ops at .*: upgrade"):
         give(ledger, command)
     assert last_commands(ledger) == []
 
 
 def test_safe_mode_allows_to_suspend_and_to_kill(ledger: Ledger) -> None:
-    ledger.write(lambda tx: safe_mode.switch(tx, on=True, who="ops", reason="upgrade"))
+    ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=True, who="ops", reason="upgrade"))
     assert one(ledger, SUSPEND) == ("waiting", "suspended", True)
     assert one(ledger, KILL) == ("suspended", "killed", True)

@@ -10,9 +10,9 @@ from tests.unit.runs.management.repo import repo
 from toolkit.el import parse_instant
 from toolkit.entities import Validity
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs.starting import StartRequest, start
-from toolkit.ledger.state import safe_mode
-from toolkit.ledger.state.errors import EntityIsSuspended, SafeModeIsOn
+from toolkit.ledger.runs.attempts import StartRequest, start
+from toolkit.ledger.state import start_check
+from toolkit.ledger.state.start_check import EntityIsSuspended, SafeModeIsOn
 from toolkit.runs.management.entities import (
     EntityCommand,
     EntityReport,
@@ -92,7 +92,7 @@ def test_every_command_is_recorded(ledger: Ledger) -> None:
 
 
 def test_safe_mode_allows_to_suspend_but_not_to_resume_or_touch(ledger: Ledger) -> None:
-    ledger.write(lambda tx: safe_mode.switch(tx, on=True, who="ops", reason=None))
+    ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=True, who="ops", reason=None))
     assert suspend_entity(ledger, command()).is_changed
     for refused in (resume_entity, touch_entity):
         with pytest.raises(SafeModeIsOn):

@@ -8,7 +8,8 @@ from tests.contract.ledger_management.commands import last_commands
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.state.errors import SafeModeIsOn, UnknownHold
+from toolkit.ledger.state.holds import UnknownHold
+from toolkit.ledger.state.start_check import SafeModeIsOn
 from toolkit.runs.management.errors import AdminsOnly, EmptyRange
 from toolkit.runs.management.holding import add_hold, hold_range, known_holds, remove_hold
 from toolkit.runs.management.safe_mode import safe_mode_state, switch_safe_mode

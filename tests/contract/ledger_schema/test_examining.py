@@ -8,7 +8,7 @@ from tests.contract.ledger_schema.filling import fill
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.examining import LedgerExamination, LedgerState, examine
 from toolkit.ledger.location import LedgerLocation
-from toolkit.ledger.revision import HEAD, version_table
+from toolkit.ledger.schema_version import HEAD, version_table
 from toolkit.ledger.tables import metadata, run
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.upgrading import upgrade

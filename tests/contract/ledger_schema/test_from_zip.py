@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from toolkit.ledger.revision import HEAD
+from toolkit.ledger.schema_version import HEAD
 
 _ROOT = Path(__file__).resolve().parents[3]
 

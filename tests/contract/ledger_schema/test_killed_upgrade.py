@@ -12,7 +12,7 @@ import pytest
 from tests.contract.ledger_schema.filling import fill, lost, rows
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.location import LedgerLocation
-from toolkit.ledger.revision import HEAD, stored_revision
+from toolkit.ledger.schema_version import HEAD, stored_revision
 from toolkit.ledger.upgrading import Upgraded, upgrade
 
 _ROOT = Path(__file__).resolve().parents[3]

@@ -13,7 +13,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected, open_ledger
-from toolkit.ledger.revision import HEAD, REVISIONS, stored_revision, version_table
+from toolkit.ledger.schema_version import HEAD, REVISIONS, stored_revision, version_table
 from toolkit.ledger.upgrading import Upgraded, upgrade
 
 

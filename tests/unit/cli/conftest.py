@@ -12,7 +12,7 @@ from tests.databases.ledgers import open_ledger
 from tests.unit.cli.running import Feedctl
 from toolkit.config_source.creation import create_repo
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.fresh import create_tables
+from toolkit.ledger.schema_version import create_tables
 
 TEMPLATE = Path(__file__).parents[3] / "config_repo_template"
 

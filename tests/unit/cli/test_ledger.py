@@ -9,7 +9,7 @@ import pytest
 from tests.unit.cli.running import Feedctl
 from toolkit.ledger.location import located
 from toolkit.ledger.opening import connected
-from toolkit.ledger.revision import HEAD
+from toolkit.ledger.schema_version import HEAD
 from toolkit.ledger.upgrading import upgrade
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.cli.running import Feedctl, Ran
 from toolkit.ledger.location import located
 from toolkit.ledger.opening import connected
-from toolkit.ledger.state import safe_mode
+from toolkit.ledger.state import start_check
 
 HOURLY = ("--process", "clicks_hourly_job", "--cluster", "primary")
 DAILY = ("--process", "clicks_by_country_job", "--cluster", "primary")
@@ -248,7 +248,7 @@ def test_a_run_writes_its_log_and_anybody_reads_it(run: Feedctl) -> None:
 
 def test_in_safe_mode_nothing_is_registered_or_started_but_data_is_recorded(run: Feedctl, url: str) -> None:
     ledger = connected(located(url, named_by="test", root=None, variables={}), read_only=False)
-    ledger.write(lambda tx: safe_mode.switch(tx, on=True, who="ada", reason="upgrade"))
+    ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=True, who="ada", reason="upgrade"))
     ledger.close()
     assert enqueue(run).code == 0
     assert error_of(run("run", "init-job", *HOURLY)) == (5, "safe_mode")

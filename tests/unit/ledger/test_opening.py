@@ -20,8 +20,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import open_ledger
-from toolkit.ledger.revision import HEAD, stored_revision
-from toolkit.ledger.seeds import seed
+from toolkit.ledger.schema_version import HEAD, seed, stored_revision
 from toolkit.ledger.tables import batch, command, metadata
 from toolkit.ledger.transaction import Transaction
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from toolkit.ledger.wording import moment
+from toolkit.ledger.errors import moment
 
 
 def test_an_instant_is_told_to_the_second_in_utc() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from toolkit.errors import Refused
 from toolkit.ledger.jobs.errors import Missing, NothingEnqueued
 from toolkit.ledger.registry.registration import Site
-from toolkit.ledger.state.errors import SafeModeIsOn
+from toolkit.ledger.state.start_check import SafeModeIsOn
 from toolkit.rendering.errors_as_json import error_document
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.contract.ledger.samples import begun, changed
 from tests.databases.ledgers import START
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.state.safe_mode import SafeMode
+from toolkit.ledger.state.start_check import SafeMode
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.rendering.overview import OVERVIEW_COLUMNS, overview_rows, stale_lines
 from toolkit.runs.management.entity_status import EntityStatus

@@ -1,17 +1,20 @@
-"""New batches, and batches that are there."""
+"""New batches and those that are there; one that is complete is enqueued downstream and announced."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 
 import sqlalchemy as sa
 
+from toolkit.ledger import events
 from toolkit.ledger.batches.errors import UnknownBatch
-from toolkit.ledger.batches.rows import Batch
-from toolkit.ledger.tables import batch
+from toolkit.ledger.batches.rows import Batch, Downstream, FeedInstance
+from toolkit.ledger.events import NewEvent
+from toolkit.ledger.tables import archive, batch, process, queue, step, upstream
 from toolkit.ledger.transaction import Transaction
-from toolkit.ledger.vocabulary import BatchKind, BatchState
+from toolkit.ledger.vocabulary import BatchKind, BatchState, EventKind, QueueState
 
 _COLUMNS = [batch.c[each.name] for each in fields(Batch)]
 
@@ -76,3 +79,113 @@ def _found(tx: Transaction, batch_id: int, statement: sa.Select[tuple[object, ..
     if found is None:
         raise UnknownBatch(batch_id=batch_id)
     return found
+
+
+_THERE = frozenset({EventKind.AVAILABLE, EventKind.UPDATED})
+
+
+def announce(tx: Transaction, instances: Sequence[FeedInstance], run_id: int | None) -> range:
+    """Append an event for each instance; to be called last in a transaction.
+
+    Returns:
+        The numbers of the events.
+    """
+    return events.append(tx, [_event(tx, each) for each in instances], run_id)
+
+
+def _event(tx: Transaction, instance: FeedInstance) -> NewEvent:
+    return NewEvent(
+        kind=EventKind.UPDATED if _is_there(tx, instance) else EventKind.AVAILABLE,
+        feed=instance.feed,
+        cluster=instance.cluster,
+        instance_key=instance.instance_key,
+        uri=instance.uri,
+    )
+
+
+def _is_there(tx: Transaction, instance: FeedInstance) -> bool:
+    """Whether the last that was heard of it is that it is there; what was evicted comes for the first time again."""
+    known = events.of_instance(tx, instance.feed, instance.cluster, instance.instance_key)
+    return bool(known) and known[-1].kind in _THERE
+
+
+def enqueue_downstream(
+    tx: Transaction, process_id: int, batch_id: int, marking: str | None, now: datetime
+) -> tuple[Downstream, ...]:
+    """Put a published batch into the queue of every live step of a live process downstream.
+
+    A step that has the batch already, in the queue or in the archive, does not get it again; nothing is ever removed.
+
+    Returns:
+        All steps downstream that have not taken it yet.
+    """
+    rows = (
+        sa.select(
+            sa.literal(batch_id),
+            step.c.step_id,
+            sa.literal(process_id),
+            sa.literal(QueueState.NEW, queue.c.state.type),
+            sa.literal(marking, queue.c.marking.type),
+            sa.literal(now, queue.c.inserted_at.type),
+        )
+        .select_from(upstream)
+        .join(step, step.c.step_id == upstream.c.step_id)
+        .join(process, process.c.process_id == step.c.process_id)
+        .where(
+            upstream.c.process_id == process_id,
+            step.c.is_deleted.is_(sa.false()),
+            process.c.is_deleted.is_(sa.false()),
+            *(~each for each in _has_it(process_id, batch_id)),
+        )
+        .order_by(step.c.step_id)
+    )
+    columns = ["source_batch_id", "step_id", "source_process_id", "state", "marking", "inserted_at"]
+    tx.execute(tx.upsert(queue).from_select(columns, rows).on_conflict_do_nothing())
+    return tuple(tx.rows(Downstream, _waiting(process_id, batch_id)))
+
+
+def _has_it(process_id: int, batch_id: int) -> list[sa.Exists]:
+    """Three looks, one for each index."""
+    queued = sa.select(queue.c.queue_id).where(queue.c.source_batch_id == batch_id, queue.c.step_id == step.c.step_id)
+    unread = queued.where(queue.c.source_process_id == process_id, queue.c.target_batch_id.is_(None))
+    taken = queued.where(queue.c.target_batch_id.is_not(None))
+    archived = sa.select(archive.c.queue_id).where(
+        archive.c.source_batch_id == batch_id, archive.c.step_id == step.c.step_id
+    )
+    return [sa.exists(each.correlate(step)) for each in (unread, taken, archived)]
+
+
+def _waiting(process_id: int, batch_id: int) -> sa.Select[tuple[int, str, str, str]]:
+    """Found from the steps downstream, which are few, since no index of the queue begins with the batch."""
+    return (
+        sa.select(
+            queue.c.queue_id,
+            process.c.name.label("process"),
+            process.c.cluster,
+            step.c.name.label("step"),
+        )
+        .select_from(upstream)
+        .join(step, step.c.step_id == upstream.c.step_id)
+        .join(process, process.c.process_id == step.c.process_id)
+        .join(queue, queue.c.step_id == step.c.step_id)
+        .where(
+            upstream.c.process_id == process_id,
+            queue.c.source_process_id == process_id,
+            queue.c.source_batch_id == batch_id,
+            queue.c.target_batch_id.is_(None),
+        )
+        .order_by(queue.c.queue_id)
+    )
+
+
+def unread_batches(tx: Transaction) -> dict[tuple[str, str], int]:
+    """How many batches nobody has taken yet, by process and cluster; what several steps wait for counts once."""
+    number = sa.func.count(queue.c.source_batch_id.distinct()).label("number")
+    waiting = (
+        sa.select(process.c.name, process.c.cluster, number)
+        .join(step, step.c.step_id == queue.c.step_id)
+        .join(process, process.c.process_id == step.c.process_id)
+        .where(queue.c.target_batch_id.is_(None), ~step.c.is_deleted, ~process.c.is_deleted)
+        .group_by(process.c.name, process.c.cluster)
+    )
+    return {(row["name"], row["cluster"]): row["number"] for row in tx.execute(waiting).mappings()}

@@ -1,20 +1,95 @@
-"""TermJob, and the end of a job from outside (BDRE, TermJob API)."""
+"""HaltJob and TermJob: a job is complete, and its batch goes to who reads it; or it ends otherwise (BDRE)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 import sqlalchemy as sa
 
-from toolkit.ledger.jobs.current import begun_job, running_job
-from toolkit.ledger.jobs.halting import refuse_running_steps
-from toolkit.ledger.jobs.outcomes import chain_of
-from toolkit.ledger.jobs.refs import JobRef
-from toolkit.ledger.registry.finding import locked_process
-from toolkit.ledger.runs import finding
+from toolkit.ledger.batches import making
+from toolkit.ledger.batches.making import announce, enqueue_downstream
+from toolkit.ledger.batches.rows import FeedInstance, attach, joined
+from toolkit.ledger.jobs.current import Job, begun_job, running_job
+from toolkit.ledger.jobs.errors import StepIsRunning, StepsNotDone
+from toolkit.ledger.jobs.resume import Chain, chain_of, not_done
+from toolkit.ledger.jobs.rows import HaltedJob, JobRef
+from toolkit.ledger.registry.reading import live_steps, locked_process
+from toolkit.ledger.runs import finding, status
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.status import change
-from toolkit.ledger.tables import process
+from toolkit.ledger.tables import archive, process, queue
 from toolkit.ledger.transaction import Transaction
-from toolkit.ledger.vocabulary import RunStatus
+from toolkit.ledger.vocabulary import JobMode, RunStatus
+
+
+def halt_job(
+    tx: Transaction, ref: JobRef, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()
+) -> HaltedJob:
+    """Mark the completion of a job, publish its batch, enqueue it downstream, and archive what the job read.
+
+    Args:
+        tx: the transaction.
+        ref: which job.
+        marking: of the batch; None: the target marking, or the instance that the job ran for.
+        outputs: the instances that the batch stands for; an event goes out for each.
+
+    Raises:
+        UnknownProcess: the process was never registered.
+        JobNotRunning: it was not begun, or is over.
+        JobIsSuspended: it is suspended in the middle.
+        StepIsRunning: a step of it runs.
+        StepsNotDone: a live step has not succeeded.
+    """
+    job = running_job(tx, locked_process(tx, ref.site), ref)
+    _refuse_open_steps(tx, job)
+    ended = status.change(tx, job.run.run_id, RunStatus.SUCCEEDED)
+    now, said = tx.now(), joined([_default(job.run) if marking is None else marking])
+    downstream = enqueue_downstream(tx, job.process.process_id, job.target_batch_id, said, now)
+    archived = _archive(tx, job.target_batch_id, now)
+    making.publish(tx, job.target_batch_id, said, now)
+    made = attach(tx, job.target_batch_id, outputs)
+    return HaltedJob(
+        run=ended,
+        batch_id=job.target_batch_id,
+        marking=said,
+        downstream=downstream,
+        archived=archived,
+        events=announce(tx, made, ended.run_id),
+    )
+
+
+def refuse_running_steps(job: Run, chain: Chain) -> None:
+    """Return when no step of a job runs.
+
+    Raises:
+        StepIsRunning: naming all that do.
+    """
+    if chain.running:
+        raise StepIsRunning(run=job, steps=chain.running)
+
+
+def _refuse_open_steps(tx: Transaction, job: Job) -> None:
+    chain = chain_of(tx, job.run)
+    refuse_running_steps(job.run, chain)
+    steps = live_steps(tx, job.process.process_id)
+    open_steps = not_done(steps, chain.earlier, chain.own, is_forced=job.run.is_forced)
+    if open_steps:
+        raise StepsNotDone(run=job.run, steps=[each.name for each in open_steps])
+
+
+def _default(job: Run) -> str | None:
+    return job.instance_key if job.mode is JobMode.INSTANCE else job.target_marking
+
+
+def _archive(tx: Transaction, target_batch_id: int, now: datetime) -> int:
+    """Move the rows that the batch was made from, with their numbers."""
+    mine = queue.c.target_batch_id == target_batch_id
+    columns = list(queue.c)
+    rows = sa.select(*columns, sa.literal(now, archive.c.archived_at.type)).where(mine)
+    names = [*(each.name for each in columns), archive.c.archived_at.name]
+    tx.execute(sa.insert(archive).from_select(names, rows))
+    return tx.execute(sa.delete(queue).where(mine)).rowcount
 
 
 def term_job(tx: Transaction, ref: JobRef, *, reason: str | None = None) -> Run:

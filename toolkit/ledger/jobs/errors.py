@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from toolkit.entities.nearest import suggestion
 from toolkit.errors import Failed, InvalidInput, NotYet, Skipped
-from toolkit.ledger.jobs.refs import JobRef
+from toolkit.ledger.errors import moment
+from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.wording import moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

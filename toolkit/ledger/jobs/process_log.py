@@ -1,17 +1,19 @@
-"""What runs write down about themselves (BDRE, PROCESS_LOG)."""
+"""What runs write down about themselves, and their steps, for one run or many (BDRE, PROCESS_LOG)."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from toolkit.ledger.registry.errors import UnknownStep
-from toolkit.ledger.registry.registration import Site
+from toolkit.ledger.jobs.resume import step_runs
+from toolkit.ledger.jobs.rows import StepRun
+from toolkit.ledger.registry.registration import Site, UnknownStep
 from toolkit.ledger.runs.finding import get
-from toolkit.ledger.tables import process_log, step
-from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.tables import process_log, step, step_run
+from toolkit.ledger.transaction import Transaction, in_chunks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,3 +83,21 @@ def _step_id(tx: Transaction, process_id: int | None, site: Site, name: str) -> 
     if name not in known:
         raise UnknownStep(site=site, step=name, known=tuple(known))
     return known[name]
+
+
+def steps_of(tx: Transaction, run_ids: Collection[int]) -> list[StepRun]:
+    """The attempts at steps of these runs, in the order in which they began."""
+    of_chunks = (step_runs().where(step_run.c.run_id.in_(chunk)) for chunk in in_chunks(run_ids))
+    return [found for statement in of_chunks for found in tx.rows(StepRun, statement)]
+
+
+def lines_of(tx: Transaction, run_ids: Collection[int]) -> list[LogLine]:
+    """What these runs wrote down, in the order of writing."""
+    columns = [process_log.c[each] for each in ("log_id", "run_id", "category", "message", "logged_at")]
+    written = (
+        sa.select(*columns, step.c.name.label("step"))
+        .outerjoin(step, step.c.step_id == process_log.c.step_id)
+        .order_by(process_log.c.log_id)
+    )
+    of_chunks = (written.where(process_log.c.run_id.in_(chunk)) for chunk in in_chunks(run_ids))
+    return [found for statement in of_chunks for found in tx.rows(LogLine, statement)]

@@ -10,10 +10,8 @@ import sqlalchemy as sa
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.jobs.current import Job, begun_job, running_job
 from toolkit.ledger.jobs.errors import StepIsRunning, StepNotRunning
-from toolkit.ledger.jobs.refs import JobRef
-from toolkit.ledger.jobs.rows import StepRun
-from toolkit.ledger.registry.finding import any_step, locked_process, unknown_step
-from toolkit.ledger.registry.rows import RegisteredStep
+from toolkit.ledger.jobs.rows import JobRef, StepRun
+from toolkit.ledger.registry.reading import RegisteredStep, any_step, locked_process, unknown_step
 from toolkit.ledger.tables import queue, step_run
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import QueueState, RunStatus

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from toolkit.ledger.batches.instances import FeedInstance
+from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.columns import is_one_of
-from toolkit.ledger.parts import in_parts
-from toolkit.ledger.seeds import SEED_BATCH_ID
+from toolkit.ledger.schema_version import SEED_BATCH_ID
 from toolkit.ledger.tables import archive, batch, batch_instance, process, queue, step, step_input, upstream
-from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.transaction import Transaction, in_chunks
 from toolkit.ledger.vocabulary import BatchState, QueueState
 
 _IS_UNREAD = queue.c.target_batch_id.is_(None)
@@ -74,8 +73,8 @@ def take_unread(tx: Transaction, readers: Collection[Edge], target_batch_id: int
         target_batch_id: what the batches go into.
         limit: at most so many from each upstream for each step; None: all.
     """
-    for part in in_parts(readers):
-        oldest = [sa.select(_oldest_unread(each.step_id, each.upstream_id, limit).subquery()) for each in part]
+    for chunk in in_chunks(readers):
+        oldest = [sa.select(_oldest_unread(each.step_id, each.upstream_id, limit).subquery()) for each in chunk]
         taken = sa.update(queue).where(queue.c.queue_id.in_(sa.union_all(*oldest))).values(_taken(target_batch_id))
         tx.execute(taken)
 
@@ -124,8 +123,8 @@ def take_instances(
     for each in instances:
         keys.setdefault((each.feed, each.cluster), set()).add(each.instance_key)
     for (feed, cluster), of_feed in sorted(keys.items()):
-        for part in in_parts(sorted(of_feed)):
-            _take_part(tx, _batches_of(step_ids, feed, cluster, part), target_batch_id)
+        for chunk in in_chunks(sorted(of_feed)):
+            _take_chunk(tx, _batches_of(step_ids, feed, cluster, chunk), target_batch_id)
 
 
 def feeds_read(tx: Transaction, process_id: int) -> frozenset[str]:
@@ -134,7 +133,7 @@ def feeds_read(tx: Transaction, process_id: int) -> frozenset[str]:
     return frozenset(tx.execute(read.where(*_live_steps_of(process_id))).scalars())
 
 
-def _take_part(tx: Transaction, wanted: sa.Subquery, target_batch_id: int) -> None:
+def _take_chunk(tx: Transaction, wanted: sa.Subquery, target_batch_id: int) -> None:
     """An unread row is taken; for a batch that was read, or never enqueued for the step, there is a row of its own."""
     same = (queue.c.source_batch_id == wanted.c.batch_id, queue.c.step_id == wanted.c.step_id)
     of_source = queue.c.source_process_id == wanted.c.process_id

@@ -1,18 +1,164 @@
-"""Attempts of a run key: begin one, order another, skip one, or suspend before it begins."""
+"""Attempts of a run key: start or begin one, order another, skip one, or suspend before it begins.
+
+Every action starts by safe mode, suspended entity, leases, row, in this order (DESIGN section 1, layer runs). Attempts
+are numbered without gaps and only the newest can be open. So whoever loses a race for the next number looks at the
+newest attempt again and finds another one.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
 
+import sqlalchemy as sa
+
+from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs import finding, numbering, status
-from toolkit.ledger.runs.beginning import begin
-from toolkit.ledger.runs.errors import NotTerminal, RunIsActive
-from toolkit.ledger.runs.rows import Origin, Run, RunKey
+from toolkit.ledger.runs import finding, leases, status
+from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive
+from toolkit.ledger.runs.leases import Wanted, clear
+from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
+from toolkit.ledger.state import start_check
+from toolkit.ledger.tables import run
 from toolkit.ledger.transaction import Transaction
-from toolkit.ledger.vocabulary import RunStatus
+from toolkit.ledger.vocabulary import JobMode, RunStatus
 
-__all__ = ["begin", "queue_again", "skip", "suspend_ahead"]
+_NOT_BEGUN = (RunStatus.WAITING, RunStatus.READY)
+
+
+def _add(tx: Transaction, key: RunKey, newest: Run | None, origin: Origin, values: Mapping[str, object]) -> Run | None:
+    """Insert the attempt after the newest; None when another one is in its way, which has been added meanwhile.
+
+    No index is named: of two that insert at once, the loser may meet the other in whichever index comes first.
+    """
+    row = {**asdict(key), **asdict(origin), "attempt": newest.attempt + 1 if newest else 1, **values}
+    insert = tx.upsert(run).values(**row).on_conflict_do_nothing()
+    added = tx.execute(insert.returning(run)).mappings().first()
+    return None if added is None else Run(**added)
+
+
+def _update(tx: Transaction, found: Run, values: Mapping[str, object]) -> Run:
+    """Change other columns of an attempt than its status."""
+    statement = sa.update(run).where(run.c.run_id == found.run_id).values(**values).returning(run)
+    return Run(**tx.execute(statement).mappings().one())
+
+
+def _is_still_not_begun(tx: Transaction, found: Run) -> bool:
+    """Whether an attempt waits or is ready; then its row is locked.
+
+    To be asked before its status changes: from a status that it has got since, the change may be legal and yet not what
+    is meant.
+    """
+    row = sa.select(run.c.run_id).where(run.c.run_id == found.run_id, run.c.status.in_(_NOT_BEGUN))
+    return tx.execute(tx.locked(row)).first() is not None
+
+
+def _job_of(newest: Run | None) -> dict[str, object]:
+    """What makes the next attempt a job of the same process, and of the same target batch if that is not made yet."""
+    if newest is None:
+        return {}
+    target = None if newest.status is RunStatus.SUCCEEDED else newest.target_batch_id
+    return {"process_id": newest.process_id, "mode": newest.mode, "target_batch_id": target}
+
+
+def begin(
+    tx: Transaction,
+    key: RunKey,
+    origin: Origin,
+    *,
+    job: JobFacts | None = None,
+    is_forced: bool = False,
+    at: datetime | None = None,
+) -> Run:
+    """Begin to run: the newest attempt when it waits or is ready, else a new one.
+
+    An attempt that was there keeps its `is_forced`, `process_id`, `mode` and `target_batch_id`.
+
+    Args:
+        tx: the transaction.
+        key: what is run.
+        origin: who runs it.
+        job: what makes it a job of a process.
+        is_forced: it starts at the first step, whatever succeeded before.
+        at: the present instant, when the caller has just read the database's clock.
+
+    Raises:
+        RunIsActive: it runs already, or is suspended in the middle; or another job of the process works on the queue.
+        InstanceSuspended: it was suspended before it began.
+        InstanceKilled: it was killed before it began, and nobody has ordered a rerun.
+    """
+    beginning = _Beginning(key=key, origin=origin, job=job, is_forced=is_forced, at=at or tx.now())
+    while True:
+        newest = finding.newest(tx, key)
+        if newest is None or newest.status.is_terminal:
+            _refuse_killed_ahead(newest)
+            begun = _begin_new(tx, beginning, newest)
+        elif newest.status in finding.ACTIVE:
+            raise _refusal(newest)
+        else:
+            begun = _take_up(tx, beginning, newest)
+        if begun is not None:
+            return begun
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Beginning:
+    key: RunKey
+    origin: Origin
+    job: JobFacts | None
+    is_forced: bool
+    at: datetime
+
+
+def _refusal(active: Run) -> RunIsActive | InstanceSuspended:
+    has_begun = active.status is not RunStatus.SUSPENDED or active.started_at is not None
+    return RunIsActive(run=active) if has_begun else InstanceSuspended(run=active)
+
+
+def _refuse_killed_ahead(newest: Run | None) -> None:
+    """What was killed in the middle may be tried again; what was killed before it began must not begin by itself."""
+    if newest is not None and newest.status is RunStatus.KILLED and newest.started_at is None:
+        raise InstanceKilled(run=newest)
+
+
+def _begin_new(tx: Transaction, beginning: _Beginning, newest: Run | None) -> Run | None:
+    """Begin with a new attempt; None when somebody else has added one."""
+    times = dict.fromkeys(("created_at", "started_at", "heartbeat_at"), beginning.at)
+    job = asdict(beginning.job) if beginning.job else {}
+    values = {"status": RunStatus.RUNNING, "is_forced": beginning.is_forced, **times, **job}
+    begun = _add(tx, beginning.key, newest, beginning.origin, values)
+    if begun is None:
+        _refuse_other_job(tx, beginning)
+    return begun
+
+
+def _refuse_other_job(tx: Transaction, beginning: _Beginning) -> None:
+    """What was in the way may be another key: of a process, one job at a time works on the queue."""
+    if beginning.job is None or beginning.job.mode is not JobMode.QUEUE:
+        return
+    of_process = (run.c.process_id == beginning.job.process_id) & (run.c.mode == JobMode.QUEUE)
+    is_at_work = is_one_of(run.c.status, *finding.ACTIVE) & run.c.started_at.is_not(None)
+    active = tx.row(Run, sa.select(run).where(of_process, is_at_work))
+    if active is not None and active.key != beginning.key:
+        raise RunIsActive(run=active)
+
+
+def _take_up(tx: Transaction, beginning: _Beginning, found: Run) -> Run | None:
+    """Begin an attempt that is there; None when it is not to be begun any more."""
+    if not _is_still_not_begun(tx, found):
+        return None
+    begun = status.change(tx, found.run_id, RunStatus.RUNNING)
+    is_forced = found.is_forced or beginning.is_forced
+    values = {"is_forced": is_forced, "heartbeat_at": begun.started_at, **_job_facts(beginning, found)}
+    return _update(tx, begun, {**asdict(beginning.origin), **values})
+
+
+def _job_facts(beginning: _Beginning, found: Run) -> dict[str, object]:
+    if beginning.job is None:
+        return {}
+    kept = {name: value for name, value in _job_of(found).items() if value is not None}
+    return {**asdict(beginning.job), **kept}
 
 
 def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool) -> Run:
@@ -28,7 +174,7 @@ def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool
         if newest is None or not newest.status.is_terminal:
             raise NotTerminal(key=key, run=newest)
         ordered = {"status": RunStatus.READY, "is_forced": is_forced, "created_at": tx.now()}
-        added = numbering.add(tx, key, newest, origin, {**numbering.job_of(newest), **ordered})
+        added = _add(tx, key, newest, origin, {**_job_of(newest), **ordered})
         if added is not None:
             return added
 
@@ -48,9 +194,9 @@ def skip(tx: Transaction, key: RunKey, origin: Origin, reason: str) -> Run:
         now = tx.now()
         told: dict[str, object] = {"reason": reason, "ended_at": now}
         if newest is not None:
-            return numbering.update(tx, newest, {**asdict(origin), **told})
+            return _update(tx, newest, {**asdict(origin), **told})
         skipped = {**told, "status": RunStatus.SKIPPED, "is_forced": False, "created_at": now}
-        added = numbering.add(tx, key, newest, origin, skipped)
+        added = _add(tx, key, newest, origin, skipped)
         if added is not None:
             return added
 
@@ -81,7 +227,7 @@ def _add_suspended(tx: Transaction, key: RunKey, origin: Origin, reason: str | N
     """An instance without a row waits, so that is where a resume leads back to."""
     status_of = {"status": RunStatus.SUSPENDED, "suspended_from": RunStatus.WAITING}
     values = {**status_of, "is_forced": False, "reason": reason, "created_at": tx.now()}
-    return numbering.add(tx, key, None, origin, values)
+    return _add(tx, key, None, origin, values)
 
 
 def _suspend_before_begin(tx: Transaction, found: Run, reason: str | None) -> Run | None:
@@ -89,6 +235,57 @@ def _suspend_before_begin(tx: Transaction, found: Run, reason: str | None) -> Ru
         raise RunIsActive(run=found)
     if found.status.is_terminal:
         raise IllegalTransition(subject=str(found), old=found.status, new=RunStatus.SUSPENDED)
-    if not numbering.is_still_not_begun(tx, found):
+    if not _is_still_not_begun(tx, found):
         return None
     return status.change(tx, found.run_id, RunStatus.SUSPENDED, reason=reason)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StartRequest:
+    """What is to start.
+
+    Attributes:
+        key: what is run.
+        origin: who runs it.
+        leases: what it needs; a run without any has no owner that could be missed.
+        lease_seconds: from now until they expire.
+    """
+
+    key: RunKey
+    origin: Origin
+    leases: tuple[Wanted, ...]
+    lease_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Started:
+    """A run that has started.
+
+    Attributes:
+        run: its row.
+        expires_at: when its leases expire, by the database's clock.
+        taken_over: runs whose owners were found dead on the way; they are KILLED now.
+    """
+
+    run: Run
+    expires_at: datetime
+    taken_over: tuple[Run, ...] = ()
+
+
+def start(tx: Transaction, request: StartRequest) -> Started:
+    """Start a run, or change nothing.
+
+    Raises:
+        SafeModeIsOn: nothing starts at present.
+        EntityIsSuspended: nothing of this entity starts here.
+        LeaseHeld: another run holds what it needs.
+        RunIsActive: the same key runs already.
+        InstanceSuspended: somebody suspended this instance before it began.
+        InstanceKilled: somebody killed this instance before it began.
+    """
+    key = request.key
+    start_check.check(tx, key.entity, key.cluster)
+    cleared = clear(tx, request.leases, starting=key)
+    run = begin(tx, key, request.origin, at=cleared.at)
+    expires_at = leases.give(tx, run.run_id, cleared, request.lease_seconds)
+    return Started(run=run, expires_at=expires_at, taken_over=cleared.killed)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from toolkit.errors import Failed, InvalidInput, Skipped
+from toolkit.ledger.errors import moment
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.vocabulary import RequestKind
-from toolkit.ledger.wording import moment
 
 
 class UnknownRun(InvalidInput):

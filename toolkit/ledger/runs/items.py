@@ -11,12 +11,11 @@ from operator import attrgetter
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
-from toolkit.ledger.parts import in_parts
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost
 from toolkit.ledger.runs.finding import OVER, get
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.tables import item, lease, run
-from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.transaction import Transaction, in_chunks
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
 
 
@@ -134,8 +133,8 @@ def of_run(tx: Transaction, run_id: int) -> list[Item]:
 def counts(tx: Transaction, run_ids: Collection[int]) -> dict[int, dict[ItemState, int]]:
     """How many items of each run are in which state; a run without items is left out."""
     found: dict[int, dict[ItemState, int]] = {}
-    for part in in_parts(run_ids):
-        counted = sa.select(item.c.run_id, item.c.state, sa.func.count()).where(item.c.run_id.in_(part))
+    for chunk in in_chunks(run_ids):
+        counted = sa.select(item.c.run_id, item.c.state, sa.func.count()).where(item.c.run_id.in_(chunk))
         for run_id, state, count in tx.execute(counted.group_by(item.c.run_id, item.c.state)).tuples():
             found.setdefault(run_id, {})[state] = count
     return found

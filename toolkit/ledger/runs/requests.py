@@ -8,12 +8,11 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from toolkit.ledger.parts import in_parts
 from toolkit.ledger.runs.errors import RunIsOver
 from toolkit.ledger.runs.finding import get
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.tables import request, run
-from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.transaction import Transaction, in_chunks
 from toolkit.ledger.vocabulary import RequestKind
 
 _IS_OPEN = request.c.honoured_at.is_(None)
@@ -56,13 +55,13 @@ def ask(tx: Transaction, run_id: int, kind: RequestKind, who: str) -> Request:
 def open_of(tx: Transaction, run_ids: Collection[int]) -> list[Request]:
     """The requests of these runs that nobody has honoured yet, in the order of asking."""
     found: list[Request] = []
-    for part in in_parts(run_ids):
-        found += tx.rows(Request, sa.select(request).where(_IS_OPEN, request.c.run_id.in_(part)))
+    for chunk in in_chunks(run_ids):
+        found += tx.rows(Request, sa.select(request).where(_IS_OPEN, request.c.run_id.in_(chunk)))
     return sorted(found, key=lambda each: each.request_id)
 
 
 def honour(tx: Transaction, request_ids: Collection[int]) -> None:
     """Note that these requests were acted on; one that was honoured before keeps its time."""
-    for part in in_parts(sorted(request_ids)):
-        named = request.c.request_id.in_(part)
+    for chunk in in_chunks(sorted(request_ids)):
+        named = request.c.request_id.in_(chunk)
         tx.execute(sa.update(request).where(_IS_OPEN, named).values(honoured_at=tx.now()))

@@ -1,18 +1,22 @@
-"""The one place where the status of a run changes (DESIGN section 6; `TRANSITIONS` says what may follow what)."""
+"""The one place where the status of a run changes (DESIGN section 6; `TRANSITIONS` says what may follow what).
+
+With it: what a run lets go of when it ends, what happens to one whose owner is found dead, and runs that are locked
+for a command.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs import ending
-from toolkit.ledger.runs.finding import ACTIVE, get
-from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.tables import run
-from toolkit.ledger.transaction import Transaction
-from toolkit.ledger.vocabulary import TRANSITIONS, RunStatus
+from toolkit.ledger.errors import IllegalTransition, moment
+from toolkit.ledger.runs.finding import ACTIVE, get, is_of
+from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.tables import lease, process, queue, request, run, step_run
+from toolkit.ledger.transaction import Transaction, in_chunks
+from toolkit.ledger.vocabulary import TRANSITIONS, QueueState, RunStatus
 
 
 def change(
@@ -48,7 +52,7 @@ def change(
         raise IllegalTransition(subject=str(found), old=found.status, new=to)
     changed = Run(**row)
     if to not in ACTIVE:
-        ending.tidy(tx, changed, now)
+        tidy(tx, changed, now)
     return changed
 
 
@@ -73,3 +77,88 @@ def _consequences(to: RunStatus, now: datetime) -> dict[str, object]:
     if to.is_terminal:
         values["ended_at"] = now
     return values
+
+
+def tidy(tx: Transaction, left: Run, now: datetime) -> None:
+    """Give back the leases of a run that nobody works on any more; close its requests when it is over.
+
+    Args:
+        tx: the transaction, which has the run's row locked.
+        left: the run as it is now.
+        now: by the database's clock.
+    """
+    tx.execute(sa.delete(lease).where(lease.c.run_id == left.run_id))
+    if not left.status.is_terminal:
+        return
+    is_open = (request.c.run_id == left.run_id) & request.c.honoured_at.is_(None)
+    tx.execute(sa.update(request).where(is_open).values(honoured_at=now))
+    if left.mode is not None and left.status is not RunStatus.SUCCEEDED:
+        _let_go(tx, left, now)
+
+
+def _let_go(tx: Transaction, job: Run, now: datetime) -> None:
+    """No step may look as if it ran for ever because its job was ended from outside, and its batches can be taken."""
+    is_running = (step_run.c.run_id == job.run_id) & (step_run.c.status == RunStatus.RUNNING)
+    tx.execute(sa.update(step_run).where(is_running).values(status=RunStatus.KILLED, ended_at=now))
+    is_taken = (queue.c.target_batch_id == job.target_batch_id) & (queue.c.state == QueueState.ACCESSED)
+    tx.execute(sa.update(queue).where(is_taken).values(state=QueueState.FAILED, ended_at=now))
+
+
+def put_away(
+    tx: Transaction, run_ids: Collection[int], at: datetime, starting: RunKey | None = None
+) -> tuple[Run, ...]:
+    """Take all leases from those of the runs that have an expired one; a run that was RUNNING is KILLED.
+
+    One that is suspended stays so, without an owner: whoever suspended it meant it.
+
+    Args:
+        tx: the transaction, which has locked the resources.
+        run_ids: runs that seem to have an expired lease.
+        at: the present instant by the database's clock.
+        starting: the key of a run that is to begin in this transaction; an attempt that waits for that is locked too.
+
+    Returns:
+        The runs that were killed.
+    """
+    owners = _locked(tx, run_ids, starting)
+    # Only now is it certain: a heartbeat locks the run's row too, and may just have come.
+    expired = _expired(tx, run_ids, at)
+    tx.execute(sa.delete(lease).where(lease.c.run_id.in_(expired)))
+    dead = (each for each in owners if each.run_id in expired and each.status is RunStatus.RUNNING)
+    return tuple(change(tx, each.run_id, RunStatus.KILLED, reason=_reason(expired[each.run_id])) for each in dead)
+
+
+def _expired(tx: Transaction, run_ids: Collection[int], at: datetime) -> dict[int, datetime]:
+    """When the first lease of each run expired, if one has."""
+    first = sa.func.min(lease.c.expires_at)
+    statement = sa.select(lease.c.run_id, first).where(lease.c.run_id.in_(run_ids)).group_by(lease.c.run_id)
+    rows = tx.execute(statement.having(first <= at)).tuples()
+    return {run_id: expired_at for run_id, expired_at in rows}  # noqa: C416 - dict() takes a result for a mapping
+
+
+def _reason(expired_at: datetime) -> str:
+    return f"its lease expired at {moment(expired_at)}: its owner died or was cut off"
+
+
+def _locked(tx: Transaction, run_ids: Collection[int], starting: RunKey | None) -> list[Run]:
+    """All rows that this transaction will change, in one go: everybody locks runs in the order of their numbers."""
+    in_question: list[sa.ColumnElement[bool]] = [run.c.run_id.in_(run_ids)]
+    if starting is not None:
+        in_question.append(is_of(starting) & run.c.status.in_([RunStatus.WAITING, RunStatus.READY]))
+    rows = sa.select(run).where(sa.or_(*in_question)).order_by(run.c.run_id)
+    return list(tx.rows(Run, tx.locked(rows)))
+
+
+def lock(tx: Transaction, runs: Collection[Run]) -> None:
+    """Lock the rows of these runs until the transaction ends: first the processes that jobs belong to, then the runs.
+
+    Each in the order of the numbers, as all that works on jobs does. What was read before may be out of date by then:
+    read it again.
+    """
+    _lock(tx, process.c.process_id, {each.process_id for each in runs if each.process_id is not None})
+    _lock(tx, run.c.run_id, {each.run_id for each in runs})
+
+
+def _lock(tx: Transaction, column: sa.Column[int], numbers: Collection[int]) -> None:
+    for chunk in in_chunks(sorted(numbers)):
+        tx.execute(tx.locked(sa.select(column).where(column.in_(chunk)).order_by(column))).all()

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
-from toolkit.ledger.state.errors import UnknownHold
+from toolkit.errors import InvalidInput
 from toolkit.ledger.tables import hold
 from toolkit.ledger.transaction import Transaction
 
@@ -50,6 +50,20 @@ class LedgerHold:
     added_at: datetime
     removed_by: str | None
     removed_at: datetime | None
+
+
+class UnknownHold(InvalidInput):
+    """The ledger has no hold of this number.
+
+    Args:
+        hold_id: as given.
+    """
+
+    code = "unknown_hold"
+
+    def __init__(self, *, hold_id: int) -> None:
+        self.hold_id = hold_id
+        super().__init__(f"the ledger has no hold {hold_id}; `feedctl hold list` shows the holds and their numbers")
 
 
 def add(tx: Transaction, new: NewHold, who: str) -> tuple[LedgerHold, bool]:

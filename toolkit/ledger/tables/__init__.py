@@ -3,12 +3,36 @@
 `docs/reference/ledger.md` draws them; `toolkit.ledger.migrations` makes them.
 """
 
-from toolkit.ledger.tables.batches import archive, batch, batch_instance, file, queue, server
-from toolkit.ledger.tables.events import consumer_cursor, event, event_counter
-from toolkit.ledger.tables.processes import process, process_log, process_property, step, step_input, upstream
-from toolkit.ledger.tables.runs import item, lease, request, resource, run, step_run
-from toolkit.ledger.tables.schema import metadata
-from toolkit.ledger.tables.state import command, entity_state, hold, safe_mode
+from toolkit.ledger.columns import metadata
+from toolkit.ledger.tables.processes import (
+    archive,
+    batch,
+    batch_instance,
+    file,
+    process,
+    process_log,
+    process_property,
+    queue,
+    server,
+    step,
+    step_input,
+    upstream,
+)
+from toolkit.ledger.tables.runs import (
+    command,
+    consumer_cursor,
+    entity_state,
+    event,
+    event_counter,
+    hold,
+    item,
+    lease,
+    request,
+    resource,
+    run,
+    safe_mode,
+    step_run,
+)
 
 __all__ = [
     "archive",

@@ -1,12 +1,11 @@
-"""Runs, their steps, leases, items, and requests to their owners."""
+"""Tables of runs: runs, their steps, leases, items and requests; entity state, and events (DESIGN section 6)."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toolkit.ledger.columns import Number, UtcTime, choice
-from toolkit.ledger.tables.schema import metadata, partial_index, partial_unique
-from toolkit.ledger.vocabulary import ItemState, JobMode, LeaseMode, LifeCycle, RequestKind, RunStatus
+from toolkit.ledger.columns import Number, UtcTime, choice, metadata, partial_index, partial_unique
+from toolkit.ledger.vocabulary import EventKind, ItemState, JobMode, LeaseMode, LifeCycle, RequestKind, RunStatus
 
 _ACTIVE = "status IN ('running', 'suspended')"
 _FAILED = "status IN ('failed', 'killed', 'timed_out')"
@@ -135,4 +134,95 @@ request = sa.Table(
     partial_index("ix_request_open", "run_id", where="honoured_at IS NULL"),
     sqlite_autoincrement=True,
     comment="commands to the owner of a running instance",
+)
+
+
+entity_state = sa.Table(
+    "entity_state",
+    metadata,
+    sa.Column("entity", sa.String(120), primary_key=True, comment="feed or process"),
+    sa.Column("cluster", sa.String(120), primary_key=True, comment="empty: on every cluster"),
+    sa.Column("is_suspended", sa.Boolean, nullable=False, comment="no run of it starts"),
+    sa.Column("reason", sa.Text, comment="why"),
+    sa.Column("changed_by", sa.Text, nullable=False, comment="who"),
+    sa.Column("changed_at", UtcTime, nullable=False, comment="when"),
+    sa.Column("touched_at", UtcTime, comment="when it was last touched"),
+    comment="suspended entities",
+)
+
+safe_mode = sa.Table(
+    "safe_mode",
+    metadata,
+    sa.Column("safe_mode_id", sa.Integer, primary_key=True, autoincrement=False, comment="always 1"),
+    sa.Column("is_on", sa.Boolean, nullable=False, comment="nothing starts"),
+    sa.Column("reason", sa.Text, comment="why"),
+    sa.Column("changed_by", sa.Text, comment="who"),
+    sa.Column("changed_at", UtcTime, comment="when"),
+    comment="one row: whether the whole installation rests",
+)
+
+hold = sa.Table(
+    "hold",
+    metadata,
+    sa.Column("hold_id", Number, primary_key=True, comment="never used twice"),
+    sa.Column("feed", sa.String(120), nullable=False, comment="whose instances stay"),
+    sa.Column("cluster", sa.String(120), comment="empty: on every cluster"),
+    sa.Column("start_key", sa.String(32), comment="the first instance; empty: from the beginning"),
+    sa.Column("end_key", sa.String(32), comment="the first that is free again; empty: for ever"),
+    sa.Column("reason", sa.Text, nullable=False, comment="why"),
+    sa.Column("owner", sa.Text, comment="whom to ask"),
+    sa.Column("added_by", sa.Text, nullable=False, comment="who"),
+    sa.Column("added_at", UtcTime, nullable=False, comment="when"),
+    sa.Column("removed_by", sa.Text, comment="who"),
+    sa.Column("removed_at", UtcTime, comment="empty: it holds"),
+    sa.Index("ix_hold_feed", "feed"),
+    sqlite_autoincrement=True,
+    comment="instances that nothing may delete, beside those of holds.yaml",
+)
+
+command = sa.Table(
+    "command",
+    metadata,
+    sa.Column("command_id", Number, primary_key=True, comment="in the order of asking"),
+    sa.Column("command", sa.String(64), nullable=False, comment="for example entity suspend"),
+    sa.Column("subject", sa.Text, nullable=False, comment="what it was about"),
+    sa.Column("detail", sa.Text, comment="range, reason"),
+    sa.Column("has_changed", sa.Boolean, nullable=False, comment="false: it was so already, or the state was wrong"),
+    sa.Column("who", sa.Text, nullable=False, comment="who"),
+    sa.Column("at", UtcTime, nullable=False, comment="when"),
+    sqlite_autoincrement=True,
+    comment="who did what to the state of entities and instances",
+)
+
+
+event = sa.Table(
+    "event",
+    metadata,
+    sa.Column("sequence", Number, primary_key=True, autoincrement=False, comment="in the order of commit, no gaps"),
+    sa.Column("kind", choice(EventKind), nullable=False, comment="what happened"),
+    sa.Column("feed", sa.String(120), nullable=False, comment="the feed"),
+    sa.Column("cluster", sa.String(120), nullable=False, comment="where"),
+    sa.Column("instance_key", sa.String(32), nullable=False, comment="which instance"),
+    sa.Column("uri", sa.Text, comment="where the data is, or was"),
+    sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), comment="the run that did it; empty: from outside"),
+    sa.Column("recorded_at", UtcTime, nullable=False, comment="when"),
+    sa.Index("ix_event_instance", "feed", "cluster", "instance_key"),
+    comment="append-only: what happened to feed instances",
+)
+
+event_counter = sa.Table(
+    "event_counter",
+    metadata,
+    sa.Column("counter_id", sa.Integer, primary_key=True, autoincrement=False, comment="always 1"),
+    sa.Column("last_sequence", Number, nullable=False, comment="of the newest event"),
+    comment="its one row is locked by whoever appends, so that numbers become visible in their order",
+)
+
+consumer_cursor = sa.Table(
+    "consumer_cursor",
+    metadata,
+    sa.Column("consumer", sa.String(255), primary_key=True, comment="who reads"),
+    sa.Column("sequence", Number, nullable=False, comment="the last event that it has dealt with"),
+    sa.Column("moved_at", UtcTime, nullable=False, comment="when"),
+    comment="how far each consumer of events is",
 )

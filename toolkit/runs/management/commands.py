@@ -13,9 +13,9 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition, LedgerConflict
 from toolkit.ledger.runs.errors import InstanceSuspended, NotTerminal, RunIsActive, RunIsOver
 from toolkit.ledger.runs.finding import RunFilter, find
-from toolkit.ledger.runs.locking import lock
 from toolkit.ledger.runs.rows import RunKey
-from toolkit.ledger.state import safe_mode
+from toolkit.ledger.runs.status import lock
+from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
@@ -111,7 +111,7 @@ def command_instances(ledger: Ledger, request: CommandRequest) -> CommandResult:
 def _keys(tx: Transaction, request: CommandRequest) -> list[RunKey]:
     """The instances of the range, recorded or not, oldest first."""
     if not request.command.is_safe:
-        safe_mode.refuse(tx)
+        start_check.refuse_in_safe_mode(tx)
     managed = request.managed
     parts = stretches(managed, request.asked, tx.now())
     runs = recorded_runs(tx, managed, parts)
@@ -150,7 +150,7 @@ def _answers(ledger: Ledger, request: CommandRequest, keys: list[RunKey]) -> lis
 
 def _act(tx: Transaction, request: CommandRequest, keys: list[RunKey]) -> list[Answer]:
     if not request.command.is_safe:
-        safe_mode.refuse(tx)
+        start_check.refuse_in_safe_mode(tx)
     rows = _locked(tx, request.managed, keys)
     doer = Doer(tx=tx, who=request.who, reason=request.reason, is_forced=request.is_forced)
     answers = [_answer(doer, request.command, key, rows[key]) for key in keys if request.view.wants(rows[key])]

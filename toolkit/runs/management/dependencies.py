@@ -12,7 +12,7 @@ from toolkit.entities import Feed, Process
 from toolkit.entities.repository import Repository
 from toolkit.entities.vocabulary import Kind
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.event_states import last_events
+from toolkit.ledger.events import last_events
 from toolkit.ledger.runs.finding import RunFilter, find
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from toolkit.entities import Feed, Process, Validity
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.state import safe_mode
+from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
-from toolkit.ledger.state.suspension import Suspension, resume, suspend, suspension_of, touch, touched_at
+from toolkit.ledger.state.start_check import Suspension, resume, suspend, suspension_of, touch, touched_at
 from toolkit.ledger.transaction import Transaction
 from toolkit.runs.management.entity_status import EntityStatus, entity_status
 
@@ -96,7 +96,7 @@ def resume_entity(ledger: Ledger, command: EntityCommand) -> EntityReport:
     """
 
     def act(tx: Transaction) -> bool:
-        safe_mode.refuse(tx)
+        start_check.refuse_in_safe_mode(tx)
         return resume(tx, command.entity.name, command.cluster, command.who, command.reason)
 
     return _carry_out(ledger, "entity resume", command, act)
@@ -111,7 +111,7 @@ def touch_entity(ledger: Ledger, command: EntityCommand) -> EntityReport:
     """
 
     def act(tx: Transaction) -> bool:
-        safe_mode.refuse(tx)
+        start_check.refuse_in_safe_mode(tx)
         touch(tx, command.entity.name, command.who)
         return True
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from toolkit.el import format_instant, parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.state import safe_mode
+from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.state.holds import LedgerHold, NewHold, active, add, as_entity_hold, remove
 from toolkit.ledger.transaction import Transaction
@@ -88,7 +88,7 @@ def remove_hold(ledger: Ledger, hold_id: int, who: str) -> bool:
     """
 
     def work(tx: Transaction) -> bool:
-        safe_mode.refuse(tx)
+        start_check.refuse_in_safe_mode(tx)
         changed = remove(tx, hold_id, who)
         record(tx, "hold remove", f"hold {hold_id}", who, changed=changed)
         return changed

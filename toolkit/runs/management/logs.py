@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs.logs import lines_of, steps_of
-from toolkit.ledger.jobs.process_log import LogLine
+from toolkit.ledger.jobs.process_log import LogLine, lines_of, steps_of
 from toolkit.ledger.jobs.rows import StepRun
 from toolkit.ledger.runs.finding import find
 from toolkit.ledger.runs.rows import Run

@@ -9,16 +9,13 @@ from datetime import datetime
 from toolkit.el import format_instant
 from toolkit.entities import Feed, Hold, Process, Validity
 from toolkit.entities.repository import Repository
-from toolkit.ledger.batches.unread import unread_batches
+from toolkit.ledger.batches.making import unread_batches
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs.counting import Span, failed, succeeded
-from toolkit.ledger.runs.finding import Subject, active, last_success
+from toolkit.ledger.runs.finding import Span, Subject, active, failed, last_success, succeeded
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.state.holds import active as active_holds
 from toolkit.ledger.state.holds import as_entity_hold
-from toolkit.ledger.state.renewal import renewals
-from toolkit.ledger.state.safe_mode import SafeMode, current
-from toolkit.ledger.state.suspension import EVERYWHERE, Suspension, all_of
+from toolkit.ledger.state.start_check import EVERYWHERE, SafeMode, Suspension, current_safe_mode, renewals, suspensions
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence
@@ -130,7 +127,7 @@ def _watched(entity: Feed | Process, life_cycle: LifeCycle, cluster: str, cadenc
 
 def _overview(tx: Transaction, watched: Sequence[Watched], holds: Sequence[Hold], at: datetime | None) -> Overview:
     known = _Known.of(tx, watched, holds, at or tx.now())
-    return Overview(at=known.at, safe_mode=current(tx), rows=tuple(known.row(each) for each in watched))
+    return Overview(at=known.at, safe_mode=current_safe_mode(tx), rows=tuple(known.row(each) for each in watched))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,7 +155,7 @@ class _Known:
             failed=failed(tx, spans),
             succeeded=succeeded(tx, [each for each in spans if each.subject.life_cycle is LifeCycle.EXECUTION]),
             unread=unread_batches(tx),
-            suspensions={(each.entity, each.cluster): each for each in all_of(tx)},
+            suspensions={(each.entity, each.cluster): each for each in suspensions(tx)},
             renewals=renewals(tx),
             holds=(*holds, *map(as_entity_hold, active_holds(tx))),
         )

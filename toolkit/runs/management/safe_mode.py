@@ -6,8 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
-from toolkit.ledger.state.safe_mode import SafeMode, current, switch
+from toolkit.ledger.state.start_check import SafeMode, current_safe_mode
 from toolkit.ledger.transaction import Transaction
 from toolkit.runs.management.errors import AdminsOnly
 
@@ -37,9 +38,9 @@ def switch_safe_mode(ledger: Ledger, *, on: bool, who: str, reason: str | None, 
     command, is_admin = f"admin safe-mode {'on' if on else 'off'}", not admins or who in admins
 
     def act(tx: Transaction) -> Switched:
-        changed = is_admin and switch(tx, on=on, who=who, reason=reason)
+        changed = is_admin and start_check.switch_safe_mode(tx, on=on, who=who, reason=reason)
         record(tx, command, "safe mode", who, changed=changed, detail=reason if is_admin else "refused: not an admin")
-        return Switched(state=current(tx), is_changed=changed)
+        return Switched(state=current_safe_mode(tx), is_changed=changed)
 
     switched = ledger.write(act)
     if not is_admin:
@@ -53,4 +54,4 @@ def safe_mode_state(ledger: Ledger) -> SafeMode:
     Raises:
         LedgerUnavailable: the ledger cannot be read now.
     """
-    return ledger.read(current)
+    return ledger.read(current_safe_mode)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.ledger.batches.marking import batch_date, joined, tokens
+from toolkit.ledger.batches.rows import batch_date, joined, tokens
 
 texts = st.one_of(st.none(), st.text(alphabet="ab ,@-", max_size=12))
 

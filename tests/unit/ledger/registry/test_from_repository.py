@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from tests.unit.entities.config_repo import CLUSTER, FEED, PROCESS, repository
-from toolkit.ledger.registry.from_repository import entity_digest, registration_of
-from toolkit.ledger.registry.registration import ProcessEntry, Registration, ServerEntry, Site, StepEntry
+from toolkit.ledger.registry.registration import (
+    ProcessEntry,
+    Registration,
+    ServerEntry,
+    Site,
+    StepEntry,
+    entity_digest,
+    registration_of,
+)
 from toolkit.ledger.vocabulary import ProcessKind
 
 VALIDITY = "{start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}"

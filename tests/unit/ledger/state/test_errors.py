@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from toolkit.errors import Skipped
-from toolkit.ledger.state.errors import EntityIsSuspended, SafeModeIsOn
+from toolkit.ledger.state.start_check import EntityIsSuspended, SafeModeIsOn
 
 NOON = datetime(2026, 3, 20, 12, tzinfo=UTC)
 
