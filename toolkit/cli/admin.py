@@ -45,8 +45,8 @@ def switch_off(
 def show(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Output.TEXT) -> None:
     """Show whether safe mode is on, since when and why."""
     from toolkit.cli.opened import opened_with_settings
+    from toolkit.management.entities import safe_mode_state
     from toolkit.rendering.entity_states import safe_mode_document, safe_mode_line
-    from toolkit.runs.management.safe_mode import safe_mode_state
 
     with opened_with_settings(config_repo, env, writing=False) as (ledger, _):
         state = safe_mode_state(ledger)
@@ -58,9 +58,9 @@ def show(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Out
 
 def _switch(reason: str | None, config_repo: str | None, env: str | None, output: Output, *, on: bool) -> None:
     from toolkit.cli.opened import opened_with_settings
+    from toolkit.management.entities import switch_safe_mode
     from toolkit.rendering.entity_states import safe_mode_document, safe_mode_line
     from toolkit.runs.identity import current_user
-    from toolkit.runs.management.safe_mode import switch_safe_mode
 
     with opened_with_settings(config_repo, env, writing=True) as (ledger, settings):
         switched = switch_safe_mode(ledger, on=on, who=current_user(), reason=reason, admins=settings.admins)

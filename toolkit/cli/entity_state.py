@@ -12,7 +12,7 @@ from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, 
 
 if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
-    from toolkit.runs.management.entities import EntityCommand, EntityReport
+    from toolkit.management.entities import EntityCommand, EntityReport
 
 _Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="A feed or a process.")]
 _Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is shown and recorded.")]
@@ -27,8 +27,8 @@ def status(
 ) -> None:
     """Show whether a feed or process is submitted, running, suspended or completed, on each cluster."""
     from toolkit.cli.opened import opened
-    from toolkit.runs.management.entities import entity_report
-    from toolkit.runs.management.sites import chosen_clusters, runnable
+    from toolkit.management.entities import entity_report
+    from toolkit.management.locations import chosen_clusters, runnable
 
     with opened(config_repo, env, writing=False) as (ledger, repository):
         entity = runnable(repository, name)
@@ -46,7 +46,7 @@ def suspend(
 ) -> None:
     """Let no run of a feed or process start, on one cluster or on all; what runs goes on."""
     from toolkit.cli.opened import opened
-    from toolkit.runs.management.entities import suspend_entity
+    from toolkit.management.entities import suspend_entity
 
     with opened(config_repo, env, writing=True) as (ledger, repository):
         report = suspend_entity(ledger, _command(repository, name, cluster, reason))
@@ -63,7 +63,7 @@ def resume(
 ) -> None:
     """Let runs of a feed or process start again."""
     from toolkit.cli.opened import opened
-    from toolkit.runs.management.entities import resume_entity
+    from toolkit.management.entities import resume_entity
 
     with opened(config_repo, env, writing=True) as (ledger, repository):
         report = resume_entity(ledger, _command(repository, name, cluster, reason))
@@ -79,7 +79,7 @@ def touch(
 ) -> None:
     """Say that a feed or process was scheduled anew: `feedctl status --stale` counts from now on."""
     from toolkit.cli.opened import opened
-    from toolkit.runs.management.entities import touch_entity
+    from toolkit.management.entities import touch_entity
 
     with opened(config_repo, env, writing=True) as (ledger, repository):
         report = touch_entity(ledger, _command(repository, name, None, None))
@@ -87,9 +87,9 @@ def touch(
 
 
 def _command(repository: Repository, name: str, cluster: str | None, reason: str | None) -> EntityCommand:
+    from toolkit.management.entities import EntityCommand
+    from toolkit.management.locations import chosen_clusters, runnable
     from toolkit.runs.identity import current_user
-    from toolkit.runs.management.entities import EntityCommand
-    from toolkit.runs.management.sites import chosen_clusters, runnable
 
     entity = runnable(repository, name)
     chosen_clusters(repository, entity, () if cluster is None else (cluster,))

@@ -48,9 +48,9 @@ def add(
     from toolkit.cli.opened import opened
     from toolkit.entities.holds import Hold
     from toolkit.ledger.state.holds import as_entity_hold
+    from toolkit.management.holds import KnownHold, add_hold, hold_range
     from toolkit.rendering.entity_states import hold_document
     from toolkit.runs.identity import current_user
-    from toolkit.runs.management.holding import KnownHold, add_hold, hold_range
 
     first, until = hold_range(start, end)
     wanted = Hold(feed=feed, cluster=cluster, start=first, end=until, reason=reason, owner=owner)
@@ -75,9 +75,9 @@ def list_holds(
 ) -> None:
     """List the holds, those of holds.yaml too."""
     from toolkit.cli.opened import opened
+    from toolkit.management.holds import known_holds
     from toolkit.rendering.entity_states import HOLD_COLUMNS, hold_document, hold_rows
     from toolkit.rendering.tables import write_table
-    from toolkit.runs.management.holding import known_holds
 
     with opened(config_repo, env, writing=False) as (ledger, repository):
         if feed is not None:
@@ -100,8 +100,8 @@ def remove(
 ) -> None:
     """Let the instances of a hold go again; those of holds.yaml are removed there."""
     from toolkit.cli.opened import opened_with_settings
+    from toolkit.management.holds import remove_hold
     from toolkit.runs.identity import current_user
-    from toolkit.runs.management.holding import remove_hold
 
     with opened_with_settings(config_repo, env, writing=True) as (ledger, _):
         changed = remove_hold(ledger, number, current_user())

@@ -93,7 +93,7 @@ def _print_recorded(where: _Where, life_cycle: LifeCycle, options: Given) -> Non
     from toolkit.cli.instance_filters import asked_range, filters_of, managed_by, view_of
     from toolkit.cli.instance_printing import print_instances
     from toolkit.cli.opened import opened
-    from toolkit.runs.management.questions import recorded_instances
+    from toolkit.management.questions import recorded_instances
 
     asked, view, clusters = (
         asked_range(where.start, where.end),

@@ -82,9 +82,9 @@ def _carry_out(verb: str, told: _Given, *, is_forced: bool = False) -> None:
     from toolkit.cli.instance_given import Given
     from toolkit.cli.instance_printing import print_answers
     from toolkit.cli.opened import opened
+    from toolkit.management.commands import CommandRequest, command_instances
+    from toolkit.management.decisions import InstanceCommand
     from toolkit.runs.identity import current_user
-    from toolkit.runs.management.commands import CommandRequest, command_instances
-    from toolkit.runs.management.decisions import InstanceCommand
 
     asked, filter_by = asked_range(told.start, told.end), tuple(told.filter_by or ())
     with opened(told.config_repo, told.env, writing=True) as (ledger, repository):

@@ -13,14 +13,13 @@ from toolkit.el import parse_instant
 from toolkit.entities.nearest import suggestion
 from toolkit.ledger.runs.finding import RunOrder
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.runs.management.ranges import AskedRange
-from toolkit.runs.management.sites import managed_entity
-from toolkit.runs.management.viewing import View
+from toolkit.management.locations import AskedRange, managed_entity
+from toolkit.management.rows import View
 
 if TYPE_CHECKING:
     from toolkit.cli.instance_given import Given
     from toolkit.entities.repository import Repository
-    from toolkit.runs.management.sites import ManagedEntity
+    from toolkit.management.locations import ManagedEntity
 
 _ORDERS = {
     OrderBy.STATUS: RunOrder.STATUS,

@@ -11,8 +11,8 @@ from toolkit.rendering.instances import answer_document, answer_table, instance_
 from toolkit.rendering.tables import write_table
 
 if TYPE_CHECKING:
-    from toolkit.runs.management.commands import CommandResult
-    from toolkit.runs.management.questions import InstanceList
+    from toolkit.management.commands import CommandResult
+    from toolkit.management.questions import InstanceList
 
 
 def print_instances(found: InstanceList, output: Output) -> None:

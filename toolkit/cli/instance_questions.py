@@ -29,7 +29,7 @@ def status(
     from toolkit.cli.instance_given import Given
     from toolkit.cli.instance_printing import print_instances
     from toolkit.cli.opened import opened
-    from toolkit.runs.management.questions import instance_status
+    from toolkit.management.questions import instance_status
 
     options = Given(
         filter_by=tuple(filter_by or ()),
@@ -63,8 +63,8 @@ def running(
     from toolkit.cli.instance_given import Given
     from toolkit.cli.instance_printing import print_instances
     from toolkit.cli.opened import opened
-    from toolkit.runs.management.questions import running_instances
-    from toolkit.runs.management.sites import chosen_clusters, runnable
+    from toolkit.management.locations import chosen_clusters, runnable
+    from toolkit.management.questions import running_instances
 
     options = Given(
         filter_by=tuple(filter_by or ()), order_by=order_by, sort_order=sort_order, offset=offset, limit=limit
@@ -89,10 +89,10 @@ def summary(
     """Count the instances in [start, end) by status and cluster."""
     from toolkit.cli.instance_filters import asked_range, managed_by
     from toolkit.cli.opened import opened
+    from toolkit.management.questions import instance_summary
     from toolkit.rendering.cells import STATUS_STYLES
     from toolkit.rendering.instances import SUMMARY_COLUMNS, summary_document, summary_rows
     from toolkit.rendering.tables import write_table
-    from toolkit.runs.management.questions import instance_summary
 
     asked = asked_range(start, end)
     with opened(config_repo, env, writing=False) as (ledger, repository):
@@ -119,10 +119,10 @@ def logs(
     from toolkit.cli.instance_filters import asked_range, filters_of, managed_by, view_of
     from toolkit.cli.instance_given import Given
     from toolkit.cli.opened import opened
+    from toolkit.management.questions import instance_logs
     from toolkit.rendering.cells import STATUS_STYLES
     from toolkit.rendering.instance_logs import LOG_COLUMNS, log_document, log_rows
     from toolkit.rendering.tables import write_table
-    from toolkit.runs.management.logs import instance_logs
 
     options = Given(filter_by=tuple(filter_by or ()), all_attempts=all_attempts)
     asked, view, clusters = asked_range(start, end), view_of(options), filters_of(options.filter_by).clusters
@@ -145,11 +145,11 @@ def dependencies(
     """Show what an instance is made from, what is made from it, and how that is."""
     from toolkit.cli.opened import opened
     from toolkit.el import parse_instant
+    from toolkit.management.dependencies import instance_dependencies
+    from toolkit.management.locations import chosen_clusters, runnable
     from toolkit.rendering.cells import STATUS_STYLES
     from toolkit.rendering.instance_dependencies import DEPENDENCY_COLUMNS, dependency_document, dependency_rows
     from toolkit.rendering.tables import write_table
-    from toolkit.runs.management.dependencies import instance_dependencies
-    from toolkit.runs.management.sites import chosen_clusters, runnable
 
     instant = parse_instant(start)
     with opened(config_repo, env, writing=False) as (ledger, repository):

@@ -10,7 +10,7 @@ import typer
 from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
 
 if TYPE_CHECKING:
-    from toolkit.runs.management.overview import Overview
+    from toolkit.management.overview import Overview
 
 
 def status(
@@ -28,9 +28,9 @@ def status(
     """Show, for each feed with retention and each process, the last success, what runs, failed, waits and is late."""
     from toolkit.cli.opened import opened
     from toolkit.el import parse_instant
+    from toolkit.management.overview import overview
     from toolkit.rendering.overview import overview_document
     from toolkit.result import ExitCode
-    from toolkit.runs.management.overview import overview
 
     at = None if time is None else parse_instant(time)
     with opened(config_repo, env, writing=False) as (ledger, repository):

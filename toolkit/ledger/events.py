@@ -64,8 +64,8 @@ class CursorMovedOn(Failed):
 
     def __init__(self, *, consumer: str, found: int, wanted: int) -> None:
         self.consumer, self.found, self.wanted = consumer, found, wanted
-        told = f"the cursor of {consumer} is at {found} already and does not go back to {wanted}"
-        super().__init__(f"{told}; does the same consumer run twice? Read on from {found}")
+        what = f"the cursor of {consumer} is at {found} already and does not go back to {wanted}"
+        super().__init__(f"{what}; does the same consumer run twice? Read on from {found}")
 
 
 class NoSuchEvent(InvalidInput):

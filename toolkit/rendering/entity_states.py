@@ -11,8 +11,8 @@ from toolkit.rendering.cells import cell, moment_value
 
 if TYPE_CHECKING:
     from toolkit.ledger.state.start_check import SafeMode
-    from toolkit.runs.management.entities import EntityReport, EntityState
-    from toolkit.runs.management.holding import KnownHold
+    from toolkit.management.entities import EntityReport, EntityState
+    from toolkit.management.holds import KnownHold
 
 STATE_COLUMNS = ("cluster", "status", "validity", "suspended")
 HOLD_COLUMNS = ("id", "feed", "cluster", "start", "end", "owner", "added-by", "added-at", "reason")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolkit.rendering.cells import cell
 
 if TYPE_CHECKING:
-    from toolkit.runs.management.dependencies import Dependency, InstanceDependencies
+    from toolkit.management.dependencies import Dependency, InstanceDependencies
 
 DEPENDENCY_COLUMNS = ("cluster", "relation", "kind", "name", "through", "where", "instance", "state")
 

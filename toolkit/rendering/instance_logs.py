@@ -9,7 +9,7 @@ from toolkit.rendering.cells import cell, moment_cell, moment_value
 from toolkit.rendering.instances import run_document
 
 if TYPE_CHECKING:
-    from toolkit.runs.management.logs import InstanceLogs, RunLog
+    from toolkit.management.questions import InstanceLogs, RunLog
 
 LOG_COLUMNS = ("cluster", "instance", "attempt", "what", "status", "started", "application", "log")
 

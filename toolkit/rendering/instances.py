@@ -9,9 +9,9 @@ from toolkit.rendering.cells import cell, moment_cell, moment_value
 
 if TYPE_CHECKING:
     from toolkit.ledger.runs.rows import Run
-    from toolkit.runs.management.commands import Answer, CommandResult
-    from toolkit.runs.management.questions import InstanceList, InstanceSummary
-    from toolkit.runs.management.rows import InstanceRow
+    from toolkit.management.commands import Answer, CommandResult
+    from toolkit.management.questions import InstanceList, InstanceSummary
+    from toolkit.management.rows import InstanceRow
 
 Rows = Iterator[Sequence[str]]
 

@@ -12,7 +12,7 @@ from toolkit.rendering.entity_states import safe_mode_document
 
 if TYPE_CHECKING:
     from toolkit.ledger.runs.rows import Run
-    from toolkit.runs.management.overview import Overview, OverviewRow
+    from toolkit.management.overview import Overview, OverviewRow
 
 OVERVIEW_COLUMNS = (
     "name",

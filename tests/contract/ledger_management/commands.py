@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.unit.runs.management.repo import managed
-from tests.unit.runs.management.runs import asked
+from tests.unit.management.repo import managed
+from tests.unit.management.runs import asked
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.state import commands as recorded
-from toolkit.runs.management.commands import Answer, CommandRequest, command_instances
-from toolkit.runs.management.decisions import InstanceCommand
-from toolkit.runs.management.sites import ManagedEntity
+from toolkit.management.commands import Answer, CommandRequest, command_instances
+from toolkit.management.decisions import InstanceCommand
+from toolkit.management.locations import ManagedEntity
 
 AT = "2026-03-05T02:00Z"
 

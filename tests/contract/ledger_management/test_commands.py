@@ -6,8 +6,8 @@ import pytest
 
 from tests.contract.ledger.samples import alone, begun, key, owned, started
 from tests.contract.ledger_management.commands import AT, give, last_commands, one
-from tests.unit.runs.management.repo import managed
-from tests.unit.runs.management.runs import eviction, execution
+from tests.unit.management.repo import managed
+from tests.unit.management.runs import eviction, execution
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import attempts, finding, items, requests
 from toolkit.ledger.runs.items import NewItem
@@ -15,8 +15,8 @@ from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.start_check import SafeModeIsOn
 from toolkit.ledger.vocabulary import LifeCycle, RequestKind, RunStatus
-from toolkit.runs.management.decisions import InstanceCommand
-from toolkit.runs.management.errors import NotRecorded
+from toolkit.management.decisions import InstanceCommand
+from toolkit.management.errors import NotRecorded
 
 SUSPEND, RESUME, KILL, RERUN = InstanceCommand
 KEY = key(AT, entity="count_job", life_cycle=LifeCycle.EXECUTION)

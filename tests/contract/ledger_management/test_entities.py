@@ -6,22 +6,23 @@ import pytest
 
 from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, key
 from tests.contract.ledger_management.commands import last_commands
-from tests.unit.runs.management.repo import repo
+from tests.unit.management.repo import repo
 from toolkit.el import parse_instant
 from toolkit.entities import Validity
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs.attempts import StartRequest, start
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.start_check import EntityIsSuspended, SafeModeIsOn
-from toolkit.runs.management.entities import (
+from toolkit.management.entities import (
     EntityCommand,
     EntityReport,
+    EntityStatus,
     entity_report,
+    entity_status,
     resume_entity,
     suspend_entity,
     touch_entity,
 )
-from toolkit.runs.management.entity_status import EntityStatus, entity_status
 
 DAILY = repo().process("daily_job")
 

@@ -10,16 +10,15 @@ import sqlalchemy as sa
 from tests.contract.ledger.samples import begun, changed, key
 from tests.contract.ledger_management.unread import enqueue
 from tests.databases.ledgers import HandClock, open_ledger
-from tests.unit.runs.management.repo import repo
-from tests.unit.runs.management.runs import eviction, execution
+from tests.unit.management.repo import repo
+from tests.unit.management.runs import eviction, execution
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.runs.management.entities import EntityCommand, resume_entity, suspend_entity, touch_entity
-from toolkit.runs.management.entity_status import EntityStatus
-from toolkit.runs.management.holding import add_hold
-from toolkit.runs.management.overview import OverviewRow, overview
+from toolkit.management.entities import EntityCommand, EntityStatus, resume_entity, suspend_entity, touch_entity
+from toolkit.management.holds import add_hold
+from toolkit.management.overview import OverviewRow, overview
 
 REPO = repo()
 

@@ -17,7 +17,7 @@ from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, RunIsActive
 from toolkit.ledger.runs.finding import RunFilter, find
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.runs.management.decisions import InstanceCommand
+from toolkit.management.decisions import InstanceCommand
 
 DAY = ("2026-03-05T00:00Z", "2026-03-06T00:00Z")
 

@@ -10,9 +10,9 @@ from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.state.holds import UnknownHold
 from toolkit.ledger.state.start_check import SafeModeIsOn
-from toolkit.runs.management.errors import AdminsOnly, EmptyRange
-from toolkit.runs.management.holding import add_hold, hold_range, known_holds, remove_hold
-from toolkit.runs.management.safe_mode import safe_mode_state, switch_safe_mode
+from toolkit.management.entities import safe_mode_state, switch_safe_mode
+from toolkit.management.errors import AdminsOnly, EmptyRange
+from toolkit.management.holds import add_hold, hold_range, known_holds, remove_hold
 
 HOLD = Hold(feed="clicks", cluster="primary", start=parse_instant("2026-03-01T00:00Z"), reason="audit", owner="law")
 OF_FILE = Hold(feed="counts", reason="incident")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.cli.running import Feedctl
-from tests.unit.runs.management.runs import execution
+from tests.unit.management.runs import execution
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs.finding import newest
 from toolkit.ledger.runs.rows import RunKey

@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.ledger.samples import key, started
 from tests.unit.cli.running import Feedctl
-from tests.unit.runs.management.runs import eviction, execution
+from tests.unit.management.runs import eviction, execution
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from tests.contract.ledger.samples import begun, key
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.vocabulary import LifeCycle, RequestKind
+from toolkit.management.questions import InstanceList
+from toolkit.management.rows import InstanceRow
 from toolkit.rendering.instances import instance_document, instance_table
-from toolkit.runs.management.questions import InstanceList
-from toolkit.runs.management.rows import InstanceRow
 
 
 def table(*rows: InstanceRow, life_cycle: LifeCycle | None = LifeCycle.EVICTION) -> list[list[str]]:

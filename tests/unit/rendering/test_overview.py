@@ -9,9 +9,9 @@ from tests.databases.ledgers import START
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.state.start_check import SafeMode
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.management.entities import EntityStatus
+from toolkit.management.overview import Overview, OverviewRow
 from toolkit.rendering.overview import OVERVIEW_COLUMNS, overview_rows, stale_lines
-from toolkit.runs.management.entity_status import EntityStatus
-from toolkit.runs.management.overview import Overview, OverviewRow
 
 QUIET = OverviewRow(
     entity="clicks",

@@ -44,15 +44,15 @@ def halt_job(
     job = running_job(tx, locked_process(tx, ref.site), ref)
     _refuse_open_steps(tx, job)
     ended = status.change(tx, job.run.run_id, RunStatus.SUCCEEDED)
-    now, said = tx.now(), joined([_default(job.run) if marking is None else marking])
-    downstream = enqueue_downstream(tx, job.process.process_id, job.target_batch_id, said, now)
+    now, marking = tx.now(), joined([_default(job.run) if marking is None else marking])
+    downstream = enqueue_downstream(tx, job.process.process_id, job.target_batch_id, marking, now)
     archived = _archive(tx, job.target_batch_id, now)
-    making.publish(tx, job.target_batch_id, said, now)
+    making.publish(tx, job.target_batch_id, marking, now)
     made = attach(tx, job.target_batch_id, outputs)
     return HaltedJob(
         run=ended,
         batch_id=job.target_batch_id,
-        marking=said,
+        marking=marking,
         downstream=downstream,
         archived=archived,
         events=announce(tx, made, ended.run_id),

@@ -192,11 +192,11 @@ def skip(tx: Transaction, key: RunKey, origin: Origin, reason: str) -> Run:
         if newest is not None and newest.status is not RunStatus.SKIPPED:
             return newest
         now = tx.now()
-        told: dict[str, object] = {"reason": reason, "ended_at": now}
+        skipped: dict[str, object] = {"reason": reason, "ended_at": now}
         if newest is not None:
-            return _update(tx, newest, {**asdict(origin), **told})
-        skipped = {**told, "status": RunStatus.SKIPPED, "is_forced": False, "created_at": now}
-        added = _add(tx, key, newest, origin, skipped)
+            return _update(tx, newest, {**asdict(origin), **skipped})
+        row = {**skipped, "status": RunStatus.SKIPPED, "is_forced": False, "created_at": now}
+        added = _add(tx, key, newest, origin, row)
         if added is not None:
             return added
 

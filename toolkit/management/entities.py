@@ -1,18 +1,53 @@
-"""Commands to entities: suspend, resume, touch; and how they are (Falcon overview, Entity Management)."""
+"""Commands to entities: suspend, resume, touch; how they are; and safe mode, which stops all of them.
+
+(Falcon overview, Entity Management and Safe Mode; feature list, Entity operations, status.)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from toolkit.entities import Feed, Process, Validity
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
-from toolkit.ledger.state.start_check import Suspension, resume, suspend, suspension_of, touch, touched_at
+from toolkit.ledger.state.start_check import (
+    SafeMode,
+    Suspension,
+    current_safe_mode,
+    resume,
+    suspend,
+    suspension_of,
+    touch,
+    touched_at,
+)
 from toolkit.ledger.transaction import Transaction
-from toolkit.runs.management.entity_status import EntityStatus, entity_status
+from toolkit.management.errors import AdminsOnly
+
+
+class EntityStatus(StrEnum):
+    """What an entity is doing on a cluster."""
+
+    SUBMITTED = "submitted"
+    """Its validity has not begun."""
+    RUNNING = "running"
+    """Within its validity: its instances come due."""
+    SUSPENDED = "suspended"
+    """Somebody suspended it: no run of it starts."""
+    COMPLETED = "completed"
+    """Its validity is over."""
+
+
+def entity_status(validity: Validity, now: datetime, *, is_suspended: bool) -> EntityStatus:
+    """The state by the validity; a suspension says more than the calendar."""
+    if is_suspended:
+        return EntityStatus.SUSPENDED
+    if now < validity.start:
+        return EntityStatus.SUBMITTED
+    return EntityStatus.RUNNING if now < validity.end else EntityStatus.COMPLETED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,3 +177,47 @@ def _state(entity: Feed | Process, cluster: str, suspension: Suspension | None, 
     validity = entity.cluster(cluster).validity
     status = entity_status(validity, now, is_suspended=suspension is not None)
     return EntityState(cluster=cluster, status=status, validity=validity, suspension=suspension)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Switched:
+    """Safe mode as it is after a command, and whether the command changed it."""
+
+    state: SafeMode
+    is_changed: bool
+
+
+def switch_safe_mode(ledger: Ledger, *, on: bool, who: str, reason: str | None, admins: Collection[str]) -> Switched:
+    """Switch safe mode on or off.
+
+    Args:
+        ledger: that it is for.
+        on: off otherwise.
+        who: switches it.
+        reason: why, if they say so.
+        admins: who may; empty: whoever may write the ledger.
+
+    Raises:
+        AdminsOnly: `who` may not; that is recorded too.
+        LedgerUnavailable: the ledger cannot be used now.
+    """
+    command, is_admin = f"admin safe-mode {'on' if on else 'off'}", not admins or who in admins
+
+    def act(tx: Transaction) -> Switched:
+        changed = is_admin and start_check.switch_safe_mode(tx, on=on, who=who, reason=reason)
+        record(tx, command, "safe mode", who, changed=changed, detail=reason if is_admin else "refused: not an admin")
+        return Switched(state=current_safe_mode(tx), is_changed=changed)
+
+    switched = ledger.write(act)
+    if not is_admin:
+        raise AdminsOnly(who=who, admins=sorted(admins))
+    return switched
+
+
+def safe_mode_state(ledger: Ledger) -> SafeMode:
+    """Whether safe mode is on.
+
+    Raises:
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    return ledger.read(current_safe_mode)

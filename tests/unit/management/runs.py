@@ -7,8 +7,8 @@ from toolkit.el import parse_instant
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.runs.management.questions import InstanceList
-from toolkit.runs.management.ranges import AskedRange
+from toolkit.management.locations import AskedRange
+from toolkit.management.questions import InstanceList
 
 
 def execution(ledger: Ledger, instance: str, status: RunStatus = RunStatus.SUCCEEDED, name: str = "count_job") -> Run:

@@ -6,16 +6,16 @@ import pytest
 
 from tests.contract.ledger.samples import begun, key
 from tests.unit.entities.config_repo import repository
-from tests.unit.runs.management.repo import FILES, repo
-from tests.unit.runs.management.runs import execution
+from tests.unit.management.repo import FILES, repo
+from tests.unit.management.runs import execution
 from toolkit.el import NotAnInstance, parse_instant
 from toolkit.entities.repository import Repository
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.vocabulary import EventKind, LifeCycle
-from toolkit.runs.management.dependencies import Dependency, instance_dependencies
-from toolkit.runs.management.sites import runnable
+from toolkit.management.dependencies import Dependency, instance_dependencies
+from toolkit.management.locations import runnable
 
 REPO = repo()
 

@@ -18,10 +18,9 @@ from toolkit.ledger.state.holds import as_entity_hold
 from toolkit.ledger.state.start_check import EVERYWHERE, SafeMode, Suspension, current_safe_mode, renewals, suspensions
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.management.entities import EntityStatus, entity_status
+from toolkit.management.locations import chosen_clusters, key_after, locations_of, next_minute
 from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence
-from toolkit.runs.management.entity_status import EntityStatus, entity_status
-from toolkit.runs.management.ranges import key_after, next_minute
-from toolkit.runs.management.sites import chosen_clusters, sites_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,8 +186,8 @@ class _Known:
     def _backlog(self, watched: Watched) -> int | None:
         if watched.subject.life_cycle is LifeCycle.EVICTION:
             return None
-        (site,) = sites_of(watched.entity, watched.subject.life_cycle, (watched.subject.cluster,))
-        due = site.count(watched.validity.start, _due_end(self.at))
+        (location,) = locations_of(watched.entity, watched.subject.life_cycle, (watched.subject.cluster,))
+        due = location.count(watched.validity.start, _due_end(self.at))
         return max(0, due - self.succeeded.get(watched.subject, 0))
 
     def _stale_since(self, watched: Watched) -> datetime | None:

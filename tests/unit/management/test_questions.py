@@ -9,20 +9,15 @@ import sqlalchemy as sa
 
 from tests.contract.ledger.samples import begun, key, started
 from tests.databases.ledgers import HandClock, open_ledger
-from tests.unit.runs.management.repo import managed
-from tests.unit.runs.management.runs import asked, eviction, execution, states
+from tests.unit.management.repo import managed
+from tests.unit.management.runs import asked, eviction, execution, states
 from toolkit.el import parse_instant
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs.finding import RunOrder
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.runs.management.errors import NotRecorded
-from toolkit.runs.management.questions import (
-    instance_status,
-    instance_summary,
-    recorded_instances,
-    running_instances,
-)
-from toolkit.runs.management.viewing import View
+from toolkit.management.errors import NotRecorded
+from toolkit.management.questions import instance_status, instance_summary, recorded_instances, running_instances
+from toolkit.management.rows import View
 
 FROM, TO = "2026-03-05T01:00Z", "2026-03-05T05:00Z"
 

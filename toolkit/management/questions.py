@@ -1,4 +1,4 @@
-"""Questions about instances: status, running, list, summary (Falcon overview, Instance Management)."""
+"""Questions about instances: status, running, list, summary, logs (Falcon overview, Instance Management)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 from toolkit.el import format_instant
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs.process_log import LogLine, lines_of, steps_of
+from toolkit.ledger.jobs.rows import StepRun
 from toolkit.ledger.runs.finding import active, find, summary
+from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.runs.management.errors import NotRecorded
-from toolkit.runs.management.ranges import NEWEST, AskedRange, Stretch, stretches
-from toolkit.runs.management.reading import instance_rows, recorded_runs, run_filter, with_owners
-from toolkit.runs.management.rows import InstanceRow
-from toolkit.runs.management.sites import ManagedEntity, Site
-from toolkit.runs.management.viewing import View
+from toolkit.management.errors import NotRecorded
+from toolkit.management.locations import NEWEST, AskedRange, Location, ManagedEntity, Stretch, stretches
+from toolkit.management.rows import InstanceRow, View, instance_rows, recorded_runs, run_filter, with_owners
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +106,7 @@ def recorded_instances(ledger: Ledger, managed: ManagedEntity, asked: AskedRange
         LedgerUnavailable: the ledger cannot be read now.
     """
     is_open = asked.start is None
-    parts = tuple(map(_whole, managed.sites)) if asked.start is None else stretches(managed, asked, asked.start)
+    parts = tuple(map(_whole, managed.locations)) if asked.start is None else stretches(managed, asked, asked.start)
     if not parts:
         return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=())
     limited = replace(view, limit=NEWEST) if is_open and view.limit is None else view
@@ -131,7 +131,7 @@ def instance_summary(ledger: Ledger, managed: ManagedEntity, asked: AskedRange) 
         counted = summary(tx, run_filter(managed, parts)) if parts else []
         planned: Counter[str] = Counter()
         for part in parts:
-            planned[part.site.cluster] += part.count
+            planned[part.location.cluster] += part.count
         return tuple(
             _summary(cluster, number, {each.status: each.count for each in counted if each.cluster == cluster})
             for cluster, number in planned.items()
@@ -147,7 +147,11 @@ def require_recorded(managed: ManagedEntity, asked: AskedRange) -> None:
     Raises:
         NotRecorded: it is so.
     """
-    if asked.start is not None and asked.end is None and all(site.sequence is None for site in managed.sites):
+    if (
+        asked.start is not None
+        and asked.end is None
+        and all(location.sequence is None for location in managed.locations)
+    ):
         key = format_instant(asked.start)
         raise NotRecorded(name=managed.name, life_cycle=managed.life_cycle, key=key, clusters=managed.clusters)
 
@@ -158,5 +162,61 @@ def _summary(cluster: str, planned: int, recorded: Mapping[RunStatus, int]) -> C
     return ClusterSummary(cluster=cluster, counts={each: counts[each] for each in RunStatus if counts.get(each)})
 
 
-def _whole(site: Site) -> Stretch:
-    return Stretch(site=site)
+def _whole(location: Location) -> Stretch:
+    return Stretch(location=location)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunLog:
+    """Where the log of an attempt is, and those of its steps.
+
+    Attributes:
+        steps: in the order in which they began.
+        lines: what the run wrote down about itself.
+    """
+
+    run: Run
+    steps: tuple[StepRun, ...]
+    lines: tuple[LogLine, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceLogs:
+    """The logs of the attempts of a range of instances."""
+
+    name: str
+    life_cycle: LifeCycle
+    logs: tuple[RunLog, ...]
+
+
+def instance_logs(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, view: View) -> InstanceLogs:
+    """Where the logs are of what ran in a range; what never ran has none.
+
+    Raises:
+        OutsideValidity, NotAnInstance: see `ranges.stretches`.
+        NotRecorded: one nominal time was asked for, and nothing is recorded for it.
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+
+    def read(tx: Transaction) -> tuple[RunLog, ...]:
+        parts = stretches(managed, asked, tx.now(), newest=view.count_of_newest)
+        if not parts:
+            return ()
+        wanted = view.narrowing(run_filter(managed, parts, all_attempts=view.all_attempts), newest_first=False)
+        runs = find(tx, wanted)
+        if not runs and view.wants_all:
+            require_recorded(managed, asked)
+        return _logs(tx, runs)
+
+    return InstanceLogs(name=managed.name, life_cycle=managed.life_cycle, logs=ledger.read(read))
+
+
+def _logs(tx: Transaction, runs: list[Run]) -> tuple[RunLog, ...]:
+    ids = [run.run_id for run in runs]
+    steps: dict[int, list[StepRun]] = {number: [] for number in ids}
+    lines: dict[int, list[LogLine]] = {number: [] for number in ids}
+    for step in steps_of(tx, ids):
+        steps[step.run_id].append(step)
+    for line in lines_of(tx, ids):
+        lines[line.run_id].append(line)
+    return tuple(RunLog(run=run, steps=tuple(steps[run.run_id]), lines=tuple(lines[run.run_id])) for run in runs)

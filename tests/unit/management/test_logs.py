@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from tests.databases.ledgers import START
-from tests.unit.runs.management.repo import managed
-from tests.unit.runs.management.runs import asked, execution
+from tests.unit.management.repo import managed
+from tests.unit.management.runs import asked, execution
 from toolkit.ledger import tables
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.jobs import process_log
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import ProcessKind, RunStatus
-from toolkit.runs.management.logs import instance_logs
-from toolkit.runs.management.viewing import View
+from toolkit.management.questions import instance_logs
+from toolkit.management.rows import View
 
 
 def run_steps(tx: Transaction, run_id: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tests.unit.entities.config_repo import CLUSTER, repository
 from toolkit.entities.repository import Repository
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.runs.management.sites import ManagedEntity, managed_entity
+from toolkit.management.locations import ManagedEntity, managed_entity
 
 _CLICKS = """\
 kind: feed

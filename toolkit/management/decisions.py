@@ -30,7 +30,7 @@ class InstanceCommand(StrEnum):
         return self in {InstanceCommand.SUSPEND, InstanceCommand.KILL}
 
 
-class Deed(StrEnum):
+class CommandEffect(StrEnum):
     """What is done to one instance."""
 
     NOTHING = "nothing"
@@ -76,13 +76,13 @@ class InstanceState:
 class Decision:
     """What to do, and why in words that follow the instance's name."""
 
-    deed: Deed
+    effect: CommandEffect
     why: str
 
     @property
     def is_change(self) -> bool:
         """Whether something is done."""
-        return self.deed is not Deed.NOTHING
+        return self.effect is not CommandEffect.NOTHING
 
 
 def decide(command: InstanceCommand, state: InstanceState) -> Decision:
@@ -93,11 +93,11 @@ def decide(command: InstanceCommand, state: InstanceState) -> Decision:
 def _suspend(state: InstanceState) -> Decision:
     match state.status:
         case None | RunStatus.WAITING | RunStatus.READY:
-            return Decision(deed=Deed.SUSPEND_AHEAD, why="it will not start until a resume")
+            return Decision(effect=CommandEffect.SUSPEND_AHEAD, why="it will not start until a resume")
         case RunStatus.RUNNING if state.is_owned:
             return _ask(state, RequestKind.SUSPEND)
         case RunStatus.RUNNING:
-            return Decision(deed=Deed.SUSPEND, why="suspended")
+            return Decision(effect=CommandEffect.SUSPEND, why="suspended")
         case RunStatus.SUSPENDED:
             return _already(state)
         case _:
@@ -111,9 +111,9 @@ def _resume(state: InstanceState) -> Decision:
         case RunStatus.SUSPENDED if state.is_owned:
             return _ask(state, RequestKind.RESUME)
         case RunStatus.SUSPENDED if state.suspended_from is RunStatus.RUNNING and not state.is_job:
-            return Decision(deed=Deed.REQUEUE, why="its owner is gone; ready, the next start of it goes on")
+            return Decision(effect=CommandEffect.REQUEUE, why="its owner is gone; ready, the next start of it goes on")
         case RunStatus.SUSPENDED:
-            return Decision(deed=Deed.RESUME, why=f"{state.suspended_from or RunStatus.WAITING} again")
+            return Decision(effect=CommandEffect.RESUME, why=f"{state.suspended_from or RunStatus.WAITING} again")
         case _:
             return _wrong(state, "only a suspended instance can be resumed")
 
@@ -121,11 +121,11 @@ def _resume(state: InstanceState) -> Decision:
 def _kill(state: InstanceState) -> Decision:
     match state.status:
         case None:
-            return Decision(deed=Deed.KILL_AHEAD, why="it will not start by itself; a rerun starts it")
+            return Decision(effect=CommandEffect.KILL_AHEAD, why="it will not start by itself; a rerun starts it")
         case RunStatus.RUNNING | RunStatus.SUSPENDED if state.is_owned:
             return _ask(state, RequestKind.KILL)
         case RunStatus.WAITING | RunStatus.READY | RunStatus.RUNNING | RunStatus.SUSPENDED:
-            return Decision(deed=Deed.KILL, why="killed")
+            return Decision(effect=CommandEffect.KILL, why="killed")
         case RunStatus.KILLED:
             return _already(state)
         case _:
@@ -136,7 +136,7 @@ def _rerun(state: InstanceState) -> Decision:
     if state.status is None:
         return _wrong(state, "it has not run yet")
     if state.status.is_terminal:
-        return Decision(deed=Deed.RERUN, why="a new attempt is ready")
+        return Decision(effect=CommandEffect.RERUN, why="a new attempt is ready")
     if state.status is RunStatus.READY:
         return _already(state)
     return _wrong(state, "only what is over can be rerun, so kill it first")
@@ -144,16 +144,16 @@ def _rerun(state: InstanceState) -> Decision:
 
 def _ask(state: InstanceState, kind: RequestKind) -> Decision:
     if state.asked is kind:
-        return Decision(deed=Deed.NOTHING, why=f"its owner has been asked to {kind} already")
-    return Decision(deed=Deed.ASK, why=f"its owner is asked to {kind}, and does it at its next heartbeat")
+        return Decision(effect=CommandEffect.NOTHING, why=f"its owner has been asked to {kind} already")
+    return Decision(effect=CommandEffect.ASK, why=f"its owner is asked to {kind}, and does it at its next heartbeat")
 
 
 def _already(state: InstanceState) -> Decision:
-    return Decision(deed=Deed.NOTHING, why=f"it is {state.status} already")
+    return Decision(effect=CommandEffect.NOTHING, why=f"it is {state.status} already")
 
 
 def _wrong(state: InstanceState, rule: str) -> Decision:
-    return Decision(deed=Deed.NOTHING, why=f"it is {state.status or RunStatus.WAITING}: {rule}")
+    return Decision(effect=CommandEffect.NOTHING, why=f"it is {state.status or RunStatus.WAITING}: {rule}")
 
 
 _DECIDERS = {

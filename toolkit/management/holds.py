@@ -13,7 +13,7 @@ from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.state.holds import LedgerHold, NewHold, active, add, as_entity_hold, remove
 from toolkit.ledger.transaction import Transaction
-from toolkit.runs.management.errors import EmptyRange
+from toolkit.management.errors import EmptyRange
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,32 +1,90 @@
-"""Commands to instances: suspend, resume, kill, rerun (Falcon overview, Instance Management; DESIGN section 6).
-
-A command on a range is carried out in transactions of `CHUNK` instances, since a month of a feed may be thousands. Each
-says in the ledger who gave it and whether it changed anything. Given again, it finds done what was done.
-"""
+"""Commands to instances: suspend, resume, kill, rerun (Falcon overview, Instance Management; DESIGN section 6)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition, LedgerConflict
+from toolkit.ledger.jobs.ending import abort_job
+from toolkit.ledger.runs.attempts import queue_again, suspend_ahead
 from toolkit.ledger.runs.errors import InstanceSuspended, NotTerminal, RunIsActive, RunIsOver
 from toolkit.ledger.runs.finding import RunFilter, find
-from toolkit.ledger.runs.rows import RunKey
-from toolkit.ledger.runs.status import lock
+from toolkit.ledger.runs.requests import ask
+from toolkit.ledger.runs.rows import Origin, Run, RunKey
+from toolkit.ledger.runs.status import change, lock, resume
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.runs.management.decisions import InstanceCommand, InstanceState, decide
-from toolkit.runs.management.deeds import Doer
-from toolkit.runs.management.questions import require_recorded
-from toolkit.runs.management.ranges import AskedRange, key_after, stretches
-from toolkit.runs.management.reading import instance_rows, recorded_runs, with_owners
-from toolkit.runs.management.rows import InstanceRow
-from toolkit.runs.management.sites import ManagedEntity
-from toolkit.runs.management.viewing import View
+from toolkit.management.decisions import REQUESTS, CommandEffect, InstanceCommand, InstanceState, decide
+from toolkit.management.locations import AskedRange, ManagedEntity, key_after, stretches
+from toolkit.management.questions import require_recorded
+from toolkit.management.rows import InstanceRow, View, instance_rows, recorded_runs, with_owners
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandExecutor:
+    """Does to instances what was decided.
+
+    Attributes:
+        tx: the transaction.
+        who: gave the command.
+        reason: why, if they said so.
+        is_forced: a rerun starts at the first step.
+    """
+
+    tx: Transaction
+    who: str
+    reason: str | None
+    is_forced: bool
+
+    def execute(self, effect: CommandEffect, command: InstanceCommand, key: RunKey, row: InstanceRow) -> RunStatus:
+        """Do it, and return the status that the instance has then."""
+        if effect is CommandEffect.NOTHING:
+            return row.status
+        if row.run is None:
+            return self._without_run(effect, key).status
+        if effect is CommandEffect.ASK:
+            ask(self.tx, row.run.run_id, REQUESTS[command], self.who)
+            return row.status
+        return self._with_run(effect, key, row.run).status
+
+    def _without_run(self, effect: CommandEffect, key: RunKey) -> Run:
+        ahead = suspend_ahead(self.tx, key, Origin(who=self.who), self._why("suspended"))
+        return (
+            change(self.tx, ahead.run_id, RunStatus.KILLED, reason=self._why("killed"))
+            if (effect is CommandEffect.KILL_AHEAD)
+            else ahead
+        )
+
+    def _with_run(self, effect: CommandEffect, key: RunKey, run: Run) -> Run:
+        tx, origin, number = self.tx, Origin(who=self.who), run.run_id
+        effects: dict[CommandEffect, Callable[[], Run]] = {
+            CommandEffect.SUSPEND_AHEAD: lambda: suspend_ahead(tx, key, origin, self._why("suspended")),
+            CommandEffect.SUSPEND: lambda: change(tx, number, RunStatus.SUSPENDED, reason=self._why("suspended")),
+            CommandEffect.RESUME: lambda: resume(tx, number),
+            CommandEffect.REQUEUE: lambda: self._requeue(key, run),
+            CommandEffect.KILL: lambda: self._kill(run),
+            CommandEffect.RERUN: lambda: queue_again(tx, key, origin, is_forced=self.is_forced),
+        }
+        return effects[effect]()
+
+    def _requeue(self, key: RunKey, run: Run) -> Run:
+        """By a new attempt: the dead owner's items keep their positions, and are settled once its own is over."""
+        change(self.tx, run.run_id, RunStatus.KILLED, reason=f"{self._why('resumed')}; its owner was gone by then")
+        return queue_again(self.tx, key, Origin(who=self.who), is_forced=run.is_forced)
+
+    def _kill(self, run: Run) -> Run:
+        if run.mode is not None:
+            return abort_job(self.tx, run.run_id, reason=self._why("killed"))
+        return change(self.tx, run.run_id, RunStatus.KILLED, reason=self._why("killed"))
+
+    def _why(self, verb: str) -> str:
+        by = f"{verb} by {self.who}"
+        return f"{by}: {self.reason}" if self.reason else by
+
 
 CHUNK = 100
 """So many instances one transaction deals with."""
@@ -38,7 +96,7 @@ class CommandRequest:
 
     Attributes:
         command: what is to be done.
-        managed: the entity, its life cycle and its sites.
+        managed: the entity, its life cycle and its locations.
         asked: which instances.
         view: of these, only those with its statuses, and what began then or later.
         who: gives the command.
@@ -99,7 +157,7 @@ def command_instances(ledger: Ledger, request: CommandRequest) -> CommandResult:
         LedgerUnavailable: the ledger cannot be used now; the instances before that have been dealt with.
     """
     keys = ledger.read(lambda tx: _keys(tx, request))
-    answers = [answer for part in _parts(keys) for answer in _answers(ledger, request, part)]
+    answers = [answer for chunk in _chunks(keys) for answer in _answers(ledger, request, chunk)]
     return CommandResult(
         command=request.command,
         name=request.managed.name,
@@ -132,7 +190,7 @@ def _key(managed: ManagedEntity, row: InstanceRow) -> RunKey:
     )
 
 
-def _parts(keys: list[RunKey]) -> Iterator[list[RunKey]]:
+def _chunks(keys: list[RunKey]) -> Iterator[list[RunKey]]:
     """At least one, since a command that finds nothing is recorded too."""
     return (keys[at : at + CHUNK] for at in range(0, max(1, len(keys)), CHUNK))
 
@@ -142,7 +200,7 @@ def _answers(ledger: Ledger, request: CommandRequest, keys: list[RunKey]) -> lis
         try:
             return _act(tx, request, keys)
         except (IllegalTransition, InstanceSuspended, NotTerminal, RunIsActive, RunIsOver) as moved:
-            # Somebody else changed an instance between the look at it and the deed: all of it is decided anew.
+            # Somebody else changed an instance between the look at it and the effect: all of it is decided anew.
             raise LedgerConflict(place=ledger.place, why=str(moved)) from moved
 
     return ledger.write(act)
@@ -152,8 +210,8 @@ def _act(tx: Transaction, request: CommandRequest, keys: list[RunKey]) -> list[A
     if not request.command.is_safe:
         start_check.refuse_in_safe_mode(tx)
     rows = _locked(tx, request.managed, keys)
-    doer = Doer(tx=tx, who=request.who, reason=request.reason, is_forced=request.is_forced)
-    answers = [_answer(doer, request.command, key, rows[key]) for key in keys if request.view.wants(rows[key])]
+    executor = CommandExecutor(tx=tx, who=request.who, reason=request.reason, is_forced=request.is_forced)
+    answers = [_answer(executor, request.command, key, rows[key]) for key in keys if request.view.wants(rows[key])]
     record(
         tx,
         f"instance {request.command}",
@@ -165,9 +223,9 @@ def _act(tx: Transaction, request: CommandRequest, keys: list[RunKey]) -> list[A
     return answers
 
 
-def _answer(doer: Doer, command: InstanceCommand, key: RunKey, row: InstanceRow) -> Answer:
+def _answer(executor: CommandExecutor, command: InstanceCommand, key: RunKey, row: InstanceRow) -> Answer:
     decision = decide(command, _state(row))
-    after = doer.do(decision.deed, command, key, row)
+    after = executor.execute(decision.effect, command, key, row)
     return Answer(key=key, before=row.status, after=after, is_changed=decision.is_change, why=decision.why)
 
 

@@ -16,10 +16,9 @@ from toolkit.ledger.events import last_events
 from toolkit.ledger.runs.finding import RunFilter, find
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
+from toolkit.management.locations import Location, chosen_clusters, key_after, locations_of
 from toolkit.planning.lineage import consumers, producers
 from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
-from toolkit.runs.management.ranges import key_after
-from toolkit.runs.management.sites import Site, chosen_clusters, sites_of
 
 _MINUTE = timedelta(minutes=1)
 
@@ -178,30 +177,30 @@ def _run(relation: Relation, process: str, cluster: str, through: str, key: str 
 def _copied_from(feed: Feed, cluster: str, instant: datetime) -> Iterator[Dependency]:
     """What brings the instance here without a process: a copy from a source, an import."""
     for life_cycle in (LifeCycle.REPLICATION, LifeCycle.IMPORT):
-        for site in sites_of(feed, life_cycle, (cluster,)):
-            yield from _at_site(Relation.PRODUCER, feed, site, life_cycle, instant)
+        for location in locations_of(feed, life_cycle, (cluster,)):
+            yield from _at_location(Relation.PRODUCER, feed, location, life_cycle, instant)
 
 
 def _copied_to(repository: Repository, feed: Feed, cluster: str, instant: datetime) -> Iterator[Dependency]:
     """What takes the instance from here without a process: copies to targets, an export."""
     targets = chosen_clusters(repository, feed, ())
-    for site in sites_of(feed, LifeCycle.REPLICATION, targets):
-        if site.counterpart == cluster:
-            yield from _at_site(Relation.CONSUMER, feed, site, LifeCycle.REPLICATION, instant)
-    for site in sites_of(feed, LifeCycle.EXPORT, (cluster,)):
-        yield from _at_site(Relation.CONSUMER, feed, site, LifeCycle.EXPORT, instant)
+    for location in locations_of(feed, LifeCycle.REPLICATION, targets):
+        if location.counterpart == cluster:
+            yield from _at_location(Relation.CONSUMER, feed, location, LifeCycle.REPLICATION, instant)
+    for location in locations_of(feed, LifeCycle.EXPORT, (cluster,)):
+        yield from _at_location(Relation.CONSUMER, feed, location, LifeCycle.EXPORT, instant)
 
 
-def _at_site(
-    relation: Relation, feed: Feed, site: Site, life_cycle: LifeCycle, instant: datetime
+def _at_location(
+    relation: Relation, feed: Feed, location: Location, life_cycle: LifeCycle, instant: datetime
 ) -> Iterator[Dependency]:
-    if any(site.instants(instant, instant + _MINUTE)):
+    if any(location.instants(instant, instant + _MINUTE)):
         yield Dependency(
             relation=relation,
             kind=Kind.FEED,
             name=feed.name,
-            cluster=site.cluster,
-            counterpart=site.counterpart,
+            cluster=location.cluster,
+            counterpart=location.counterpart,
             through=life_cycle,
             instance_key=format_instant(instant),
             life_cycle=life_cycle,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.runs.management.repo import managed, repo
+from tests.unit.management.repo import managed, repo
 from toolkit.el import format_instant, parse_instant
 from toolkit.entities.errors import NotInEnvironment, UnknownName
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.runs.management.errors import NoState, NoSuchLifeCycle
-from toolkit.runs.management.sites import managed_entity
+from toolkit.management.errors import NoState, NoSuchLifeCycle
+from toolkit.management.locations import managed_entity
 
 
 def test_a_process_is_executed_on_each_of_its_clusters() -> None:
@@ -18,19 +18,19 @@ def test_a_process_is_executed_on_each_of_its_clusters() -> None:
 
 
 def test_a_feed_is_replicated_to_its_targets_within_the_validity_of_both_sides() -> None:
-    (site,) = managed("clicks").sites
-    assert (site.cluster, site.counterpart) == ("backup", "primary")
-    assert str(site.validity) == "2026-03-10T00:00Z to 2026-04-01T00:00Z"
+    (location,) = managed("clicks").locations
+    assert (location.cluster, location.counterpart) == ("backup", "primary")
+    assert str(location.validity) == "2026-03-10T00:00Z to 2026-04-01T00:00Z"
     start, end = parse_instant("2026-03-09T22:00Z"), parse_instant("2026-03-10T02:00Z")
-    assert list(map(format_instant, site.instants(start, end))) == ["2026-03-10T00:00Z", "2026-03-10T01:00Z"]
-    assert site.count(start, end) == 2
+    assert list(map(format_instant, location.instants(start, end))) == ["2026-03-10T00:00Z", "2026-03-10T01:00Z"]
+    assert location.count(start, end) == 2
 
 
 def test_evictions_have_no_planned_instances() -> None:
     found = managed("clicks", LifeCycle.EVICTION)
-    assert [site.cluster for site in found.sites] == ["primary", "backup"]
+    assert [location.cluster for location in found.locations] == ["primary", "backup"]
     start, end = parse_instant("2026-03-11T00:00Z"), parse_instant("2026-03-12T00:00Z")
-    assert {site.count(start, end) for site in found.sites} == {0}
+    assert {location.count(start, end) for location in found.locations} == {0}
 
 
 @pytest.mark.parametrize(

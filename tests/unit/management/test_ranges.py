@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.runs.management.repo import managed
+from tests.unit.management.repo import managed
 from toolkit.el import NotAnInstance, parse_instant
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.runs.management.errors import EmptyRange, EndWithoutStart, OutsideValidity
-from toolkit.runs.management.ranges import AskedRange, stretches
+from toolkit.management.errors import EmptyRange, EndWithoutStart, OutsideValidity
+from toolkit.management.locations import AskedRange, stretches
 
 NOW = parse_instant("2026-03-05T12:20Z")
 
@@ -21,7 +21,7 @@ def asked(start: str | None = None, end: str | None = None) -> AskedRange:
 
 def keys(name: str, start: str | None = None, end: str | None = None) -> list[tuple[str, list[str]]]:
     return [
-        (each.site.cluster, list(each.instance_keys())) for each in stretches(managed(name), asked(start, end), NOW)
+        (each.location.cluster, list(each.instance_keys())) for each in stretches(managed(name), asked(start, end), NOW)
     ]
 
 
@@ -90,7 +90,7 @@ def test_the_newest_copies_begin_with_the_overlap_of_both_validities() -> None:
 
 def test_recorded_times_need_not_lie_within_the_validity() -> None:
     found = stretches(managed("clicks", LifeCycle.EVICTION), asked("2027-01-01T00:07Z"), NOW)
-    assert [each.site.cluster for each in found] == ["primary", "backup"]
+    assert [each.location.cluster for each in found] == ["primary", "backup"]
 
 
 def test_an_end_needs_a_start_and_comes_after_it() -> None:
