@@ -62,7 +62,7 @@ def _instances(entity: str, cluster: str, life_cycle: LifeCycle, first_id: int) 
             number += 1
 
 
-def _run(  # noqa: PLR0913, PLR0917 - one for each column that differs
+def _run(
     number: int, entity: str, cluster: str, life_cycle: LifeCycle, key: str, attempt: int, status: RunStatus
 ) -> Run:
     begun = START + timedelta(seconds=number * 37 % 100)

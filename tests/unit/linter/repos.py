@@ -57,7 +57,7 @@ def snapshot_on_disk(root: Path, texts: Texts, links: Mapping[str, str]) -> Snap
     return from_directory(root)
 
 
-def lint_texts(  # noqa: PLR0913 - a request has so many parts
+def lint_texts(
     texts: Texts,
     *,
     at: Snapshot | None = None,

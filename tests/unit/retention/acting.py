@@ -154,7 +154,7 @@ class Acted:
         return [event.instance_key for event in self.recorder.events()]
 
 
-def act(  # noqa: PLR0913 - a test says only what it is about
+def act(
     system: FileSystem,
     items: Sequence[PlanItem],
     subtrees: Sequence[Subtree] = (),

@@ -39,7 +39,7 @@ SHORT = ("hours(3)", "days(1)", "days(2)")
 LENGTHS = ("hours(1)", "hours(5)", "days(1)", "days(2)", "days(20)", "months(1)", "months(40)")
 
 
-def side(  # noqa: PLR0913 - one argument for each value that may change
+def side(
     frequency: str = "hours(1)",
     template: str = HOURLY,
     limit: str | None = "days(10)",
