@@ -14,10 +14,10 @@ from toolkit.ledger.jobs.ending import halt_job
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import halt_step, init_step
-from toolkit.ledger.runs import attempts, status
-from toolkit.ledger.runs.attempts import StartRequest
+from toolkit.ledger.runs import starting, status
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, RunKey
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 
 _REF = JobRef(process=JOB, cluster=CLUSTER)
@@ -40,7 +40,7 @@ def lease(ledger: Ledger) -> None:
     key = RunKey(life_cycle=LifeCycle.EVICTION, entity=feed, cluster=CLUSTER, instance_key="2026-03-01T00:00Z")
     wanted = (Wanted(resource=f"evict/{feed}/{CLUSTER}"),)
     request = StartRequest(key=key, origin=_ORIGIN, leases=wanted, lease_seconds=60)
-    run = ledger.write(lambda tx: attempts.start(tx, request)).run
+    run = ledger.write(lambda tx: starting.start(tx, request)).run
     ledger.write(lambda tx: status.change(tx, run.run_id, RunStatus.SUCCEEDED))
 
 

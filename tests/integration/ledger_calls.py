@@ -23,10 +23,10 @@ from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import halt_step, init_step, term_step
 from toolkit.ledger.registry.sync import sync
-from toolkit.ledger.runs import attempts, items, leases, requests, status
-from toolkit.ledger.runs.attempts import StartRequest
+from toolkit.ledger.runs import attempts, items, leases, requests, starting, status
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseHeld, NotTerminal
 from toolkit.ledger.runs.items import NewItem, SettledItem
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.state import commands, holds, start_check
 from toolkit.ledger.state.holds import NewHold
 from toolkit.ledger.transaction import Transaction
@@ -116,7 +116,7 @@ def _start(tx: Transaction) -> object:
         leases=(*alone("evict/clicks/primary"), *beside("read/clicks")),
         lease_seconds=LEASE_SECONDS,
     )
-    return attempts.start(tx, request)
+    return starting.start(tx, request)
 
 
 def _dead_owner(ledger: Ledger) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
 from toolkit.errors import Skipped
-from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, RunKey
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.retention.plan import Failure, FeedPlan
 

@@ -11,11 +11,14 @@ A body that raises ends its run: FAILED, or KILLED when it was `Stopped`.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import groupby
 
 from toolkit.errors import Skipped
-from toolkit.ledger.runs.attempts import StartRequest
+from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.transaction import in_chunks
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.active_run import ActiveRun
 from toolkit.runs.audit import AuditTrail
@@ -24,6 +27,22 @@ from toolkit.runs.deadline import Deadline, MonotonicClock, machine_clock
 from toolkit.runs.heartbeat import Heartbeat
 from toolkit.runs.lifeline import Lifeline
 from toolkit.runs.recorder import RecordedRun, Recorder
+
+_STARTS = 200
+"""So many runs start in one transaction: enough to be quick, and others wait for the ledger for less than a second."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SkippedRun:
+    """A run that did not start.
+
+    Attributes:
+        recorded: how that was written down.
+        reason: what stands against it.
+    """
+
+    recorded: RecordedRun
+    reason: Skipped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +79,67 @@ class Envelope:
             Unavailable: the ledger cannot be used.
         """
         self.process.check()
-        deadline = Deadline(seconds=request.lease_seconds, clock=self.clock)
-        recorded = self.recorder.start(request)
+        deadline = self._deadline(request)
+        run = self._active(self.recorder.start(request), deadline)
+        with ExitStack() as undo:
+            undo.push(run.__exit__)
+            run.begin()
+            undo.pop_all()
+        return run
+
+    def start_all(self, requests: Collection[StartRequest], stack: ExitStack) -> Iterator[ActiveRun | SkippedRun]:
+        """Start many runs: those that nothing stands against with one transaction for a few hundred of them.
+
+        Args:
+            requests: in the order of the answers.
+            stack: ends the runs.
+
+        Yields:
+            For each request its run, or what stands against it, which was written down.
+
+        Raises:
+            Stopped: the process must not start anything more.
+            Unavailable: the ledger cannot be used.
+        """
+        for chunk in in_chunks(requests, _STARTS):
+            self.process.check()
+            deadlines = [self._deadline(request) for request in chunk]
+            recorded = self.recorder.start_many(chunk)
+            runs = [None if each is None else self._active(each, deadlines[n]) for n, each in enumerate(recorded)]
+            for run in runs:
+                if run is not None:
+                    stack.push(run.__exit__)
+            yield from self._begin_all(chunk, runs, stack)
+
+    def _begin_all(
+        self, requests: Sequence[StartRequest], runs: Sequence[ActiveRun | None], stack: ExitStack
+    ) -> Iterator[ActiveRun | SkippedRun]:
+        """In the order of the requests, as the lines of the audit file are."""
+        for _, group in groupby(zip(requests, runs, strict=True), key=lambda pair: pair[1] is None):
+            pairs = list(group)
+            started = [run for _, run in pairs if run is not None]
+            if not started:
+                yield from (self._start_or_skip(request, stack) for request, _ in pairs)
+                continue
+            self.audit.write([run_line(run.recorded, RunStatus.RUNNING.value) for run in started])
+            for run in started:
+                self.heartbeat.add(run)
+            yield from started
+
+    def _start_or_skip(self, request: StartRequest, stack: ExitStack) -> ActiveRun | SkippedRun:
+        try:
+            return stack.enter_context(self.start(request))
+        except Skipped as reason:
+            return SkippedRun(recorded=self.skip(request, reason), reason=reason)
+
+    def _deadline(self, request: StartRequest) -> Deadline:
+        """To be made before the ledger is asked: its lease lasts from then on at least."""
+        return Deadline(seconds=request.lease_seconds, clock=self.clock)
+
+    def _active(self, recorded: RecordedRun, deadline: Deadline) -> ActiveRun:
         if recorded.lease_seconds is None:
             deadline = Deadline(seconds=math.inf, clock=self.clock)
-        run = ActiveRun(
+        return ActiveRun(
             recorded=recorded,
             recorder=self.recorder,
             audit=self.audit,
@@ -72,11 +147,6 @@ class Envelope:
             deadline=deadline,
             heartbeat=self.heartbeat,
         )
-        with ExitStack() as undo:
-            undo.push(run.__exit__)
-            run.begin()
-            undo.pop_all()
-        return run
 
     def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
         """Write down that a run was not started, and why.

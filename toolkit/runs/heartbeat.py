@@ -68,9 +68,9 @@ class Heartbeat:
             return
         with self._lock:
             self._runs[run_id] = run
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._beat_on, name="feedctl-heartbeat", daemon=True)
-            self._thread.start()
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._beat_on, name="feedctl-heartbeat", daemon=True)
+                self._thread.start()
 
     def remove(self, run: Living) -> None:
         """The run is over; it is no error when it was not there."""

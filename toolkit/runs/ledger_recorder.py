@@ -17,11 +17,12 @@ from toolkit.ledger import events as happened
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.events import Event, NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, requests, status
-from toolkit.ledger.runs.attempts import StartRequest
+from toolkit.ledger.runs import attempts, finding, items, leases, requests, starting, status
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
@@ -52,9 +53,13 @@ class LedgerRecorder:
 
     def start(self, request: StartRequest) -> RecordedRun:
         """See `Recorder.start`."""
-        run = self.ledger.write(lambda tx: attempts.start(tx, request)).run
-        seconds = request.lease_seconds if request.leases else None
-        return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt, lease_seconds=seconds)
+        return _recorded(request, self.ledger.write(lambda tx: starting.start(tx, request)).run)
+
+    def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
+        """See `Recorder.start_many`."""
+        started = self.ledger.write(lambda tx: starting.start_many(tx, requests))
+        pairs = zip(requests, started, strict=True)
+        return tuple(None if run is None else _recorded(request, run) for request, run in pairs)
 
     def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
         """See `Recorder.skip`."""
@@ -169,17 +174,19 @@ def _lost_in_between(*, taken_over: bool = True) -> Iterator[None]:
         raise LeaseExpired(why=f"another run has recorded what became of its work: {error}") from error
 
 
+def _recorded(request: StartRequest, run: Run) -> RecordedRun:
+    seconds = request.lease_seconds if request.leases else None
+    return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt, lease_seconds=seconds)
+
+
 def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> Beat:
-    renewed: set[int] = set()
+    """All runs of a process have leases of one length, or none; so this is a few statements, however many they are."""
     lost: dict[int, str] = {}
-    for run in sorted(runs, key=_id):  # the order in which all lock rows of runs
-        try:
-            _renew(tx, run)
-            renewed.add(_id(run))
-        except LeaseLost as error:
-            lost[_id(run)] = str(error)
-    asked = requests.open_of(tx, [_id(run) for run in runs])
-    return Beat(renewed=frozenset(renewed), lost=lost, requests=tuple(asked))
+    for seconds in sorted({run.lease_seconds for run in runs if run.lease_seconds is not None}):
+        _, errors = leases.renew_many(tx, [_id(run) for run in runs if run.lease_seconds == seconds], seconds)
+        lost |= {run_id: str(error) for run_id, error in errors.items()}
+    ids = frozenset(map(_id, runs))
+    return Beat(renewed=ids - lost.keys(), lost=lost, requests=tuple(requests.open_of(tx, ids)))
 
 
 def _record(tx: Transaction, run: RecordedRun, step: Step) -> None:
@@ -215,11 +222,6 @@ def _with_text(item: NewItem) -> NewItem:
 
 def _storable(item: SettledItem) -> SettledItem:
     return item if item.message is None else replace(item, message=message_text(item.message))
-
-
-def _renew(tx: Transaction, run: RecordedRun) -> None:
-    if run.lease_seconds is not None:
-        leases.renew(tx, _id(run), run.lease_seconds)
 
 
 def _resume(tx: Transaction, run: RecordedRun) -> None:

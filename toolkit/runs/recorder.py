@@ -8,10 +8,10 @@ from typing import Protocol
 
 from toolkit.errors import Skipped
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.runs.rows import RunKey
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.vocabulary import RunStatus
 
 
@@ -118,6 +118,14 @@ class Recorder(Protocol):
         Raises:
             Skipped: something stands against it; nothing was written.
             Unavailable: the ledger cannot be used.
+        """
+        ...
+
+    def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
+        """Start all runs that nothing stands against, in one transaction; None where `start` has to look closer.
+
+        Raises:
+            Unavailable: the ledger cannot be used; none of them has started.
         """
         ...
 

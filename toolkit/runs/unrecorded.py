@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.errors import Skipped
-from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.runs.recorder import Beat, RecordedRun, RunOutcome, SettledLeftOver, Step
 
 
@@ -19,6 +19,10 @@ class Unrecorded:
     def start(self, request: StartRequest) -> RecordedRun:
         """See `Recorder.start`; nothing stands against it, since nobody knows."""
         return RecordedRun(key=request.key)
+
+    def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
+        """See `Recorder.start_many`."""
+        return tuple(map(self.start, requests))
 
     def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
         """See `Recorder.skip`."""

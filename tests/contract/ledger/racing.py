@@ -15,8 +15,8 @@ from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, alone, key
 from tests.databases.ledgers import open_ledger
 from toolkit.errors import FeedctlError
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import attempts
-from toolkit.ledger.runs.attempts import StartRequest
+from toolkit.ledger.runs import starting
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.transaction import DatabaseClock, Transaction
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def _start(url: str, number: int, gate: threading.Barrier) -> str:
     request = StartRequest(key=of, origin=ORIGIN, leases=alone("evict/clicks"), lease_seconds=LEASE_SECONDS)
     gate.wait(_SECONDS)
     try:
-        ledger.write(lambda tx: attempts.start(tx, request))
+        ledger.write(lambda tx: starting.start(tx, request))
     except FeedctlError as error:
         return type(error).__name__
     finally:

@@ -12,10 +12,10 @@ from tests.databases.ledgers import START, HandClock
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, leases, requests, status
-from toolkit.ledger.runs.attempts import StartRequest
+from toolkit.ledger.runs import attempts, finding, leases, requests, starting, status
 from toolkit.ledger.runs.finding import RunFilter
 from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import lease
 from toolkit.ledger.transaction import Transaction
@@ -48,7 +48,7 @@ class RunCommands:
 
     def start(self, instance: str, wanted: Wanted) -> object:
         request = StartRequest(key=key(instance), origin=ORIGIN, leases=_leases(wanted), lease_seconds=SECONDS)
-        start = self._ledger.write(lambda tx: attempts.start(tx, request))
+        start = self._ledger.write(lambda tx: starting.start(tx, request))
         return _seen(start.run), sorted(_name(each) for each in start.taken_over), _seconds(start.expires_at)
 
     def change(self, name: Name, to: RunStatus) -> object:

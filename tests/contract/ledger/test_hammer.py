@@ -16,12 +16,12 @@ from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import LedgerConflict
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, requests, status
-from toolkit.ledger.runs.attempts import StartRequest
+from toolkit.ledger.runs import attempts, finding, items, leases, requests, starting, status
 from toolkit.ledger.runs.finding import RunFilter
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.tables import lease
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, LeaseMode, RequestKind, RunStatus
@@ -62,7 +62,7 @@ class _Worker:
         wanted = tuple(Wanted(resource=each, mode=self._chance.choice(list(LeaseMode))) for each in chosen)
         of = key(self._chance.choice(INSTANCES))
         request = StartRequest(key=of, origin=ORIGIN, leases=wanted, lease_seconds=LEASE_SECONDS)
-        return lambda tx: attempts.start(tx, request)
+        return lambda tx: starting.start(tx, request)
 
     def _end(self) -> Command:
         pick, to = self._chance.random(), self._chance.choice([RunStatus.SUCCEEDED, RunStatus.FAILED])

@@ -27,12 +27,12 @@ from tests.databases.ledgers import START, HandClock, open_ledger
 from toolkit.errors import FeedctlError
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs import attempts, finding, leases, status
-from toolkit.ledger.runs.attempts import Started, StartRequest
+from toolkit.ledger.runs import attempts, finding, leases, starting, status
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost, NotTerminal, RunIsActive
 from toolkit.ledger.runs.finding import RunFilter
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.runs.starting import Started, StartRequest
 from toolkit.ledger.state import holds
 from toolkit.ledger.state.holds import NewHold
 from toolkit.ledger.transaction import Transaction, database_now
@@ -44,7 +44,7 @@ ROUNDS = range(5)
 
 def _start(of: RunKey, wanted: tuple[Wanted, ...]) -> Work[object]:
     request = StartRequest(key=of, origin=ORIGIN, leases=wanted, lease_seconds=LEASE_SECONDS)
-    return lambda tx: attempts.start(tx, request)
+    return lambda tx: starting.start(tx, request)
 
 
 def _renewal(run: Run) -> Work[object]:

@@ -16,10 +16,10 @@ from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs import attempts, finding, items, leases, requests
-from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.errors import InstanceSuspended, LeaseHeld
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.ledger_recorder import LedgerRecorder

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 from toolkit.errors import Skipped
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs.attempts import StartRequest
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.runs.rows import Origin, RunKey
+from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RequestKind, RunStatus
 from toolkit.runs.audit import AuditLine
 from toolkit.runs.envelope import Envelope
@@ -121,6 +121,9 @@ class MemoryRecorder:
         self.runs[run_id] = request.key
         self.statuses.append(RunStatus.RUNNING)
         return RecordedRun(key=request.key, run_id=run_id, attempt=1, lease_seconds=request.lease_seconds)
+
+    def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
+        return tuple(None if each.key.entity in self.refusals else self.start(each) for each in requests)
 
     def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
         self.skips.append(str(skipped))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, done, envelope_of, item, start_request
 from toolkit.errors import Skipped
 from toolkit.ledger.vocabulary import ItemState, RunStatus
-from toolkit.runs.envelope import Envelope
+from toolkit.runs.envelope import Envelope, SkippedRun
 from toolkit.runs.errors import AuditLost, LeaseExpired, LedgerLost, RunKilled, Stopped
 from toolkit.runs.heartbeat import Heartbeat
 from toolkit.runs.lifeline import ProcessLifeline
@@ -180,3 +181,43 @@ def test_a_lease_that_was_lost_is_no_other_runs_affair() -> None:
     assert not LeaseExpired(why="paused").ends_process
     assert not RunKilled(who="bob").ends_process
     assert LedgerLost(why="gone").ends_process
+
+
+def test_many_runs_start_in_order_with_one_write_to_the_audit_file(
+    envelope: Envelope, recorder: MemoryRecorder, audit: AuditMemory
+) -> None:
+    with ExitStack() as stack:
+        runs = list(envelope.start_all([start_request(name) for name in ("a", "b", "c")], stack))
+        assert [run.recorded.key.entity for run in runs] == ["a", "b", "c"]
+        assert audit.calls == 1
+        assert audit.told() == [("run", "running")] * 3
+    assert len(recorder.outcomes) == 3
+
+
+def test_one_of_many_that_something_stands_against_is_skipped_in_its_turn(
+    envelope: Envelope, recorder: MemoryRecorder, audit: AuditMemory
+) -> None:
+    recorder.refusals["b"] = Skipped("b is suspended")
+    with ExitStack() as stack:
+        _, skipped, _ = envelope.start_all([start_request(name) for name in ("a", "b", "c")], stack)
+        assert isinstance(skipped, SkippedRun)
+        assert skipped.reason is recorder.refusals["b"]
+        assert audit.told() == [("run", "running"), ("run", "skipped"), ("run", "running")]
+
+
+def test_many_runs_that_cannot_be_told_of_are_over_again(recorder: MemoryRecorder) -> None:
+    with (
+        Heartbeat(recorder, seconds=3600) as heartbeat,
+        pytest.raises(AuditLost),
+        ExitStack() as stack,
+    ):
+        list(envelope_of(recorder, heartbeat, audit=AuditMemory(fails_at=1)).start_all([start_request()], stack))
+    assert set(recorder.outcomes) == {1}
+
+
+def test_none_of_many_starts_once_the_process_must_stop(recorder: MemoryRecorder) -> None:
+    process = ProcessLifeline()
+    process.stop(Stopped(reason="received SIGTERM"))
+    with Heartbeat(recorder, seconds=3600) as heartbeat, pytest.raises(Stopped), ExitStack() as stack:
+        list(envelope_of(recorder, heartbeat, process=process).start_all([start_request()], stack))
+    assert recorder.runs == {}

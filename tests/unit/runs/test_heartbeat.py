@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ import pytest
 
 from tests.unit.runs.fakes import HandClock, MemoryRecorder, envelope_of, request, start_request
 from toolkit.ledger.vocabulary import RequestKind
+from toolkit.runs.active_run import ActiveRun
 from toolkit.runs.errors import LeaseExpired, LedgerLost, RunKilled
 from toolkit.runs.heartbeat import Heartbeat
 from toolkit.runs.recorder import Beat, RecordedRun
@@ -97,4 +99,28 @@ def test_a_lost_ledger_ends_the_beating_until_another_run_begins() -> None:
             run.check()
         recorder.fails_at = None
         envelope.start(start_request("views"))
+        assert len(_beating()) == 1
+
+
+def test_runs_that_come_at_once_have_one_thread_between_them() -> None:
+    """Each of two threads would beat for all runs."""
+    recorder, together, interval = MemoryRecorder(), threading.Barrier(20), sys.getswitchinterval()
+    with Heartbeat(recorder, seconds=3600) as heartbeat:
+        envelope = envelope_of(recorder, heartbeat)
+        runs = [envelope.start(start_request(f"feed-{number}")) for number in range(20)]
+    with Heartbeat(recorder, seconds=3600) as heartbeat:
+
+        def add(run: ActiveRun) -> None:
+            together.wait(30)
+            heartbeat.add(run)
+
+        sys.setswitchinterval(1e-6)
+        try:
+            adding = [threading.Thread(target=add, args=[run]) for run in runs]
+            for thread in adding:
+                thread.start()
+            for thread in adding:
+                thread.join(30)
+        finally:
+            sys.setswitchinterval(interval)
         assert len(_beating()) == 1

@@ -1,8 +1,7 @@
-"""Attempts of a run key: start or begin one, order another, skip one, or suspend before it begins.
+"""Attempts of a run key: begin one, order another, skip one, or suspend before it begins.
 
-Every action starts by safe mode, suspended entity, leases, row, in this order (DESIGN section 1, layer runs). Attempts
-are numbered without gaps and only the newest can be open. So whoever loses a race for the next number looks at the
-newest attempt again and finds another one.
+Attempts are numbered without gaps and only the newest can be open. So whoever loses a race for the next number looks at
+the newest attempt again and finds another one.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs import finding, leases, status
+from toolkit.ledger.runs import finding, status
 from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive
-from toolkit.ledger.runs.leases import Wanted, clear
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
-from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import run
 from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import JobMode, RunStatus
@@ -161,6 +158,44 @@ def _job_facts(beginning: _Beginning, found: Run) -> dict[str, object]:
     return {**asdict(beginning.job), **kept}
 
 
+def begin_new(tx: Transaction, origins: Mapping[RunKey, Origin], at: datetime) -> dict[RunKey, Run]:
+    """Begin new attempts of many keys at once, as `begin` does for one.
+
+    Args:
+        tx: the transaction.
+        origins: who runs each.
+        at: the present instant by the database's clock.
+
+    Returns:
+        The runs that began. A key is left out when its newest attempt is not over, was killed before it began, or has
+        been added by another meanwhile: `begin` says what is to be done.
+    """
+    known = finding.newest_of(tx, origins)
+    times = dict.fromkeys(("created_at", "started_at", "heartbeat_at"), at)
+    rows = [
+        {
+            **asdict(key),
+            **asdict(origin),
+            **times,
+            "attempt": known[key].attempt + 1 if key in known else 1,
+            "status": RunStatus.RUNNING,
+            "is_forced": False,
+        }
+        for key, origin in origins.items()
+        if key not in known or _may_follow(known[key])
+    ]
+    if not rows:
+        return {}
+    insert = tx.upsert(run).on_conflict_do_nothing().returning(run)
+    begun = [Run(**row) for row in tx.execute(insert, rows).mappings()]
+    return {each.key: each for each in begun}
+
+
+def _may_follow(newest: Run) -> bool:
+    is_killed_ahead = newest.status is RunStatus.KILLED and newest.started_at is None
+    return newest.status.is_terminal and not is_killed_ahead
+
+
 def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool) -> Run:
     """Order another attempt of what is over: a READY row, which the next `begin` takes.
 
@@ -238,54 +273,3 @@ def _suspend_before_begin(tx: Transaction, found: Run, reason: str | None) -> Ru
     if not _is_still_not_begun(tx, found):
         return None
     return status.change(tx, found.run_id, RunStatus.SUSPENDED, reason=reason)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StartRequest:
-    """What is to start.
-
-    Attributes:
-        key: what is run.
-        origin: who runs it.
-        leases: what it needs; a run without any has no owner that could be missed.
-        lease_seconds: from now until they expire.
-    """
-
-    key: RunKey
-    origin: Origin
-    leases: tuple[Wanted, ...]
-    lease_seconds: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Started:
-    """A run that has started.
-
-    Attributes:
-        run: its row.
-        expires_at: when its leases expire, by the database's clock.
-        taken_over: runs whose owners were found dead on the way; they are KILLED now.
-    """
-
-    run: Run
-    expires_at: datetime
-    taken_over: tuple[Run, ...] = ()
-
-
-def start(tx: Transaction, request: StartRequest) -> Started:
-    """Start a run, or change nothing.
-
-    Raises:
-        SafeModeIsOn: nothing starts at present.
-        EntityIsSuspended: nothing of this entity starts here.
-        LeaseHeld: another run holds what it needs.
-        RunIsActive: the same key runs already.
-        InstanceSuspended: somebody suspended this instance before it began.
-        InstanceKilled: somebody killed this instance before it began.
-    """
-    key = request.key
-    start_check.check(tx, key.entity, key.cluster)
-    cleared = clear(tx, request.leases, starting=key)
-    run = begin(tx, key, request.origin, at=cleared.at)
-    expires_at = leases.give(tx, run.run_id, cleared, request.lease_seconds)
-    return Started(run=run, expires_at=expires_at, taken_over=cleared.killed)

@@ -15,7 +15,7 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.tables import run
-from toolkit.ledger.transaction import Transaction, in_chunks
+from toolkit.ledger.transaction import SIZE, Transaction, in_chunks
 from toolkit.ledger.vocabulary import TRANSITIONS, LifeCycle, RunStatus
 
 ACTIVE = (RunStatus.RUNNING, RunStatus.SUSPENDED)
@@ -112,6 +112,17 @@ def is_of(key: RunKey) -> sa.ColumnElement[bool]:
 def newest(tx: Transaction, key: RunKey) -> Run | None:
     """The newest attempt of a key; None: nothing was recorded for it, so it waits."""
     return tx.row(Run, sa.select(run).where(is_of(key)).order_by(run.c.attempt.desc()).limit(1))
+
+
+def newest_of(tx: Transaction, keys: Collection[RunKey]) -> dict[RunKey, Run]:
+    """The newest attempt of each key; keys of which nothing was recorded are left out."""
+    found: dict[RunKey, Run] = {}
+    columns = sa.tuple_(*(run.c[name] for name in _KEY))
+    for chunk in in_chunks(keys, SIZE // len(_KEY)):
+        values = [tuple(getattr(key, name) for name in _KEY) for key in chunk]
+        for each in tx.rows(Run, sa.select(run).where(columns.in_(values), _is_newest())):
+            found[each.key] = each
+    return found
 
 
 def find(tx: Transaction, wanted: RunFilter) -> list[Run]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from itertools import chain
@@ -88,6 +88,34 @@ def clear(
     return Cleared(wanted=modes, fences=fences, at=at, own=own, killed=killed)
 
 
+def clear_many(tx: Transaction, wanted: Sequence[Sequence[Wanted]]) -> list[Cleared | None]:
+    """Lock the resources of many runs that have no row yet.
+
+    Returns:
+        For each of them what `clear` says; None when a lease on one of its resources is in its way or has expired, or
+        an earlier one of these runs wants it too: then it has to be cleared by itself.
+    """
+    modes = [_modes(each) for each in wanted]
+    resources = {resource for each in modes for resource in each}
+    fences = _lock(tx, sorted(resources))
+    at = tx.now()
+    held: dict[str, list[Lease]] = {}
+    for each in _held(tx, resources):
+        held.setdefault(each.resource, []).append(each)
+    seen: set[str] = set()
+    cleared: list[Cleared | None] = []
+    for mine in modes:
+        is_free = all(_is_free(held.get(resource, ()), mode, at) for resource, mode in mine.items())
+        own = Cleared(wanted=mine, fences=fences, at=at, own=frozenset(), killed=())
+        cleared.append(own if is_free and seen.isdisjoint(mine) else None)
+        seen.update(mine)
+    return cleared
+
+
+def _is_free(held: Sequence[Lease], mode: LeaseMode, at: datetime) -> bool:
+    return all(LeaseMode.EXCLUSIVE not in (mode, each.mode) and each.expires_at > at for each in held)
+
+
 def _modes(wanted: Sequence[Wanted]) -> dict[str, LeaseMode]:
     """The mode for each resource; exclusive when it is wanted both ways."""
     shared = {each.resource: each.mode for each in wanted if each.mode is LeaseMode.SHARED}
@@ -106,11 +134,11 @@ def _lock(tx: Transaction, resources: Sequence[str]) -> dict[str, int]:
     return {row.resource: row.fence for row in found}
 
 
-def _held(tx: Transaction, modes: Mapping[str, LeaseMode]) -> list[Lease]:
+def _held(tx: Transaction, resources: Collection[str]) -> list[Lease]:
     """The leases on the resources, in the resources' order."""
     columns = [lease.c[field.name] for field in fields(Lease)]
     held: list[Lease] = []
-    for chunk in in_chunks(sorted(modes)):
+    for chunk in in_chunks(sorted(resources)):
         statement = sa.select(*columns).where(lease.c.resource.in_(chunk))
         held += tx.rows(Lease, statement.order_by(lease.c.resource, lease.c.run_id))
     return held
@@ -173,14 +201,22 @@ def take(tx: Transaction, run_id: int, wanted: Sequence[Wanted], seconds: float)
 def give(tx: Transaction, run_id: int, cleared: Cleared, seconds: float) -> datetime:
     """Lease to a run, whose row is locked, what was cleared for it in this transaction; see `take`."""
     until = cleared.at + timedelta(seconds=seconds)
-    always = {"run_id": run_id, "acquired_at": cleared.at, "expires_at": until}
-    new = [each for each in cleared.wanted if each not in cleared.own]
-    rows = [{**always, "resource": each, "mode": cleared.wanted[each], "fence": cleared.fences[each]} for each in new]
-    if rows:
-        tx.execute(sa.insert(lease), rows)
+    give_many(tx, [(run_id, cleared, seconds)])
     if cleared.own:
         _extend(tx, run_id, cleared, until)
     return until
+
+
+def give_many(tx: Transaction, runs: Iterable[tuple[int, Cleared, float]]) -> None:
+    """Lease to new runs what was cleared for each, for so many seconds; in one statement."""
+    rows: list[dict[str, object]] = []
+    for run_id, cleared, seconds in runs:
+        until = cleared.at + timedelta(seconds=seconds)
+        always = {"run_id": run_id, "acquired_at": cleared.at, "expires_at": until}
+        new = [each for each in cleared.wanted if each not in cleared.own]
+        rows += [{**always, "resource": one, "mode": cleared.wanted[one], "fence": cleared.fences[one]} for one in new]
+    if rows:
+        tx.execute(sa.insert(lease), rows)
 
 
 def renew(tx: Transaction, run_id: int, seconds: float) -> datetime:
@@ -193,16 +229,35 @@ def renew(tx: Transaction, run_id: int, seconds: float) -> datetime:
         UnknownRun: there is no such run.
         LeaseLost: it holds none, or one has expired by the database's clock, even if nobody took it.
     """
-    holder = _locked(tx, run_id)
+    until, lost = renew_many(tx, [run_id], seconds)
+    for error in lost.values():
+        raise error
+    return until
+
+
+def renew_many(tx: Transaction, run_ids: Collection[int], seconds: float) -> tuple[datetime, dict[int, LeaseLost]]:
+    """Give a sign of life for many runs: a few statements for all of them, whose number is that of the chunks.
+
+    Returns:
+        When their leases expire, by the database's clock; and why those have none any more that `renew` refuses.
+
+    Raises:
+        UnknownRun: there is no such run.
+    """
+    for chunk in in_chunks(sorted(run_ids)):  # everybody locks runs in the order of their numbers
+        tx.execute(tx.locked(sa.select(run.c.run_id).where(run.c.run_id.in_(chunk)).order_by(run.c.run_id))).all()
     at = tx.now()
     until = at + timedelta(seconds=seconds)
-    other = lease.alias("other")
-    has_expired = sa.exists().where(other.c.run_id == run_id, other.c.expires_at <= at)
-    renewed = sa.update(lease).where(lease.c.run_id == run_id, ~has_expired).values(expires_at=until)
-    if not tx.execute(renewed).rowcount:
-        raise LeaseLost(run=holder, expired_at=_first_expiry(tx, run_id))
-    tx.execute(sa.update(run).where(run.c.run_id == run_id).values(heartbeat_at=at))
-    return until
+    renewed: set[int] = set()
+    for chunk in in_chunks(sorted(run_ids)):
+        expired = sa.select(lease.c.run_id).where(lease.c.run_id.in_(chunk), lease.c.expires_at <= at)
+        living = lease.c.run_id.in_(chunk) & lease.c.run_id.not_in(expired)
+        extended = sa.update(lease).where(living).values(expires_at=until).returning(lease.c.run_id)
+        of_chunk = set(tx.execute(extended).scalars())
+        tx.execute(sa.update(run).where(run.c.run_id.in_(of_chunk)).values(heartbeat_at=at))
+        renewed |= of_chunk
+    left = sorted(set(run_ids) - renewed)
+    return until, {each: LeaseLost(run=get(tx, each), expired_at=_first_expiry(tx, each)) for each in left}
 
 
 def release(tx: Transaction, run_id: int) -> None:

@@ -6,6 +6,7 @@ and Entity Management: suspend, resume, touch). It is the first question of ever
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from datetime import datetime
 
@@ -205,6 +206,14 @@ def renewals(tx: Transaction) -> dict[tuple[str, str], datetime]:
         if known:
             moments[each["entity"], each["cluster"]] = max(known)
     return moments
+
+
+def startable(tx: Transaction, places: Collection[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Those entities, each with its cluster, that `check` lets start."""
+    if current_safe_mode(tx).is_on:
+        return frozenset()
+    suspended = {(each.entity, each.cluster) for each in suspensions(tx)}
+    return frozenset(each for each in places if not suspended & {each, (each[0], EVERYWHERE)})
 
 
 def check(tx: Transaction, entity: str, cluster: str) -> None:
