@@ -9,7 +9,6 @@ from reference_pages.commands import commands_page
 from reference_pages.entities import entities_page
 from reference_pages.expressions import expressions_page
 from reference_pages.ledger import ledger_page
-from reference_pages.ledger_picture import ledger_picture
 from reference_pages.rules import rules_page
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -18,7 +17,6 @@ PAGES = {
     "entities.md": entities_page,
     "expressions.md": expressions_page,
     "ledger.md": ledger_page,
-    "ledger.svg": ledger_picture,
     "rules.md": rules_page,
 }
 

@@ -22,9 +22,7 @@ The ledger is one SQL database, SQLite or PostgreSQL, with the same tables on bo
 says how to set it up. Read it as you like, for dashboards and reports; write to it through `feedctl` alone.
 [The mapping of BDRE](../bdre-mapping.md) says where BDRE's tables went.
 
-Bold is the primary key, italic may be empty, a coloured word is the table that a column refers to.
-
-![The tables of the ledger, and which refer to which](ledger.svg)
+In the picture a line leads from a table to the rows that refer to it, by the column that it is named for.
 """
 _TYPES = """
 Types are PostgreSQL's. SQLite has numbers as INTEGER, and times as text in UTC that sorts as they do:
@@ -40,6 +38,7 @@ def ledger_page() -> str:
     return page(
         "The ledger",
         _INTRODUCTION,
+        "\n".join(["```mermaid", "erDiagram", *_diagram(), "```"]),
         "## Tables",
         _TYPES,
         *(block for _, each in sorted(metadata.tables.items()) for block in _table(each)),
@@ -50,6 +49,22 @@ def ledger_page() -> str:
         "## Revisions of the schema",
         table(("revision", "what it brings"), ([code(each), _revision(each)] for each in REVISIONS)),
     )
+
+
+def _diagram() -> Iterator[str]:
+    """Mermaid's lines: the keys of every table, and what refers to what."""
+    for name, each in sorted(metadata.tables.items()):
+        yield f"    {name} {{"
+        for column in each.columns:
+            marks = [mark for mark, is_so in (("PK", column.primary_key), ("FK", column.foreign_keys)) if is_so]
+            if marks:
+                kind = column.type.compile(_POSTGRESQL).lower().partition("(")[0]
+                yield f"        {kind} {column.name} {', '.join(marks)}"
+        yield "    }"
+    for name, each in sorted(metadata.tables.items()):
+        for column in each.columns:
+            for target in sorted(key.column.table.name for key in column.foreign_keys):
+                yield f"    {target} {'|o' if column.nullable else '||'}--o{{ {name} : {column.name}"
 
 
 def _table(each: sa.Table) -> Iterator[str]:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from toolkit.ledger.tables import metadata
+
 ROOT = Path(__file__).resolve().parents[3]
 COMMITTED = ROOT / "docs" / "reference"
 
@@ -28,3 +30,11 @@ def test_the_committed_reference_is_what_the_code_says_now(tmp_path: Path) -> No
     written = write_reference(tmp_path, PYTHONHASHSEED="1", COLUMNS="60", FORCE_COLOR="1", TZ="Asia/Kolkata")
     stale = sorted(name for name in {*committed, *written} if committed.get(name) != written.get(name))
     assert not stale, f"docs/reference is not what the code says ({', '.join(stale)}): run make docs"
+
+
+def test_the_picture_of_the_ledger_has_every_table_and_every_reference() -> None:
+    _, _, rest = (COMMITTED / "ledger.md").read_text(encoding="utf-8").partition("erDiagram\n")
+    lines = rest.partition("```")[0].splitlines()
+    assert [line.split()[0] for line in lines if line.endswith("{")] == sorted(metadata.tables)
+    keys = [key for table in metadata.tables.values() for column in table.columns for key in column.foreign_keys]
+    assert sum("--o{" in line for line in lines) == len(keys)
