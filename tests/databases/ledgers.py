@@ -14,8 +14,8 @@ import pytest
 import sqlalchemy as sa
 
 from tests.databases.postgresql import PostgresServer
-from toolkit.ledger.connecting import connect
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.engine import connect
 from toolkit.ledger.schema_version import HEAD, record, seed
 from toolkit.ledger.tables import metadata
 from toolkit.ledger.transaction import DatabaseClock, database_now

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from toolkit.ledger.mounts import Mount, mount_of, own_mounts
+from toolkit.ledger.sqlite_place import Mount, mount_of, own_mounts
 
 Allowed = Callable[[Path, int], bool]
 """As `os.access`."""

@@ -6,22 +6,108 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 import sqlalchemy as sa
-from tenacity import (
-    Retrying,
-    retry_if_exception_type,
-    stop_after_attempt,
-    stop_after_delay,
-    wait_random_exponential,
-)
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, stop_after_delay, wait_random_exponential
 
-from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
-from toolkit.ledger.failures import translated
-from toolkit.ledger.line import cut_line
-from toolkit.ledger.reading import ReadConnection
+from toolkit.ledger.engine import cut_connection
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, UnusableLedger
+from toolkit.ledger.location import SQLITE
+from toolkit.ledger.sqlite_place import hindrance
 from toolkit.ledger.transaction import DatabaseClock, Transaction, database_now
+
+_SQLITE_CONFLICTS = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
+_SQLITE_UNUSABLE = frozenset(
+    {
+        "SQLITE_CANTOPEN",
+        "SQLITE_CORRUPT",
+        "SQLITE_FULL",
+        "SQLITE_IOERR",
+        "SQLITE_NOTADB",
+        "SQLITE_PERM",
+        "SQLITE_AUTH",
+        "SQLITE_READONLY",
+        "SQLITE_PROTOCOL",
+    }
+)
+_POSTGRESQL_CONFLICTS = frozenset({"40001", "40P01", "55P03"})
+"""Serialization failure, deadlock, lock not available (PostgreSQL, error codes)."""
+_POSTGRESQL_UNUSABLE = ("08", "25006", "28", "3D000", "42501", "53", "54", "57", "58", "XX")
+"""Beginnings of codes: connection, read-only, password, no such database, no right, resources, shutdown, system."""
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Let errors of the database out as ours; what is neither a conflict nor an outage is a bug and stays as it is.
+
+    Raises:
+        LedgerUnavailable: the database cannot be used now.
+        LedgerConflict: the transaction collided with another one; all of it was rolled back.
+        UnusableLedger: the driver does not understand the options of the URL.
+    """
+    try:
+        yield
+    except sa.exc.TimeoutError as error:
+        raise LedgerUnavailable(place=place, why=_first_line(error)) from error
+    except sa.exc.DBAPIError as error:
+        if is_conflict(error):
+            raise LedgerConflict(place=place, why=_first_line(error.orig)) from error
+        if is_outage(error):
+            raise _outage(place, error) from error
+        if _is_bad_option(error):
+            found = f"cannot be used: {_first_line(error.orig)}"
+            raise UnusableLedger(place=place, found=found, todo="correct the options of its URL") from error
+        raise
+
+
+def is_conflict(error: sa.exc.DBAPIError) -> bool:
+    """Whether the same transaction may well succeed when it is tried again at once."""
+    sqlite_name, state = _codes(error)
+    return sqlite_name in _SQLITE_CONFLICTS or state in _POSTGRESQL_CONFLICTS
+
+
+def is_outage(error: sa.exc.DBAPIError) -> bool:
+    """Whether it is the database's state that failed, and not the statement."""
+    sqlite_name, state = _codes(error)
+    never_connected = isinstance(error, sa.exc.OperationalError) and not sqlite_name and not state
+    unusable = sqlite_name in _SQLITE_UNUSABLE or state.startswith(_POSTGRESQL_UNUSABLE)
+    return error.connection_invalidated or never_connected or unusable
+
+
+def _outage(place: str, error: sa.exc.DBAPIError) -> LedgerUnavailable:
+    why, name = _first_line(error.orig), _sqlite_name(error)
+    found = _rights(place, name)
+    if found is None:
+        return LedgerUnavailable(place=place, why=why)
+    return LedgerUnavailable(place=place, why=f"{why} ({found[0]})", todo=found[1])
+
+
+def _rights(place: str, sqlite_name: str) -> tuple[str, str] | None:
+    """What SQLite does not say: which of its files this user may not write, and what to do."""
+    is_of_rights = sqlite_name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN"))
+    return hindrance(Path(place.removeprefix(SQLITE))) if is_of_rights and place.startswith(SQLITE) else None
+
+
+def _codes(error: sa.exc.DBAPIError) -> tuple[str, str]:
+    """SQLite's primary result code and PostgreSQL's SQLSTATE; empty where the driver gave none."""
+    return "_".join(_sqlite_name(error).split("_")[:2]), getattr(error.orig, "sqlstate", None) or ""
+
+
+def _sqlite_name(error: sa.exc.DBAPIError) -> str:
+    """SQLite's extended result code."""
+    return getattr(error.orig, "sqlite_errorname", None) or ""
+
+
+def _is_bad_option(error: sa.exc.DBAPIError) -> bool:
+    """Whether the driver refused to connect at all; of a statement, it would be a bug of ours."""
+    return isinstance(error, sa.exc.ProgrammingError) and error.statement is None and not any(_codes(error))
+
+
+def _first_line(error: BaseException | None) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
 
 T = TypeVar("T")
 
@@ -90,7 +176,6 @@ class Ledger:
             translated(self.place),
             self.engine.connect().execution_options(feedctl_reads=is_reading) as connection,
             connection.begin(),
-            _Whole(connection, self.place),
         ):
             yield Transaction(connection=connection, clock=self.clock)
 
@@ -98,25 +183,9 @@ class Ledger:
     def _own_turn(self) -> Iterator[None]:
         """The connection for this thread alone; whoever has had it for too long hangs, and is freed."""
         if not self._turn.acquire(timeout=self.turn_seconds):
-            cut_line(self.engine)
+            cut_connection(self.engine)
             raise LedgerUnavailable(place=self.place, why=f"it has not answered for {self.turn_seconds:g} seconds")
         try:
             yield
         finally:
             self._turn.release()
-
-
-class _Whole:
-    """Lets nothing out of a transaction that read while a writer was about, neither its result nor its error."""
-
-    def __init__(self, connection: sa.Connection, place: str) -> None:
-        self._used: object = connection.connection.dbapi_connection
-        self._place = place
-
-    def __enter__(self) -> None:
-        """Nothing is known yet."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        may_be_torn = error is None or isinstance(error, Exception)
-        if may_be_torn and isinstance(self._used, ReadConnection) and self._used.is_overtaken():
-            raise LedgerConflict(place=self._place, why="another run began to write while it was read") from error

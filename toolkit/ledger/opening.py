@@ -8,14 +8,12 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from toolkit.ledger.connecting import connect
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.engine import connect
 from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.location import LedgerLocation
-from toolkit.ledger.mounts import own_mounts
 from toolkit.ledger.schema_version import HEAD, REVISIONS, create_tables, is_empty, stored_revision
-from toolkit.ledger.sqlite_place import make_place, refuse_old_library, refuse_shared
-from toolkit.ledger.sqlite_rights import require_writable
+from toolkit.ledger.sqlite_place import make_place, own_mounts, refuse_old_library, refuse_shared, require_writable
 
 UPGRADE = "run `feedctl ledger upgrade`"
 """What to do with a ledger that is older than this feedctl."""

@@ -1,16 +1,172 @@
-"""The folder and the disk of a SQLite ledger."""
+"""Who may write the files of a SQLite ledger, and whether its folder and disk will do.
+
+Other machines must not share the disk, since they do not share its locks (proc(5), mountinfo), and a cluster must not
+have chosen this machine, where a local file is nobody else's.
+"""
 
 from __future__ import annotations
 
 import os
+import pwd
+import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 
-from toolkit.ledger.cluster_mode import cluster_mode
-from toolkit.ledger.errors import UnusableLedger
-from toolkit.ledger.mounts import Mount, shared_disk
+from toolkit.ledger.errors import LedgerUnavailable, UnusableLedger
+
+
+def cluster_mode(variables: Mapping[str, str]) -> str | None:
+    """The kind of container that a cluster started this process in; None: it runs on a machine that somebody chose.
+
+    YARN names the container in CONTAINER_ID, also for the launchers of Oozie. In a driver pod Spark sets
+    SPARK_DRIVER_BIND_ADDRESS; a pod by itself, as of a CI runner, is no cluster mode.
+
+    Args:
+        variables: of the environment.
+    """
+    if variables.get("CONTAINER_ID", "").startswith("container_"):
+        return "a container of YARN"
+    if "KUBERNETES_SERVICE_HOST" in variables and "SPARK_DRIVER_BIND_ADDRESS" in variables:
+        return "a driver pod of Kubernetes"
+    return None
+
+
+_MOUNT_INFO = Path("/proc/self/mountinfo")
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+_SHARED = re.compile(r"nfs\d*|cifs|smb\w*|ceph|lustre|gpfs|beegfs|glusterfs|afs|9p|fuse(\..+)?")
+"""Network file systems, the usual ones."""
+_LOCAL_FUSE = frozenset({"fuse.fuse-overlayfs"})
+"""The root of a container without root is one, on a local disk."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mount:
+    """A file system in the tree.
+
+    Attributes:
+        point: where it begins.
+        kind: for example ext4.
+    """
+
+    point: PurePath
+    kind: str
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines may have the same files, so that a lock here says nothing there.
+
+        FUSE counts as shared unless it is known better: most of what is mounted by it is somewhere else.
+        """
+        return _SHARED.fullmatch(self.kind) is not None and self.kind not in _LOCAL_FUSE
+
+
+def read_mounts(info: str) -> Iterator[Mount]:
+    """The mounts in the text of a mountinfo file; lines that are none are left out."""
+    for line in info.splitlines():
+        fields, separator, system = line.partition(" - ")
+        before, after = fields.split(" "), system.split(" ")
+        if separator and len(before) > 4 and after[0]:  # noqa: PLR2004 - the fifth field is the mount point
+            point = _ESCAPE.sub(lambda found: chr(int(found[1], 8)), before[4])
+            yield Mount(point=PurePath(point), kind=after[0])
+
+
+def mount_of(path: PurePath, mounts: Iterable[Mount]) -> Mount | None:
+    """The mount that holds a path: the deepest one, and of several on one point the newest.
+
+    Args:
+        path: absolute, without links.
+        mounts: in the order of mountinfo.
+    """
+    holding = [(len(each.point.parts), place, each) for place, each in enumerate(mounts) if _holds(each, path)]
+    return max(holding)[2] if holding else None
+
+
+def own_mounts() -> Iterator[Mount]:
+    """The mounts that this process sees; none where the system does not say."""
+    try:
+        info = _MOUNT_INFO.read_bytes()
+    except OSError:
+        return
+    yield from read_mounts(os.fsdecode(info))
+
+
+def shared_disk(path: Path, mounts: Iterable[Mount]) -> str | None:
+    """The kind of the file system that shares a path with other machines; None: it is local, or nobody can tell.
+
+    Args:
+        path: of something that need not be there yet.
+        mounts: for example `own_mounts()`, which is read after the automounter has done its work.
+    """
+    resolved = path.resolve()
+    with suppress(OSError):
+        resolved.parent.stat()
+    found = mount_of(resolved, mounts)
+    return found.kind if found is not None and found.is_shared else None
+
+
+def _holds(mount: Mount, path: PurePath) -> bool:
+    return path.is_relative_to(mount.point)
+
+
+_OTHER_USER = "run as the user whose ledger it is"
+_PUT_IN_ORDER = "run `feedctl ledger upgrade` as a user who may write all of them, such as root, which removes these"
+
+
+def require_writable(file: Path, place: str) -> None:
+    """Refuse to write a ledger whose files are another user's.
+
+    SQLite would notice too late: by then it has made a -wal and a -shm that their owner may not write.
+
+    Args:
+        file: of the ledger; it need not be there yet.
+        place: of the ledger, for messages.
+
+    Raises:
+        LedgerUnavailable: this user may not write one of its files.
+    """
+    found = hindrance(file)
+    if found is not None:
+        why, todo = found
+        raise LedgerUnavailable(place=place, why=why, todo=todo)
+
+
+def hindrance(file: Path) -> tuple[str, str] | None:
+    """Why this user cannot write a ledger, and what to do; None: nothing is known that is in the way."""
+    resolved = file.resolve()
+    main = [each for each in (resolved, resolved.parent) if _is_closed(each)]
+    beside = [each for each in _beside(resolved) if _is_closed(each)]
+    if not main and not beside:
+        return None
+    named = " and ".join(_named(each) for each in (*main, *beside))
+    why = f"this user, {_user(os.geteuid())}, may not write {named}"
+    return why, _OTHER_USER if main else _PUT_IN_ORDER
+
+
+def _beside(file: Path) -> tuple[Path, Path]:
+    return file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")
+
+
+def _is_closed(path: Path) -> bool:
+    return path.exists() and not os.access(path, os.W_OK, effective_ids=True)
+
+
+def _named(path: Path) -> str:
+    with suppress(OSError):
+        found = path.stat()
+        return f"{path} (of {_user(found.st_uid)}, mode {stat.S_IMODE(found.st_mode):o})"
+    return str(path)
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"
+
 
 _POSTGRESQL = "set FEEDCTL_LEDGER, or `ledger:` in repo.yaml, to a PostgreSQL database"
 _FOLDER_OWNER_ONLY = 0o700

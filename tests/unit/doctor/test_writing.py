@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from toolkit.doctor.writing import obstacle_to_making, obstacle_to_sqlite
-from toolkit.ledger.mounts import Mount
+from toolkit.ledger.sqlite_place import Mount
 
 
 def _all_but(*refused: Path) -> Callable[[Path, int], bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.ledger.cluster_mode import cluster_mode
+from toolkit.ledger.sqlite_place import cluster_mode
 
 YARN = {"CONTAINER_ID": "container_e17_1410901177871_0001_01_000001", "PYSPARK_GATEWAY_PORT": "40001"}
 DRIVER_POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "SPARK_DRIVER_BIND_ADDRESS": "10.1.2.3"}

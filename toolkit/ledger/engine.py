@@ -1,0 +1,263 @@
+"""Engines for SQLite and PostgreSQL, under the rules of DESIGN section 6.
+
+SQLite makes the files -wal and -shm even to read, and only who may write the database can remove them. Whoever may
+write it reads it as usual. Anybody else reads a copy in memory, made for each transaction, so that nothing is left in
+the way of the owner. A connection that writes makes sure that it still has the file that its path names.
+
+A server that is frozen ends no wait by itself: neither keepalives nor its own time limits do, since its kernel still
+answers. So another thread may cut the connection.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sqlite3
+import tempfile
+import time
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import sqlalchemy as sa
+
+from toolkit.ledger.sqlite_place import hindrance
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+
+BUSY_SECONDS = 10.0
+"""So long SQLite waits for another writer before it says that it is busy."""
+LOCK_SECONDS = 20
+"""So long PostgreSQL waits for a lock. With the tries after it (`database.RETRY_SECONDS`) less than a lease lasts."""
+CONNECT_SECONDS = 10
+"""So long PostgreSQL may take to answer."""
+STATEMENT_SECONDS = 40
+"""A statement of ours that takes longer hangs; it is given up before the lease of its run expires."""
+_UNLESS_GIVEN = {
+    "connect_timeout": CONNECT_SECONDS,
+    "application_name": "feedctl",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""What the ledger's URL may say otherwise: a server that the network has lost is given up after about 25 seconds."""
+
+
+def connect(url: sa.URL, *, read_only: bool = False) -> sa.Engine:
+    """An engine with one connection at a time, which is made when it is first needed.
+
+    Args:
+        url: of a SQLite file or a PostgreSQL database.
+        read_only: the database itself refuses every change, so that a dry run cannot make one.
+    """
+    if url.get_backend_name() != "sqlite":
+        return _postgresql(url, read_only)
+    return _sqlite_to_read(url.database or "") if read_only else _sqlite(url)
+
+
+def _sqlite_to_read(path: str) -> sa.Engine:
+    """A connection for each transaction: between them nobody is kept from anything, and no state is kept."""
+    engine = sa.create_engine("sqlite://", poolclass=sa.NullPool, creator=partial(connect_to_read, path, BUSY_SECONDS))
+    sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
+
+
+def _sqlite(url: sa.URL) -> sa.Engine:
+    path = url.database or ""
+    engine = sa.create_engine(
+        url,
+        pool_size=1,
+        max_overflow=0,
+        poolclass=sa.QueuePool,
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None},
+    )
+
+    def prepare(connection: sqlite3.Connection, record: sa.pool.ConnectionPoolEntry) -> None:
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        remember_file(path, record.info)
+
+    def begin(connection: sa.Connection) -> None:
+        """A writer takes the lock at once: two readers that both want to write would block each other for good."""
+        require_same_file(path, connection.info)
+        reads = connection.get_execution_options().get("feedctl_reads", False)
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+    sa.event.listen(engine, "connect", prepare)
+    sa.event.listen(engine, "begin", begin)
+    return engine
+
+
+def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - one private call
+    settings = {"statement_timeout": f"{STATEMENT_SECONDS}s", "lock_timeout": f"{LOCK_SECONDS}s", "timezone": "UTC"}
+    if read_only:
+        settings["default_transaction_read_only"] = "on"
+    given = url.normalized_query
+    options = [*given.get("options", ()), *(f"-c {name}={value}" for name, value in settings.items())]
+    others = {name: value for name, value in _UNLESS_GIVEN.items() if name not in given}
+    engine = sa.create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        isolation_level="READ COMMITTED",  # what is read after a lock must be what its last holder wrote
+        pool_size=1,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args={**others, "options": " ".join(options)},
+    )
+    remember_connection(engine)
+    return engine
+
+
+_PAUSE = 0.005
+_WAL_HEADER = 32
+"""Bytes, among them the two salts that are others each time (SQLite, file format, section 4.1)."""
+
+
+def connect_to_read(path: str, patience: float) -> sqlite3.Connection:
+    """A connection for one transaction, which sees every row that was committed before and refuses every change.
+
+    Args:
+        path: of the database.
+        patience: so many seconds it waits for whoever has the database for itself.
+
+    Raises:
+        OperationalError: the file cannot be read, or others write it all the time.
+    """
+    file = Path(path).resolve()  # as SQLite, which has its files beside the one that a link leads to
+    connection = _as_usual(file, patience) if hindrance(file) is None else _copied(file, patience)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _as_usual(file: Path, patience: float) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{file.as_uri()}?mode=rw", timeout=patience, isolation_level=None, check_same_thread=False, uri=True
+    )
+
+
+def _copied(file: Path, patience: float) -> sqlite3.Connection:
+    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with tempfile.TemporaryDirectory(prefix="feedctl-ledger-") as folder:
+        copy = Path(folder) / file.name
+        try:
+            _copy(file, copy, time.monotonic() + patience)
+        except OSError as error:
+            raise sqlite3.OperationalError(str(error)) from error
+        with closing(sqlite3.connect(copy, isolation_level=None)) as found:
+            found.execute("PRAGMA journal_mode = DELETE")  # memory has no -wal
+            found.backup(memory)
+    return memory
+
+
+def _copy(file: Path, copy: Path, deadline: float) -> None:
+    """Copy a database and then its -wal, again while the one or the other begins anew.
+
+    What writers move into the database meanwhile is in the -wal as well, until that begins anew with another header;
+    where it ends SQLite knows by check sums.
+    """
+    while True:
+        before = _version(file)
+        shutil.copyfile(file, copy)
+        _beside(copy, "wal").unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(_beside(file, "wal"), _beside(copy, "wal"))
+        if before is not None and _version(file) == before:
+            return
+        if time.monotonic() > deadline:
+            raise _busy(file)
+        time.sleep(_PAUSE)
+
+
+def _version(file: Path) -> tuple[int, bytes | int] | None:
+    """What changes when a copy would be torn; None: another program writes it, or its first start."""
+    if _beside(file, "journal").exists():
+        return None
+    found = file.stat()
+    try:
+        with _beside(file, "wal").open("rb") as wal:
+            return found.st_ino, wal.read(_WAL_HEADER)
+    except FileNotFoundError:
+        return found.st_ino, found.st_mtime_ns
+
+
+def _beside(file: Path, what: str) -> Path:
+    return file.with_name(f"{file.name}-{what}")
+
+
+def _busy(file: Path) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(f"{file} changes all the time")
+    error.sqlite_errorname = "SQLITE_BUSY"
+    return error
+
+
+_FILE_KEY = "feedctl_file"
+
+
+def remember_file(path: str, info: MutableMapping[object, object]) -> None:
+    """Note which file a connection has.
+
+    Args:
+        path: of the database; empty: it is in memory.
+        info: what SQLAlchemy keeps with the connection.
+    """
+    info[_FILE_KEY] = _identity(path)
+
+
+def require_same_file(path: str, info: MutableMapping[object, object]) -> None:
+    """Return when the path still names the file that the connection has.
+
+    Raises:
+        OperationalError: it does not; an outage, as if the database had gone away.
+    """
+    if _identity(path) != info.get(_FILE_KEY):
+        raise sa.exc.OperationalError(None, None, sqlite3.OperationalError(f"{path} was moved or replaced"))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    if not path:
+        return None
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
+_CONNECTIONS_KEY = "feedctl_connections"
+
+
+class _Connection(Protocol):
+    """What is needed of a connection of psycopg."""
+
+    @property
+    def closed(self) -> bool: ...
+
+    def fileno(self) -> int: ...
+
+
+def remember_connection(engine: sa.Engine) -> None:
+    """Note the connection of an engine, which has one at most, when it is made."""
+    connections: list[_Connection] = []
+
+    def remember(connection: _Connection, record: sa.pool.ConnectionPoolEntry) -> None:
+        del record
+        connections[:] = [connection]
+
+    sa.event.listen(engine, "connect", remember)
+    engine.update_execution_options(**{_CONNECTIONS_KEY: connections})
+
+
+def cut_connection(engine: sa.Engine) -> None:
+    """Let whoever waits for the server find that it has gone; SQLite, which has no server, goes on.
+
+    Only its socket is shut down: the connection itself belongs to the thread that waits.
+    """
+    connections: list[_Connection] = engine.get_execution_options().get(_CONNECTIONS_KEY, [])
+    for each in connections:
+        if not each.closed:
+            with suppress(OSError), socket.socket(fileno=os.dup(each.fileno())) as wire:
+                wire.shutdown(socket.SHUT_RDWR)
