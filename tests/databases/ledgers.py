@@ -14,11 +14,10 @@ import pytest
 import sqlalchemy as sa
 
 from tests.databases.postgresql import PostgresServer
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import DatabaseClock, Ledger, database_now
 from toolkit.ledger.engine import connect
 from toolkit.ledger.schema_version import HEAD, record, seed
 from toolkit.ledger.tables import metadata
-from toolkit.ledger.transaction import DatabaseClock, database_now
 
 START = datetime(2026, 3, 20, 12, tzinfo=UTC)
 """What a `HandClock` shows at first."""

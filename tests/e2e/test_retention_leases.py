@@ -28,7 +28,7 @@ from tests.e2e.retention_runs import (
 )
 from toolkit.ledger.location import located
 from toolkit.ledger.opening import connected
-from toolkit.ledger.runs import requests
+from toolkit.ledger.runs import status
 from toolkit.ledger.upgrading import upgrade
 from toolkit.ledger.vocabulary import ItemState, RequestKind, RunStatus
 from toolkit.retention.units import BATCH
@@ -126,7 +126,7 @@ def test_a_run_that_is_suspended_pauses_in_place_keeps_its_lease_and_goes_on(tmp
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)
     with in_the_middle(repo, lease_seconds=2) as first, looking_into(url) as ledger:
         stop(first, repo)
-        ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.SUSPEND, "bob"))
+        ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob"))
         first.send_signal(signal.SIGCONT)
         wait_until(lambda: runs_of(url)[0].status is RunStatus.SUSPENDED)
         left = repo.tree()
@@ -134,7 +134,7 @@ def test_a_run_that_is_suspended_pauses_in_place_keeps_its_lease_and_goes_on(tmp
         assert plain(repo, "--feed", "clicks", "--time", LATER).returncode == SKIPPED
         assert repo.tree() == left
         assert len(left) > len(expected)
-        ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.RESUME, "bob"))
+        ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.RESUME, "bob"))
         _, err = first.communicate(timeout=SECONDS)
     assert first.returncode == 0, err
     assert repo.tree() == expected
@@ -145,7 +145,7 @@ def test_a_run_that_is_killed_by_a_command_says_by_whom(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     with in_the_middle(repo, lease_seconds=6) as first, looking_into(sqlite_url(repo)) as ledger:
         stop(first, repo)
-        ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.KILL, "bob"))
+        ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.KILL, "bob"))
         time.sleep(1.2)  # a sixth of the lease and more: the next heartbeat comes before much else
         first.send_signal(signal.SIGCONT)
         out, err = first.communicate(timeout=SECONDS)

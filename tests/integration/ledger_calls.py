@@ -14,7 +14,7 @@ from toolkit.errors import FeedctlError
 from toolkit.ledger import events
 from toolkit.ledger.batches.files import enqueue, register_file
 from toolkit.ledger.batches.rows import FeedInstance, NewFile
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.jobs.ending import abort_job, halt_job, term_job
@@ -23,13 +23,12 @@ from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import halt_step, init_step, term_step
 from toolkit.ledger.registry.sync import sync
-from toolkit.ledger.runs import attempts, items, leases, requests, starting, status
+from toolkit.ledger.runs import attempts, items, leases, starting, status
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseHeld, NotTerminal
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.state import commands, holds, start_check
 from toolkit.ledger.state.holds import NewHold
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
 
 T = TypeVar("T")
@@ -122,7 +121,7 @@ def _start(tx: Transaction) -> object:
 def _dead_owner(ledger: Ledger) -> None:
     """Holds what `_start` wants, and its lease has expired."""
     run = started(ledger, key("2026-03-19T12:00Z"), alone("evict/clicks/primary", "other")).run
-    ledger.write(lambda tx: requests.ask(tx, run.run_id, RequestKind.SUSPEND, "ada"))
+    ledger.write(lambda tx: status.ask_owner(tx, run.run_id, RequestKind.SUSPEND, "ada"))
     ledger.write(lambda tx: leases.renew(tx, run.run_id, -1))
 
 
@@ -185,10 +184,10 @@ CALLS: dict[str, Call] = {
         prepare=_in_turn(_start, lambda tx: status.change(tx, RUN, RunStatus.FAILED)),
         then=NotTerminal,
     ),
-    "ask": Call(work=lambda tx: requests.ask(tx, RUN, RequestKind.KILL, "ada"), prepare=started),
+    "ask": Call(work=lambda tx: status.ask_owner(tx, RUN, RequestKind.KILL, "ada"), prepare=started),
     "kill": Call(
         work=lambda tx: status.change(tx, RUN, RunStatus.KILLED, reason="killed by ada"),
-        prepare=_in_turn(_start, lambda tx: requests.ask(tx, RUN, RequestKind.KILL, "ada")),
+        prepare=_in_turn(_start, lambda tx: status.ask_owner(tx, RUN, RequestKind.KILL, "ada")),
         then=IllegalTransition,
     ),
     "init-job": Call(work=_init_clean, prepare=_registered, then=JobIsRunning),

@@ -15,7 +15,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import init_step
-from toolkit.ledger.runs import requests
+from toolkit.ledger.runs import status
 from toolkit.ledger.vocabulary import RequestKind
 
 _REPORT = JobRef(process="report", cluster=CLUSTER)
@@ -93,7 +93,7 @@ def lived_in(sqlite_ledger: Ledger) -> Iterator[sa.Connection]:
     assert sqlite_ledger.write(lambda tx: init_job(tx, _REPORT, ORIGIN)).run.run_id == _RUNNING
     sqlite_ledger.write(lambda tx: init_step(tx, _REPORT, "main"))
     assert started(sqlite_ledger, key(), alone("a", "b")).run.run_id == _EVICTION
-    sqlite_ledger.write(lambda tx: requests.ask(tx, _EVICTION, RequestKind.KILL, "ada"))
+    sqlite_ledger.write(lambda tx: status.ask_owner(tx, _EVICTION, RequestKind.KILL, "ada"))
     with sqlite_ledger.engine.connect() as connection:
         connection.connection.cursor().execute("PRAGMA foreign_keys = OFF")
         yield connection

@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import Number, UtcTime, choice
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import lease
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LeaseMode
 
 held = sa.Table(

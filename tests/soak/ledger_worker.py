@@ -23,7 +23,7 @@ from tests.soak.ledger_holds import holding, let_go, renewed
 from toolkit.el import format_instant
 from toolkit.ledger.batches.files import enqueue
 from toolkit.ledger.batches.rows import FeedInstance, NewFile
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.jobs.ending import halt_job, term_job
 from toolkit.ledger.jobs.errors import JobIsRunning, NothingEnqueued
@@ -35,7 +35,6 @@ from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost, RunIsActive
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, RunKey
 from toolkit.ledger.runs.starting import StartRequest
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle, ProcessKind, RunStatus
 
 T = TypeVar("T")

@@ -24,7 +24,7 @@ from toolkit.doctor.tokens import token_findings
 from toolkit.doctor.writing import obstacle_to_sqlite
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
-from toolkit.ledger.examining import examine
+from toolkit.ledger.opening import examine
 from toolkit.runs.deadline import LEASE_VARIABLE, lease_seconds
 from toolkit.storage.hadoop_conf import CONF_VARIABLE
 from toolkit.storage.hdfs_tokens import TOKEN_VARIABLE

@@ -20,9 +20,8 @@ from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.errors import InvalidInput
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.examining import LedgerExamination, examine
 from toolkit.ledger.location import LedgerLocation, located
-from toolkit.ledger.opening import open_ledger
+from toolkit.ledger.opening import LedgerExamination, examine, open_ledger
 from toolkit.runs.audit import AuditPlace
 
 LEDGER_VARIABLE = "FEEDCTL_LEDGER"

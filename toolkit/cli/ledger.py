@@ -36,7 +36,7 @@ def upgrade(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = 
 def status(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Output.TEXT) -> int:
     """Show where the ledger is, its revision, size and rows; exit code 1: this feedctl cannot work with it as it is."""
     from toolkit.bootstrap.ledgers import examine_ledger
-    from toolkit.ledger.examining import LedgerState
+    from toolkit.ledger.opening import LedgerState
     from toolkit.rendering.ledger_status import status_document, write_status
     from toolkit.result import ExitCode
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from toolkit.doctor.findings import Finding, failed, ok
-from toolkit.ledger.examining import LedgerExamination, LedgerState
+from toolkit.ledger.opening import LedgerExamination, LedgerState
 from toolkit.ledger.schema_version import HEAD
 
 _PLACE = "let this user write there, or name another place in repo.yaml or FEEDCTL_LEDGER"

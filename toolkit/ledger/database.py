@@ -1,13 +1,16 @@
-"""The ledger as a whole: transactions that are retried when they collide, and errors in the ledger's own words."""
+"""The ledger as a whole: transactions on it, which are retried when they collide, and errors in its own words."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, stop_after_delay, wait_random_exponential
@@ -16,7 +19,87 @@ from toolkit.ledger.engine import cut_connection
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import SQLITE
 from toolkit.ledger.sqlite_place import hindrance
-from toolkit.ledger.transaction import DatabaseClock, Transaction, database_now
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
+
+
+T = TypeVar("T")
+
+SIZE = 400
+"""Below the 500 selects that SQLite joins with UNION ALL, and the 999 values that an old one takes."""
+
+
+DatabaseClock = Callable[[sa.Connection], datetime]
+"""Reads the clock of the database, which is the one that leases expire by."""
+
+
+def database_now(connection: sa.Connection) -> datetime:
+    """The present instant by the database's own clock, not that of the transaction's beginning."""
+    if connection.dialect.name == "sqlite":
+        text = connection.exec_driver_sql("SELECT strftime('%Y-%m-%dT%H:%M:%f', 'now')").scalar_one()
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    found: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+    return found.astimezone(UTC)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Transaction:
+    """What the repositories of the ledger work on.
+
+    Attributes:
+        connection: within a transaction.
+        clock: of the database; only tests give another.
+    """
+
+    connection: sa.Connection
+    clock: DatabaseClock = database_now
+
+    def now(self) -> datetime:
+        """The present instant by the database's clock; read anew with each call."""
+        return self.clock(self.connection)
+
+    def execute(self, statement: sa.Executable, rows: list[dict[str, object]] | None = None) -> sa.CursorResult[Any]:
+        """Execute a statement, for each of the rows when there are some."""
+        return self.connection.execute(statement, rows) if rows is not None else self.connection.execute(statement)
+
+    def rows(self, kind: type[T], statement: sa.Select[Any]) -> Iterator[T]:
+        """The rows of a query as values of a dataclass whose fields are named like the columns."""
+        return (kind(**row) for row in self.connection.execute(statement).mappings())
+
+    def row(self, kind: type[T], statement: sa.Select[Any]) -> T | None:
+        """The first row of a query, typed; None when there is none."""
+        found = self.connection.execute(statement).mappings().first()
+        return None if found is None else kind(**found)
+
+    def insert(self, table: sa.Table, **values: object) -> int:
+        """Insert one row and return its primary key."""
+        key = self.connection.execute(sa.insert(table).values(**values)).inserted_primary_key
+        if key is None:
+            message = f"{table.name} gave no primary key"
+            raise RuntimeError(message)
+        return int(key[0])
+
+    def upsert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
+        """An insert that has ON CONFLICT, in the dialect of the database; the other dialect need not be loaded."""
+        dialect = import_module(f"sqlalchemy.dialects.{self.connection.dialect.name}")
+        statement: postgresql.Insert | sqlite.Insert = dialect.insert(table)
+        return statement
+
+    def locked(self, statement: sa.Select[Any]) -> sa.Select[Any]:
+        """The query, made to lock its rows until the transaction ends; SQLite has one writer anyway.
+
+        Rows that refer to the locked ones can still be written (NO KEY UPDATE).
+        """
+        return statement.with_for_update(key_share=True)
+
+
+def in_chunks(values: Collection[T], size: int = SIZE) -> Iterator[list[T]]:
+    """The values in lists of at most so many, since a statement takes only so many; none when there are none."""
+    left = iter(values)
+    while chunk := list(islice(left, size)):
+        yield chunk
+
 
 _SQLITE_CONFLICTS = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED"})
 _SQLITE_UNUSABLE = frozenset(
@@ -108,8 +191,6 @@ def _is_bad_option(error: sa.exc.DBAPIError) -> bool:
 def _first_line(error: BaseException | None) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
-
-T = TypeVar("T")
 
 TRIES = 8
 """So often a transaction is tried that collides with others."""

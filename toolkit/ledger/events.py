@@ -13,8 +13,8 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.errors import Failed, InvalidInput
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import consumer_cursor, event, event_counter
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from toolkit.ledger.database import database_now
 from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.tables import batch, event_counter, metadata, safe_mode
-from toolkit.ledger.transaction import database_now
 from toolkit.ledger.vocabulary import BatchKind, BatchState
 
 REVISIONS = ("0001", "0002")

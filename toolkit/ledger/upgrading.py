@@ -15,11 +15,10 @@ import sqlalchemy as sa
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.opening import require_known
 from toolkit.ledger.schema_version import HEAD, REVISIONS, record, stored_revision, version_table
-from toolkit.ledger.transaction import Transaction
 
 _MODULES = {"0001": "0001_runs", "0002": "0002_run_metadata"}
 _LOCK = 0x6665656463746C  # "feedctl"; advisory locks are numbers

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import IllegalTransition, LedgerConflict
 from toolkit.ledger.jobs.ending import abort_job
 from toolkit.ledger.runs.attempts import queue_again, suspend_ahead
 from toolkit.ledger.runs.errors import InstanceSuspended, NotTerminal, RunIsActive, RunIsOver
 from toolkit.ledger.runs.finding import RunFilter, find
-from toolkit.ledger.runs.requests import ask
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
-from toolkit.ledger.runs.status import change, lock, resume
+from toolkit.ledger.runs.status import ask_owner, change, lock, resume
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.decisions import REQUESTS, CommandEffect, InstanceCommand, InstanceState, decide
 from toolkit.management.locations import AskedRange, ManagedEntity, key_after, stretches
@@ -47,7 +45,7 @@ class CommandExecutor:
         if row.run is None:
             return self._without_run(effect, key).status
         if effect is CommandEffect.ASK:
-            ask(self.tx, row.run.run_id, REQUESTS[command], self.who)
+            ask_owner(self.tx, row.run.run_id, REQUESTS[command], self.who)
             return row.status
         return self._with_run(effect, key, row.run).status
 

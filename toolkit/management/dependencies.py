@@ -11,10 +11,9 @@ from toolkit.el import NotAnInstance, format_instant
 from toolkit.entities import Feed, Process
 from toolkit.entities.repository import Repository
 from toolkit.entities.vocabulary import Kind
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import last_events
 from toolkit.ledger.runs.finding import RunFilter, find
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
 from toolkit.management.locations import Location, chosen_clusters, key_after, locations_of
 from toolkit.planning.lineage import consumers, producers

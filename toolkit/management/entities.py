@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from toolkit.entities import Feed, Process, Validity
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.state.start_check import (
@@ -24,7 +24,6 @@ from toolkit.ledger.state.start_check import (
     touch,
     touched_at,
 )
-from toolkit.ledger.transaction import Transaction
 from toolkit.management.errors import AdminsOnly
 
 

@@ -8,11 +8,10 @@ from datetime import datetime
 
 from toolkit.el import format_instant, parse_instant
 from toolkit.entities import Hold
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.state.holds import LedgerHold, NewHold, active, add, as_entity_hold, remove
-from toolkit.ledger.transaction import Transaction
 from toolkit.management.errors import EmptyRange
 
 

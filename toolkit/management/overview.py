@@ -10,13 +10,12 @@ from toolkit.el import format_instant
 from toolkit.entities import Feed, Hold, Process, Validity
 from toolkit.entities.repository import Repository
 from toolkit.ledger.batches.making import unread_batches
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.runs.finding import Span, Subject, active, failed, last_success, succeeded
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.state.holds import active as active_holds
 from toolkit.ledger.state.holds import as_entity_hold
 from toolkit.ledger.state.start_check import EVERYWHERE, SafeMode, Suspension, current_safe_mode, renewals, suspensions
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.entities import EntityStatus, entity_status
 from toolkit.management.locations import chosen_clusters, key_after, locations_of, next_minute

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolkit.el import format_instant
-from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs.process_log import LogLine, lines_of, steps_of
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.jobs.rows import StepRun
+from toolkit.ledger.jobs.steps import LogLine, lines_of, steps_of
 from toolkit.ledger.runs.finding import active, find, summary
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.errors import NotRecorded
 from toolkit.management.locations import NEWEST, AskedRange, Location, ManagedEntity, Stretch, stretches

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from toolkit.el import format_instant
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs.finding import ACTIVE, RunFilter, RunOrder, find
 from toolkit.ledger.runs.leases import owned
-from toolkit.ledger.runs.requests import open_of
 from toolkit.ledger.runs.rows import Run, RunKey
-from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.runs.status import open_requests
 from toolkit.ledger.vocabulary import LifeCycle, RequestKind, RunStatus
 from toolkit.management.locations import NEWEST, ManagedEntity, Stretch
 
@@ -207,7 +207,7 @@ def with_owners(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceR
     ids = [row.run.run_id for row in rows if row.run is not None and row.status in ACTIVE]
     if not ids:
         return tuple(rows)
-    living, asked = owned(tx, ids), {each.run_id: each.kind for each in open_of(tx, ids)}
+    living, asked = owned(tx, ids), {each.run_id: each.kind for each in open_requests(tx, ids)}
     active = frozenset(ids)
     return tuple(
         replace(row, is_owned=row.run.run_id in living, asked=asked.get(row.run.run_id))

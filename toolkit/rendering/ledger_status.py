@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TextIO
 
-from toolkit.ledger.examining import LedgerExamination, LedgerState, OpenRun
+from toolkit.ledger.opening import LedgerExamination, LedgerState, OpenRun
 from toolkit.ledger.schema_version import HEAD
 from toolkit.rendering.tables import write_table
 

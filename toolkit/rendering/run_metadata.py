@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from toolkit.ledger.batches.files import Enqueued
 from toolkit.ledger.batches.rows import BatchFile, Downstream
-from toolkit.ledger.jobs.process_log import LogLine
 from toolkit.ledger.jobs.rows import HaltedJob, SourceBatch, StartedJob, StartedStep, StepRun
+from toolkit.ledger.jobs.steps import LogLine
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.registry.sync import SyncReport
 from toolkit.ledger.runs.rows import Run

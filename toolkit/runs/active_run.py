@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
-from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.result import ExitCode, Status
 from toolkit.runs.audit import AuditTrail

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from toolkit.errors import Skipped
+from toolkit.ledger.database import in_chunks
 from toolkit.ledger.runs.starting import StartRequest
-from toolkit.ledger.transaction import in_chunks
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.active_run import ActiveRun
 from toolkit.runs.audit import AuditTrail

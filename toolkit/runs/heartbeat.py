@@ -6,7 +6,7 @@ import threading
 from types import TracebackType
 from typing import Protocol, Self
 
-from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.status import Request
 from toolkit.runs.deadline import BEATS, Deadline
 from toolkit.runs.errors import LeaseExpired, Stopped
 from toolkit.runs.orders import Orders

@@ -14,16 +14,15 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from toolkit.errors import Skipped
 from toolkit.ledger import events as happened
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.events import Event, NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, requests, starting, status
+from toolkit.ledger.runs import attempts, finding, items, leases, starting, status
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
-from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.starting import StartRequest
-from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.ledger_text import message_text, path_of, path_text
@@ -117,7 +116,7 @@ class LedgerRecorder:
         def work(tx: Transaction) -> None:
             if finding.get(tx, _id(run)).status is RunStatus.RUNNING:
                 status.change(tx, _id(run), RunStatus.SUSPENDED, reason=f"suspended by {request.requested_by}")
-            requests.honour(tx, [request.request_id])
+            status.honour_requests(tx, [request.request_id])
 
         self._write(work)
 
@@ -126,7 +125,7 @@ class LedgerRecorder:
 
         def work(tx: Transaction) -> None:
             _resume(tx, run)
-            requests.honour(tx, [request.request_id])
+            status.honour_requests(tx, [request.request_id])
 
         self._write(work)
 
@@ -186,7 +185,7 @@ def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> Beat:
         _, errors = leases.renew_many(tx, [_id(run) for run in runs if run.lease_seconds == seconds], seconds)
         lost |= {run_id: str(error) for run_id, error in errors.items()}
     ids = frozenset(map(_id, runs))
-    return Beat(renewed=ids - lost.keys(), lost=lost, requests=tuple(requests.open_of(tx, ids)))
+    return Beat(renewed=ids - lost.keys(), lost=lost, requests=tuple(status.open_requests(tx, ids)))
 
 
 def _record(tx: Transaction, run: RecordedRun, step: Step) -> None:

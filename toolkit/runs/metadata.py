@@ -9,9 +9,9 @@ from toolkit.ledger.batches import files
 from toolkit.ledger.batches.files import Enqueued
 from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs import current, ending, process_log, starting, steps
-from toolkit.ledger.jobs.process_log import LogLine
+from toolkit.ledger.jobs import current, ending, starting, steps
 from toolkit.ledger.jobs.rows import HaltedJob, JobRef, StartedJob, StepRun
+from toolkit.ledger.jobs.steps import LogLine
 from toolkit.ledger.registry import reading
 from toolkit.ledger.registry.reading import ProcessProperty
 from toolkit.ledger.registry.registration import Site
@@ -106,11 +106,11 @@ class RunMetadata:
 
     def write_log(self, run_id: int, category: str, message: str, *, step: str | None = None) -> LogLine:
         """Write an entry into the log of a run (BDRE, PROCESS_LOG)."""
-        return self.ledger.write(lambda tx: process_log.write(tx, run_id, category, message, step_name=step))
+        return self.ledger.write(lambda tx: steps.write_log(tx, run_id, category, message, step_name=step))
 
     def read_log(self, run_id: int, category: str | None = None) -> tuple[LogLine, ...]:
         """The entries of a run, of one category or all."""
-        return self.ledger.read(lambda tx: process_log.read(tx, run_id, category))
+        return self.ledger.read(lambda tx: steps.read_log(tx, run_id, category))
 
     def newest_job(self, ref: JobRef) -> Run:
         """The newest attempt of a job, whatever became of it.

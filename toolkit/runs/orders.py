@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
 from toolkit.runs.errors import RunKilled, Stopped
 

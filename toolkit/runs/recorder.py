@@ -9,9 +9,9 @@ from typing import Protocol
 from toolkit.errors import Skipped
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
-from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RunStatus
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
 from toolkit.runs.deadline import Deadline
 from toolkit.runs.errors import LeaseExpired, PauseAsked

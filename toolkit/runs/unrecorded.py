@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from toolkit.errors import Skipped
 from toolkit.ledger.runs.items import Item
-from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.status import Request
 from toolkit.runs.recorder import Beat, RecordedRun, RunOutcome, SettledLeftOver, Step
 
 

@@ -14,10 +14,9 @@ import sqlalchemy as sa
 from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, alone, key
 from tests.databases.ledgers import open_ledger
 from toolkit.errors import FeedctlError
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import DatabaseClock, Ledger, Transaction
 from toolkit.ledger.runs import starting
 from toolkit.ledger.runs.starting import StartRequest
-from toolkit.ledger.transaction import DatabaseClock, Transaction
 
 T = TypeVar("T")
 _SECONDS = 30

@@ -10,15 +10,14 @@ from tests.contract.ledger.run_model import SECONDS, Name, Wanted
 from tests.contract.ledger.samples import ORIGIN, key
 from tests.databases.ledgers import START, HandClock
 from toolkit.ledger import events
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, leases, requests, starting, status
+from toolkit.ledger.runs import attempts, finding, leases, starting, status
 from toolkit.ledger.runs.finding import RunFilter
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import lease
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, RequestKind, RunStatus
 
 _EVENT = NewEvent(kind=EventKind.UPDATED, feed="clicks", cluster="primary", instance_key="2026-03-20T12:00Z")
@@ -82,7 +81,7 @@ class RunCommands:
         return self._ledger.read(lambda tx: leases.is_owned(tx, _id(tx, name)))
 
     def ask(self, name: Name, kind: RequestKind) -> object:
-        return self._ledger.write(lambda tx: requests.ask(tx, _id(tx, name), kind, "bob")).kind.value
+        return self._ledger.write(lambda tx: status.ask_owner(tx, _id(tx, name), kind, "bob")).kind.value
 
     def append(self, count: int) -> object:
         return list(self._ledger.write(lambda tx: events.append(tx, [_EVENT] * count)))
@@ -103,7 +102,7 @@ def _contents(tx: Transaction) -> object:
         (row.resource, *names[row.run_id], row.mode.value, _seconds(row.expires_at))
         for row in tx.execute(sa.select(*columns))
     )
-    asked = sorted((*names[each.run_id], each.kind.value) for each in requests.open_of(tx, list(names)))
+    asked = sorted((*names[each.run_id], each.kind.value) for each in status.open_requests(tx, list(names)))
     return sorted(_seen(run) for run in runs), held, asked, events.newest(tx), events.cursor(tx, "machine")
 
 

@@ -10,9 +10,8 @@ import sqlalchemy as sa
 
 from tests.databases.ledgers import open_ledger
 from toolkit.ledger import events
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import Event, NewEvent
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind
 
 WRITERS = 4

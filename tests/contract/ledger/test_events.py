@@ -6,9 +6,8 @@ import pytest
 
 from tests.contract.ledger.samples import begun
 from toolkit.ledger import events
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import CursorMovedOn, Event, NewEvent, NoSuchEvent
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind
 
 

@@ -13,8 +13,8 @@ import pytest
 import sqlalchemy as sa
 
 from tests.databases.ledgers import open_ledger
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import LedgerUnavailable
-from toolkit.ledger.transaction import Transaction
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -13,17 +13,16 @@ from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, key
 from tests.databases.ledgers import HandClock, open_ledger
 from toolkit.errors import FeedctlError
 from toolkit.ledger import events
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, requests, starting, status
+from toolkit.ledger.runs import attempts, finding, items, leases, starting, status
 from toolkit.ledger.runs.finding import RunFilter
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.tables import lease
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import EventKind, LeaseMode, RequestKind, RunStatus
 
 WORKERS = 6
@@ -82,7 +81,7 @@ class _Worker:
         def renew(tx: Transaction) -> None:
             for run in _one(finding.active(tx), pick):
                 leases.renew(tx, run.run_id, LEASE_SECONDS)
-                requests.ask(tx, run.run_id, kind, "bob")
+                status.ask_owner(tx, run.run_id, kind, "bob")
 
         return renew
 

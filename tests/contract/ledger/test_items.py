@@ -7,12 +7,11 @@ import sqlalchemy as sa
 
 from tests.contract.ledger.racing import Work, racing
 from tests.contract.ledger.samples import begun, changed, key
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction, database_now
 from toolkit.ledger.runs import items
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.transaction import Transaction, database_now
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
 
 

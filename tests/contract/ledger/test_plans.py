@@ -10,10 +10,9 @@ import sqlalchemy as sa
 
 from tests.contract.ledger.samples import key
 from toolkit.ledger import events
-from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import finding, items, requests
+from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.runs import finding, items, status
 from toolkit.ledger.runs.finding import RunFilter, RunOrder, Subject
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import LifeCycle
 
 _MONTH = RunFilter(entity="clicks", clusters=("primary",), start_key="2026-03-01T00:00Z", end_key="2026-04-01T00:00Z")
@@ -40,7 +39,7 @@ PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
         "item USING INDEX ix_item_intended",
         "using ix_item_intended",
     ),
-    ("open requests", lambda tx: requests.open_of(tx, [1, 2]), "ix_request_open (run_id=?)", "ix_request_open"),
+    ("open requests", lambda tx: status.open_requests(tx, [1, 2]), "ix_request_open (run_id=?)", "ix_request_open"),
     ("new events", lambda tx: events.after(tx, 7), "PRIMARY KEY (rowid>?)", "using pk_event"),
     (
         "events of an instance",

@@ -25,7 +25,7 @@ from tests.contract.ledger.samples import (
 from tests.contract.ledger.stored_runs import instance
 from tests.databases.ledgers import START, HandClock, open_ledger
 from toolkit.errors import FeedctlError
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction, database_now
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.runs import attempts, finding, leases, starting, status
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost, NotTerminal, RunIsActive
@@ -35,7 +35,6 @@ from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.runs.starting import Started, StartRequest
 from toolkit.ledger.state import holds
 from toolkit.ledger.state.holds import NewHold
-from toolkit.ledger.transaction import Transaction, database_now
 from toolkit.ledger.vocabulary import RunStatus
 
 RACERS = 6

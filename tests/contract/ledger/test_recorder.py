@@ -15,7 +15,7 @@ from tests.databases.ledgers import HandClock, open_ledger
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, requests
+from toolkit.ledger.runs import attempts, finding, items, leases, status
 from toolkit.ledger.runs.errors import InstanceSuspended, LeaseHeld
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
@@ -124,7 +124,7 @@ def test_paths_and_messages_that_are_no_unicode_are_kept(recorder: LedgerRecorde
 
 def test_signs_of_life_renew_and_bring_requests(recorder: LedgerRecorder) -> None:
     run = recorder.start(_request())
-    recorder.ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.SUSPEND, "bob"))
+    recorder.ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob"))
     beat = recorder.beat([run])
     assert (set(beat.renewed), dict(beat.lost)) == ({1}, {})
     assert [(each.kind, each.requested_by) for each in beat.requests] == [(RequestKind.SUSPEND, "bob")]
@@ -132,12 +132,12 @@ def test_signs_of_life_renew_and_bring_requests(recorder: LedgerRecorder) -> Non
 
 def test_suspended_and_running_again(recorder: LedgerRecorder) -> None:
     run = recorder.start(_request())
-    suspend = recorder.ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.SUSPEND, "bob"))
+    suspend = recorder.ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob"))
     recorder.pause(run, suspend)
     assert (_run(recorder, run).status, recorder.beat([run]).requests) == (RunStatus.SUSPENDED, ())
     assert recorder.beat([run]).renewed == {1}
     recorder.pause(run, suspend)
-    resume = recorder.ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.RESUME, "bob"))
+    resume = recorder.ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.RESUME, "bob"))
     recorder.go_on(run, resume)
     recorder.go_on(run, resume)
     assert (_run(recorder, run).status, recorder.beat([run]).requests) == (RunStatus.RUNNING, ())
@@ -146,7 +146,7 @@ def test_suspended_and_running_again(recorder: LedgerRecorder) -> None:
 @pytest.mark.parametrize("ending", [RunStatus.KILLED, RunStatus.FAILED, RunStatus.SUCCEEDED])
 def test_a_suspended_run_can_end_in_every_way(recorder: LedgerRecorder, ending: RunStatus) -> None:
     run = recorder.start(_request())
-    recorder.pause(run, recorder.ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.SUSPEND, "bob")))
+    recorder.pause(run, recorder.ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob")))
     recorder.finish(run, RunOutcome(status=ending))
     assert _run(recorder, run).status is ending
 
@@ -201,7 +201,7 @@ def test_what_a_suspended_run_without_an_owner_left_open_is_found(ledger_url: sa
     recorder = LedgerRecorder(ledger=open_ledger(ledger_url, clock))
     first = recorder.start(_request("2026-03-20T00:00Z"))
     recorder.record(first, Step(intended=_new(0)))
-    recorder.pause(first, recorder.ledger.write(lambda tx: requests.ask(tx, 1, RequestKind.SUSPEND, "bob")))
+    recorder.pause(first, recorder.ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob")))
     assert recorder.left_over(first) == ()  # its owner lives
     clock.forward(61)
     second = recorder.start(_request())

@@ -6,21 +6,21 @@ import pytest
 
 from tests.contract.ledger.samples import begun, changed, key
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import requests
+from toolkit.ledger.runs import status
 from toolkit.ledger.runs.errors import RunIsOver, UnknownRun
-from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
 
 SUSPEND, RESUME, KILL = RequestKind.SUSPEND, RequestKind.RESUME, RequestKind.KILL
 
 
 def _asked(ledger: Ledger, run: Run, kind: RequestKind) -> Request:
-    return ledger.write(lambda tx: requests.ask(tx, run.run_id, kind, "bob"))
+    return ledger.write(lambda tx: status.ask_owner(tx, run.run_id, kind, "bob"))
 
 
 def _open(ledger: Ledger, *runs: Run) -> list[Request]:
-    return ledger.read(lambda tx: requests.open_of(tx, [each.run_id for each in runs]))
+    return ledger.read(lambda tx: status.open_requests(tx, [each.run_id for each in runs]))
 
 
 def test_a_request_is_open_until_it_is_honoured(ledger: Ledger) -> None:
@@ -28,7 +28,7 @@ def test_a_request_is_open_until_it_is_honoured(ledger: Ledger) -> None:
     asked = _asked(ledger, run, SUSPEND)
     assert (asked.run_id, asked.kind, asked.requested_by, asked.honoured_at) == (run.run_id, SUSPEND, "bob", None)
     assert _open(ledger, run) == [asked]
-    ledger.write(lambda tx: requests.honour(tx, [asked.request_id]))
+    ledger.write(lambda tx: status.honour_requests(tx, [asked.request_id]))
     assert _open(ledger, run) == []
 
 
@@ -64,7 +64,7 @@ def test_nobody_is_asked_when_the_run_is_over(ledger: Ledger) -> None:
 
 def test_nobody_is_asked_when_there_is_no_run(ledger: Ledger) -> None:
     with pytest.raises(UnknownRun):
-        ledger.write(lambda tx: requests.ask(tx, 77, KILL, "bob"))
+        ledger.write(lambda tx: status.ask_owner(tx, 77, KILL, "bob"))
 
 
 def test_the_requests_of_many_runs_come_in_the_order_of_asking(ledger: Ledger) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.tables import batch, event_counter, safe_mode
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import BatchKind, BatchState
 
 

@@ -10,7 +10,7 @@ from tests.contract.ledger.samples import alone, begun, changed, found, key, own
 from tests.databases.ledgers import START, HandClock
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs import requests, status
+from toolkit.ledger.runs import status
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import TRANSITIONS, RequestKind, RunStatus
@@ -60,10 +60,10 @@ def test_a_run_that_ends_has_its_time_reason_and_exit_code(clocked_ledger: Ledge
 
 def test_a_run_that_ends_gives_back_its_leases_and_closes_its_requests(ledger: Ledger) -> None:
     run = started(ledger).run
-    ledger.write(lambda tx: requests.ask(tx, run.run_id, RequestKind.SUSPEND, "bob"))
+    ledger.write(lambda tx: status.ask_owner(tx, run.run_id, RequestKind.SUSPEND, "bob"))
     changed(ledger, run, RunStatus.SUCCEEDED)
     assert not owned(ledger, run)
-    assert ledger.read(lambda tx: requests.open_of(tx, [run.run_id])) == []
+    assert ledger.read(lambda tx: status.open_requests(tx, [run.run_id])) == []
     assert started(ledger, key("2026-03-21T12:00Z")).run.status is RunStatus.RUNNING
 
 

@@ -14,11 +14,10 @@ from tempfile import TemporaryDirectory
 import sqlalchemy as sa
 
 from toolkit.errors import FeedctlError
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.tables import command
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.upgrading import upgrade as upgraded
 
 ROWS = 2

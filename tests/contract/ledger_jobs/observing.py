@@ -10,9 +10,8 @@ import sqlalchemy as sa
 
 from tests.contract.ledger_jobs.model import Model
 from tests.contract.ledger_jobs.model_rows import rows_of
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.tables import archive, batch, event, process, queue, run, step, step_run
-from toolkit.ledger.transaction import Transaction
 
 _QUEUE_KEY = re.compile(r"batch-(\d+)")
 

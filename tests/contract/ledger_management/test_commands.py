@@ -9,7 +9,7 @@ from tests.contract.ledger_management.commands import AT, give, last_commands, o
 from tests.unit.management.repo import managed
 from tests.unit.management.runs import eviction, execution
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import attempts, finding, items, requests
+from toolkit.ledger.runs import attempts, finding, items, status
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
@@ -27,7 +27,7 @@ def newest(ledger: Ledger, of: RunKey = KEY) -> Run | None:
 
 
 def asked_of(ledger: Ledger, run: Run) -> list[RequestKind]:
-    return [each.kind for each in ledger.read(lambda tx: requests.open_of(tx, [run.run_id]))]
+    return [each.kind for each in ledger.read(lambda tx: status.open_requests(tx, [run.run_id]))]
 
 
 def test_a_waiting_instance_is_suspended_and_resumed(ledger: Ledger) -> None:

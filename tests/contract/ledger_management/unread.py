@@ -6,8 +6,7 @@ import sqlalchemy as sa
 
 from tests.databases.ledgers import START
 from toolkit.ledger import tables
-from toolkit.ledger.database import Ledger
-from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.vocabulary import BatchKind, BatchState, ProcessKind, QueueState
 
 

@@ -8,10 +8,9 @@ from alembic.script import ScriptDirectory
 
 from tests.contract.ledger_schema.description import described
 from toolkit.ledger import migrations
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.schema_version import HEAD, REVISIONS, record, seed
 from toolkit.ledger.tables import metadata
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.upgrading import upgrade
 
 

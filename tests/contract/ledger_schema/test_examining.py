@@ -5,12 +5,11 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from tests.contract.ledger_schema.filling import fill
-from toolkit.ledger.database import Ledger
-from toolkit.ledger.examining import LedgerExamination, LedgerState, examine
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.location import LedgerLocation
+from toolkit.ledger.opening import LedgerExamination, LedgerState, examine
 from toolkit.ledger.schema_version import HEAD, version_table
 from toolkit.ledger.tables import metadata, run
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.upgrading import upgrade
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 

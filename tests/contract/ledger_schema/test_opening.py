@@ -8,12 +8,11 @@ import pytest
 import sqlalchemy as sa
 
 from tests.databases.postgresql import running_postgres
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.tables import consumer_cursor
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.upgrading import upgrade
 
 

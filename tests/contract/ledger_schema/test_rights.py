@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from tests.contract.ledger_schema.filling import fill, rows
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.tables import event_counter, metadata
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.upgrading import upgrade
 
 _GRANTS = (

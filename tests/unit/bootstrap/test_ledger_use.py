@@ -11,11 +11,10 @@ import pytest
 from tests.unit.retention.feeds import FeedText, days, run
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.bootstrap.ledger_use import LedgerUse
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.state import holds
 from toolkit.ledger.state.holds import NewHold
-from toolkit.ledger.transaction import Transaction
 from toolkit.retention.targets import FeedTarget
 
 T = TypeVar("T")

@@ -24,7 +24,7 @@ from toolkit.entities.errors import UnknownName
 from toolkit.entities.problems import ConfigError
 from toolkit.entities.repo import RepoSettings
 from toolkit.ledger.errors import UnusableLedger
-from toolkit.ledger.examining import LedgerState
+from toolkit.ledger.opening import LedgerState
 
 VARIABLES = ("FEEDCTL_LEDGER", "FEEDCTL_AUDIT", "FEEDCTL_REPO", "XDG_STATE_HOME", "LEDGER_PASSWORD")
 

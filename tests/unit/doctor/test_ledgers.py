@@ -4,7 +4,7 @@ import pytest
 
 from toolkit.doctor.findings import CheckStatus
 from toolkit.doctor.ledgers import ledger_findings
-from toolkit.ledger.examining import LedgerExamination, LedgerState
+from toolkit.ledger.opening import LedgerExamination, LedgerState
 
 
 def _examined(state: LedgerState) -> LedgerExamination:

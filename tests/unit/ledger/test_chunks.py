@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.ledger.transaction import SIZE, in_chunks
+from toolkit.ledger.database import SIZE, in_chunks
 
 
 @pytest.mark.parametrize(("count", "sizes"), [(0, []), (1, [1]), (3, [3]), (4, [3, 1]), (7, [3, 3, 1])])

@@ -14,9 +14,8 @@ import pytest
 
 from tests.unit.ledger.test_opening import batches, opened
 from toolkit.ledger import database, engine
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
-from toolkit.ledger.transaction import Transaction
 from toolkit.runs.deadline import LEASE_SECONDS
 
 

@@ -16,13 +16,12 @@ import pytest
 import sqlalchemy as sa
 
 from tests.databases.account import Account
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import open_ledger
 from toolkit.ledger.schema_version import HEAD, seed, stored_revision
 from toolkit.ledger.tables import batch, command, metadata
-from toolkit.ledger.transaction import Transaction
 
 _ROOT = Path(__file__).resolve().parents[3]
 YARN = {"CONTAINER_ID": "container_e17_1410901177871_0001_01_000001"}

@@ -11,10 +11,9 @@ import pytest
 import sqlalchemy as sa
 
 from tests.unit.ledger.test_opening import opened, write_something
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.tables import command
-from toolkit.ledger.transaction import Transaction
 
 ALONE = ["ledger.db"]
 IN_USE = ["ledger.db", "ledger.db-shm", "ledger.db-wal"]

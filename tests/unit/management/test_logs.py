@@ -6,9 +6,8 @@ from tests.databases.ledgers import START
 from tests.unit.management.repo import managed
 from tests.unit.management.runs import asked, execution
 from toolkit.ledger import tables
-from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs import process_log
-from toolkit.ledger.transaction import Transaction
+from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.jobs import steps
 from toolkit.ledger.vocabulary import ProcessKind, RunStatus
 from toolkit.management.questions import instance_logs
 from toolkit.management.rows import View
@@ -29,7 +28,7 @@ def test_an_attempt_has_the_logs_of_its_steps_and_what_it_wrote_down(sqlite_ledg
     first = execution(sqlite_ledger, "2026-03-05T02:00Z", RunStatus.FAILED)
     second = execution(sqlite_ledger, "2026-03-05T02:00Z")
     sqlite_ledger.write(lambda tx: run_steps(tx, second.run_id))
-    sqlite_ledger.write(lambda tx: process_log.write(tx, second.run_id, "import", "12 rows"))
+    sqlite_ledger.write(lambda tx: steps.write_log(tx, second.run_id, "import", "12 rows"))
     (log,) = instance_logs(sqlite_ledger, managed("count_job"), asked("2026-03-05T02:00Z"), View()).logs
     assert (log.run.attempt, log.run.log_location) == (2, "/logs/1")
     assert [(each.step, each.log_location) for each in log.steps] == [("load", "/logs/load"), ("sum", "/logs/sum")]

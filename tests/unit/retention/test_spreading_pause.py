@@ -14,7 +14,7 @@ import pytest
 
 from tests.unit.retention.acting import SharedStore, capabilities, item, target_on
 from tests.unit.runs.fakes import request
-from toolkit.ledger.runs.requests import Request
+from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
 from toolkit.retention.brake import Brake
 from toolkit.retention.gate import Gate

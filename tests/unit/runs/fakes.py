@@ -10,9 +10,9 @@ from toolkit.errors import Skipped
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.leases import Wanted
-from toolkit.ledger.runs.requests import Request
 from toolkit.ledger.runs.rows import Origin, RunKey
 from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RequestKind, RunStatus
 from toolkit.runs.audit import AuditLine
 from toolkit.runs.envelope import Envelope

@@ -18,13 +18,13 @@ from toolkit.ledger.batches.errors import (
 )
 from toolkit.ledger.batches.making import announce, enqueue_downstream
 from toolkit.ledger.batches.rows import Batch, BatchFile, Downstream, FeedInstance, NewFile, attach, joined, tokens
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import moment
 from toolkit.ledger.registry.reading import RegisteredProcess
 from toolkit.ledger.registry.reading import source as registered_source
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.runs.finding import get
 from toolkit.ledger.tables import archive, batch, file, process, queue, server, step, upstream
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import BatchState
 
 _SEPARATOR = re.compile(r"[,;\n]")

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from toolkit.ledger import events
 from toolkit.ledger.batches.errors import UnknownBatch
 from toolkit.ledger.batches.rows import Batch, Downstream, FeedInstance
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.tables import archive, batch, process, queue, step, upstream
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import BatchKind, BatchState, EventKind, QueueState
 
 _COLUMNS = [batch.c[each.name] for each in fields(Batch)]

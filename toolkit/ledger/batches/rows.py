@@ -9,8 +9,8 @@ from datetime import datetime
 from toolkit.el import format_instant, parse_instant
 from toolkit.errors import InvalidInput
 from toolkit.ledger.batches.errors import BadFile
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import batch_instance
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import BatchKind, BatchState
 
 

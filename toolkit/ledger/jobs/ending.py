@@ -10,16 +10,15 @@ import sqlalchemy as sa
 from toolkit.ledger.batches import making
 from toolkit.ledger.batches.making import announce, enqueue_downstream
 from toolkit.ledger.batches.rows import FeedInstance, attach, joined
-from toolkit.ledger.jobs.current import Job, begun_job, running_job
+from toolkit.ledger.database import Transaction
+from toolkit.ledger.jobs.current import Chain, Job, begun_job, chain_of, not_done, running_job
 from toolkit.ledger.jobs.errors import StepIsRunning, StepsNotDone
-from toolkit.ledger.jobs.resume import Chain, chain_of, not_done
 from toolkit.ledger.jobs.rows import HaltedJob, JobRef
 from toolkit.ledger.registry.reading import live_steps, locked_process
 from toolkit.ledger.runs import finding, status
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.status import change
 from toolkit.ledger.tables import archive, process, queue
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import JobMode, RunStatus
 
 

@@ -14,10 +14,10 @@ import sqlalchemy as sa
 from toolkit.ledger.batches import making
 from toolkit.ledger.batches.files import files_read_for
 from toolkit.ledger.batches.rows import FeedInstance, joined
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs import taking
-from toolkit.ledger.jobs.current import open_in_queue, unfinished_in_queue, unfinished_of
+from toolkit.ledger.jobs.current import chain_of, open_in_queue, steps_to_run, unfinished_in_queue, unfinished_of
 from toolkit.ledger.jobs.errors import BadMaxBatches, JobIsRunning, Missing, NothingEnqueued, UnreadFeed, WrongMode
-from toolkit.ledger.jobs.resume import chain_of, steps_to_run
 from toolkit.ledger.jobs.rows import JobRef, SourceBatch, StartedJob, StartedStep, key_of, queue_key
 from toolkit.ledger.jobs.taking import Edge
 from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, live_steps, locked_process
@@ -26,7 +26,6 @@ from toolkit.ledger.runs import attempts, finding
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
 from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import batch, process, queue, run
-from toolkit.ledger.transaction import Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

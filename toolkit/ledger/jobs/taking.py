@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.schema_version import SEED_BATCH_ID
 from toolkit.ledger.tables import archive, batch, batch_instance, process, queue, step, step_input, upstream
-from toolkit.ledger.transaction import Transaction, in_chunks
 from toolkit.ledger.vocabulary import BatchState, QueueState
 
 _IS_UNREAD = queue.c.target_batch_id.is_(None)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields
 
 import sqlalchemy as sa
 
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.registry.registration import ProcessEntry, Site, StepEntry, UnknownProcess, UnknownStep
 from toolkit.ledger.tables import process, process_property, step, step_input, upstream
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import ProcessKind
 
 

@@ -12,11 +12,11 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.registry.reading import Registered, registered
 from toolkit.ledger.registry.registration import ProcessEntry, Registration, ServerEntry, Site, StepEntry, config_group
 from toolkit.ledger.state import commands, start_check
 from toolkit.ledger.tables import process, process_property, resource, server, step, step_input, upstream
-from toolkit.ledger.transaction import Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

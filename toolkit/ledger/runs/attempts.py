@@ -13,12 +13,12 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.runs import finding, status
 from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
 from toolkit.ledger.tables import run
-from toolkit.ledger.transaction import Transaction
 from toolkit.ledger.vocabulary import JobMode, RunStatus
 
 _NOT_BEGUN = (RunStatus.WAITING, RunStatus.READY)

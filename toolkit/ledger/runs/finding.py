@@ -12,10 +12,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.database import SIZE, Transaction, in_chunks
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.tables import run
-from toolkit.ledger.transaction import SIZE, Transaction, in_chunks
 from toolkit.ledger.vocabulary import TRANSITIONS, LifeCycle, RunStatus
 
 ACTIVE = (RunStatus.RUNNING, RunStatus.SUSPENDED)

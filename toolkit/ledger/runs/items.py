@@ -11,11 +11,11 @@ from operator import attrgetter
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost
 from toolkit.ledger.runs.finding import OVER, get
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.tables import item, lease, run
-from toolkit.ledger.transaction import Transaction, in_chunks
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
 
 

@@ -9,12 +9,12 @@ from itertools import chain
 
 import sqlalchemy as sa
 
+from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs import status
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost
 from toolkit.ledger.runs.finding import get
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.tables import lease, resource, run
-from toolkit.ledger.transaction import Transaction, in_chunks
 from toolkit.ledger.vocabulary import LeaseMode, RunStatus
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs import attempts, leases
 from toolkit.ledger.runs.leases import Cleared, Wanted
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
-from toolkit.ledger.transaction import Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

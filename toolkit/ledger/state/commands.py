@@ -7,8 +7,8 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import command as table
-from toolkit.ledger.transaction import Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

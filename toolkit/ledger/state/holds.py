@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
 from toolkit.errors import InvalidInput
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import hold
-from toolkit.ledger.transaction import Transaction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,9 +13,9 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.errors import Skipped
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import moment
 from toolkit.ledger.tables import entity_state, safe_mode
-from toolkit.ledger.transaction import Transaction
 
 
 class SafeModeIsOn(Skipped):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.ledger.jobs.resume import StepOutcome, not_done, steps_to_run
+from toolkit.ledger.jobs.current import StepOutcome, not_done, steps_to_run
 from toolkit.ledger.registry.reading import RegisteredStep
 from toolkit.ledger.vocabulary import RunStatus
 
