@@ -15,6 +15,7 @@ from toolkit.ledger.runs.rows import Origin, RunKey
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.retention.plan import Failure, FeedPlan
+from toolkit.runs.envelope import SkippedRun
 
 if TYPE_CHECKING:
     from toolkit.retention.targets import FeedTarget
@@ -73,14 +74,13 @@ class FeedRuns:
         """
         started: list[StartedFeed] = []
         skipped: list[SkippedFeed] = []
-        for target in targets:
-            request = self._request(target)
-            try:
-                run = stack.enter_context(self.envelope.start(request))
+        wanted = tuple(targets)
+        runs = self.envelope.start_all([self._request(target) for target in wanted], stack)
+        for target, run in zip(wanted, runs, strict=True):
+            if isinstance(run, SkippedRun):
+                skipped.append(SkippedFeed(plan=_skipped_plan(target, run.reason), run=run.recorded))
+            else:
                 started.append(StartedFeed(target=target, run=run))
-            except Skipped as reason:
-                recorded = self.envelope.skip(request, reason)
-                skipped.append(SkippedFeed(plan=_skipped_plan(target, reason), run=recorded))
         return tuple(started), tuple(skipped)
 
     def _request(self, target: FeedTarget) -> StartRequest:
