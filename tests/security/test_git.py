@@ -24,7 +24,7 @@ from toolkit.config_source import (
     open_base,
     open_snapshot,
 )
-from toolkit.config_source.git import is_ignored, read_commit, run_git
+from toolkit.config_source.git import is_ignored, read_commit, read_objects, run_git
 from toolkit.linter.engine import LintRequest, lint
 
 
@@ -166,6 +166,23 @@ def test_an_object_that_a_partial_clone_lacks_is_not_fetched(tmp_path: Path) -> 
     with pytest.raises(GitFailed, match="the clone has not all objects"):
         open_base(root, "HEAD")
     assert not (tmp_path / "marker").exists()
+
+
+def test_an_object_that_the_checkout_lacks_is_no_bug(tmp_path: Path) -> None:
+    """A newer git says of an object that a partial clone left out just that it is missing."""
+    root = checkout(tmp_path / "root")
+    name = git(root, "rev-parse", "HEAD:feeds/clicks.yaml")
+    (root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    with pytest.raises(GitFailed, match="1 objects of the commit are missing.*clone it without --filter"):
+        open_base(root, "HEAD")
+
+
+def test_a_commit_that_expands_to_more_than_any_config_repo_is_not_read_into_memory(tmp_path: Path) -> None:
+    large = "a" * (1 << 20)
+    root = checkout(tmp_path / "root", {**REPO, "feeds/large.yaml": large})
+    name = git(root, "rev-parse", "HEAD:feeds/large.yaml")
+    with pytest.raises(GitFailed, match="the commit has 314572800 bytes of configuration, expected at most 256 MiB"):
+        read_objects(root, [name] * 300)
 
 
 def test_a_checkout_of_another_user_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from toolkit.config_source.errors import BadCheckout, BadCommitDate, GitFailed, 
 
 _TIMEOUT_SECONDS = 120
 
+_MOST_BYTES = 256 << 20
+"""More configuration than any repo has."""
+
 _FIXED = (
     "--no-pager",
     *("-c", "safe.bareRepository=explicit"),
@@ -227,15 +230,29 @@ def _tree_entry(line: str) -> TreeEntry:
 
 
 def read_objects(directory: Path, names: Sequence[str]) -> list[bytes]:
-    """The content of objects, in their order, by one git process."""
-    output = run_git(directory, ["cat-file", "--batch"], stdin="".join(f"{name}\n" for name in names).encode())
+    """The content of objects, in their order.
+
+    Raises:
+        GitFailed: the checkout has not all of them, or together they are larger than any config repo: git packs a text
+            that repeats itself into a thousandth, and gives it back whole.
+    """
+    asked = "".join(f"{name}\n" for name in names).encode()
+    answers = run_git(directory, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], stdin=asked).splitlines()
+    sizes = [int(size) for size in (line.rpartition(b" ")[2] for line in answers) if size.isdigit()]
+    reason = ""
+    if len(sizes) < len(names):
+        reason = f"{len(names) - len(sizes)} objects of the commit are missing; lazy fetching is off"
+    elif sum(sizes) > _MOST_BYTES:
+        reason = f"the commit has {sum(sizes)} bytes of configuration, expected at most {_MOST_BYTES >> 20} MiB"
+    if reason:
+        raise GitFailed(command=["git", "cat-file"], code=None, stderr=reason, directory=str(directory))
+    output = run_git(directory, ["cat-file", "--batch"], stdin=asked)
     contents: list[bytes] = []
     offset = 0
-    for _ in names:
-        line_end = output.index(b"\n", offset)
-        size = int(output[offset:line_end].split(b" ")[2])
-        contents.append(output[line_end + 1 : line_end + 1 + size])
-        offset = line_end + 1 + size + 1
+    for size in sizes:
+        begin = output.index(b"\n", offset) + 1
+        contents.append(output[begin : begin + size])
+        offset = begin + size + 1
     return contents
 
 
