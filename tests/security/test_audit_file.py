@@ -203,3 +203,12 @@ def test_the_rights_of_a_file_that_is_there_stay(tmp_path: Path) -> None:
     (tmp_path / "audit.jsonl").touch(mode=0o640)
     _write(AuditPlace(file=tmp_path / "audit.jsonl"))
     assert stat.S_IMODE((tmp_path / "audit.jsonl").stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root lists every folder")
+def test_a_folder_that_may_be_written_but_not_listed_will_do(tmp_path: Path) -> None:
+    """So that who writes an audit file does not see those of others."""
+    (tmp_path / "box").mkdir(mode=0o300)
+    _write(AuditPlace(file=tmp_path / "box" / "audit.jsonl"))
+    (tmp_path / "box").chmod(0o700)
+    assert (tmp_path / "box" / "audit.jsonl").read_text()

@@ -245,6 +245,19 @@ def test_a_feed_behind_a_link_shares_the_data_that_the_link_leads_to(tmp_path: P
     assert _neighbours(disk / "clicks", str(tmp_path / "data" / "views")) == []
 
 
+def test_a_feed_that_calls_the_data_of_another_its_statistics_does_not_stop_the_deletions_of_all(
+    tmp_path: Path,
+) -> None:
+    """A location without dates is one place; both feeds' holds count for the data in it."""
+    (tmp_path / "alias").symlink_to(tree(tmp_path / "disk", "clicks/2026/03/01/part"))
+    clicks = FeedText(data=f"{tmp_path}/disk/clicks/${{YEAR}}/${{MONTH}}/${{DAY}}").feed()
+    for stats in (f"{tmp_path}/disk/clicks", f"{tmp_path}/alias/clicks", f"{tmp_path}/disk"):
+        other = FeedText(name="other", data="/elsewhere/${YEAR}/${MONTH}/${DAY}", others={"stats": stats}).feed()
+        known = Neighbourhood(feeds=(clicks, other), clusters=(cluster(),), real=RealPlaces().of)
+        assert [each.feed for each in known.of(clicks, cluster())] == ["other"]
+        assert [each.feed for each in known.of(other, cluster())] == ["clicks"]
+
+
 def test_a_base_that_is_mounted_in_two_places_is_one(tmp_path: Path) -> None:
     disk = tree(tmp_path / "disk", "2026/03/01/part")
     (tmp_path / "bound").mkdir()

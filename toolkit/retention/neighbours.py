@@ -158,7 +158,8 @@ def _is_inside(sample: CanonicalPath, location: Location) -> bool:
     instance = location.base
     for name in sample.relative_to(location.base).split("/")[: location.last_depth + 1 - location.template.base_depth]:
         instance = instance.child(name)
-    return location.template.parse(location.written(instance)) is not None
+    # A location without dates is one place, and all below it is in it.
+    return instance == location.base or location.template.parse(location.written(instance)) is not None
 
 
 def _place(neighbour: Neighbour) -> str:

@@ -215,8 +215,11 @@ def _refuse_other_file(descriptor: int, folder: int, name: str) -> None:
 
 
 def _keep_name(folder: int) -> None:
-    """A file's name is in its folder, which is written to the disk by itself."""
-    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    """A file's name is in its folder, which is written to the disk by itself; not one that may not be listed."""
+    try:
+        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    except PermissionError:
+        return
     try:
         os.fsync(descriptor)
     finally:

@@ -239,9 +239,13 @@ class ContentCount:
             inner = os.open(waiting.pop(), os.O_RDONLY | NO_FOLLOW, dir_fd=current)
         except (FileNotFoundError, NotADirectoryError):
             return current, waiting
-        deeper = self._seen_in(inner)
+        deeper: list[str] = []
+        try:
+            deeper = self._seen_in(inner)
+        finally:
+            if not deeper:
+                os.close(inner)
         if not deeper:
-            os.close(inner)
             return current, waiting
         self._above.append((identity(current), waiting))
         os.close(current)
