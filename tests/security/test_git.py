@@ -173,7 +173,7 @@ def test_an_object_that_the_checkout_lacks_is_no_bug(tmp_path: Path) -> None:
     root = checkout(tmp_path / "root")
     name = git(root, "rev-parse", "HEAD:feeds/clicks.yaml")
     (root / ".git" / "objects" / name[:2] / name[2:]).unlink()
-    with pytest.raises(GitFailed, match="1 objects of the commit are missing.*clone it without --filter"):
+    with pytest.raises(GitFailed, match=r"1 objects of the commit are missing.*clone it without --filter"):
         open_base(root, "HEAD")
 
 

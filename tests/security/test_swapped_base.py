@@ -276,8 +276,7 @@ def test_a_change_is_told_by_its_code_and_what_to_do() -> None:
 def test_a_run_whose_base_is_exchanged_in_its_first_effect_deletes_nothing_else(
     tmp_path: Path, swap: Callable[[Path, Path], None]
 ) -> None:
-    """What is in hand goes, wherever its directory is now: one instance a thread; nothing else does, nor is taken for
-    gone."""
+    """What is in hand goes, wherever its directory is now: one instance a thread. All else stays, as does the other."""
     instances = [f"2026/02/{day:02d}/part" for day in range(1, 13)]
     base = tree(tmp_path / "shared" / "base", *instances)
     other = tree(tmp_path / "others" / "precious", *instances)
