@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from datetime import UTC, datetime
 
 from toolkit.el.errors import ElError, OutOfRange
@@ -15,6 +16,14 @@ _PIECES = (
     (re.compile(r"Z|\+00:00"), "'Z' or '+00:00': times are in UTC"),
     (re.compile(r"\Z"), f"nothing more after {_SHAPE}"),
 )
+_PARTS = (
+    (1, 9999, "a year from 0001 to 9999"),
+    (1, 12, "a month from 01 to 12"),
+    (1, 31, "a day from 01 to 31"),
+    (0, 23, "an hour from 00 to 23: midnight is T00:00 of the next day"),
+    (0, 59, "a minute from 00 to 59"),
+)
+_DAY = 3
 _WHOLE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})(?::00)?(?:Z|\+00:00)")
 
 
@@ -29,11 +38,11 @@ def parse_instant(text: str) -> datetime:
     match = _WHOLE.fullmatch(text)
     if match is None:
         raise _shape_error(text)
-    year, month, day, hour, minute = match.groups()
+    year, month, day, hour, minute = map(int, match.groups())
     try:
-        return datetime(int(year), int(month), int(day), int(hour), int(minute), tzinfo=UTC)
+        return datetime(year, month, day, hour, minute, tzinfo=UTC)
     except ValueError as error:
-        raise ElError(text=text, position=0, found=str(error), expected="a date and time that exist") from error
+        raise _calendar_error(match) from error
 
 
 def format_instant(instant: datetime) -> str:
@@ -74,6 +83,17 @@ def to_utc(instant: datetime) -> datetime:
         return instant.astimezone(UTC)
     except OverflowError as error:
         raise OutOfRange(text=instant.isoformat()) from error
+
+
+def _calendar_error(match: re.Match[str]) -> ElError:
+    """The first part that no calendar or clock has, with what it can be."""
+    text, (year, month, *_) = match.string, map(int, match.groups())
+    for part, (least, most, what) in enumerate(_PARTS, 1):
+        if not least <= int(match[part]) <= most:
+            return ElError(text=text, position=match.start(part), found=match[part], expected=what)
+    last = monthrange(year, month)[1]
+    expected = f"a day from 01 to {last}, which {year:04}-{month:02} has"
+    return ElError(text=text, position=match.start(_DAY), found=match[_DAY], expected=expected)
 
 
 def _shape_error(text: str) -> ElError:

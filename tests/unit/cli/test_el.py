@@ -37,7 +37,7 @@ def test_json_says_what_was_asked_too(feedctl: Feedctl) -> None:
         ("today(x,0)", "2026-03-01T06:40Z", "UTC", "at character 7: found 'x', expected a whole number"),
         ("latest(0)", "2026-03-01T06:40Z", "UTC", "latest"),
         ("today(0,0)", "2026-03-01T06:40", "UTC", "expected 'Z' or '+00:00'"),
-        ("today(0,0)", "2026-02-30T06:40Z", "UTC", "expected a date and time that exist"),
+        ("today(0,0)", "2026-02-30T06:40Z", "UTC", "found '30', expected a day from 01 to 28, which 2026-02 has"),
         ("today(0,0)", "2026-03-01T06:40Z", "Europe/Berln", "Europe/Berlin"),
         ("currentYear(99999999,0,0,0)", "2026-03-01T06:40Z", "UTC", "in the years 1 to 9999"),
     ],

@@ -45,10 +45,27 @@ def test_another_shape_is_an_error_at_its_place(text: str, position: int, found:
     assert (caught.value.text, caught.value.position, caught.value.found) == (text, position, found)
 
 
-@pytest.mark.parametrize("text", ["2026-02-29T00:00Z", "2026-13-01T00:00Z", "2026-01-01T24:00Z", "0000-01-01T00:00Z"])
-def test_a_date_or_time_that_does_not_exist_is_an_error(text: str) -> None:
-    with pytest.raises(ElError, match="expected a date and time that exist"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0000-01-01T00:00Z", "at character 1: found '0000', expected a year from 0001 to 9999"),
+        ("2026-13-20T00:00Z", "at character 6: found '13', expected a month from 01 to 12"),
+        ("2026-00-20T24:00Z", "at character 6: found '00', expected a month from 01 to 12"),
+        ("2026-04-32T00:00Z", "at character 9: found '32', expected a day from 01 to 31"),
+        ("2026-04-31T00:00Z", "at character 9: found '31', expected a day from 01 to 30, which 2026-04 has"),
+        ("2026-02-29T00:00Z", "at character 9: found '29', expected a day from 01 to 28, which 2026-02 has"),
+        ("1900-02-29T00:00Z", "at character 9: found '29', expected a day from 01 to 28, which 1900-02 has"),
+        ("2026-01-01T24:00Z", "found '24', expected an hour from 00 to 23: midnight is T00:00 of the next day"),
+        ("2026-01-01T00:60Z", "at character 15: found '60', expected a minute from 00 to 59"),
+    ],
+)
+def test_a_date_or_time_that_does_not_exist_is_an_error_that_names_the_part_and_what_it_can_be(
+    text: str, message: str
+) -> None:
+    with pytest.raises(ElError) as caught:
         parse_instant(text)
+    assert str(caught.value).startswith(f'"{text}": ')
+    assert str(caught.value).endswith(message)
 
 
 def test_the_message_counts_characters_from_one() -> None:
