@@ -35,11 +35,8 @@ from toolkit.cli.streams import printable_streams
 from toolkit.errors import InvalidInput
 from toolkit.linter.rules import RULES
 from toolkit.printable import in_place, on_one_line, printable, styled
-from toolkit.rendering.lint_github import lint_github
-from toolkit.rendering.lint_json import lint_json
-from toolkit.rendering.lint_sarif import lint_sarif
-from toolkit.rendering.lint_terminal import lint_terminal_text
-from toolkit.rendering.lint_text import lint_text
+from toolkit.rendering.lint import lint_terminal_text, lint_text
+from toolkit.rendering.lint_formats import lint_github, lint_json, lint_sarif
 from toolkit.rendering.markdown import code, escaped
 from toolkit.rendering.tables import write_table
 

@@ -55,7 +55,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.state.holds import NewHold, add
 from toolkit.ledger.tables import hold
 from toolkit.linter.rules import RULES
-from toolkit.rendering.lint_sarif import lint_sarif
+from toolkit.rendering.lint_formats import lint_sarif
 
 ROOT = Path(__file__).parents[2]
 NODE_IDS = re.findall(r"(tests/\S+\.py)::(\w+)", __doc__)

@@ -46,7 +46,7 @@ def show(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Out
     """Show whether safe mode is on, since when and why."""
     from toolkit.cli.opened import opened_with_settings
     from toolkit.management.entities import safe_mode_state
-    from toolkit.rendering.entity_states import safe_mode_document, safe_mode_line
+    from toolkit.rendering.overview import safe_mode_document, safe_mode_line
 
     with opened_with_settings(config_repo, env, writing=False) as (ledger, _):
         state = safe_mode_state(ledger)
@@ -59,7 +59,7 @@ def show(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Out
 def _switch(reason: str | None, config_repo: str | None, env: str | None, output: Output, *, on: bool) -> None:
     from toolkit.cli.opened import opened_with_settings
     from toolkit.management.entities import switch_safe_mode
-    from toolkit.rendering.entity_states import safe_mode_document, safe_mode_line
+    from toolkit.rendering.overview import safe_mode_document, safe_mode_line
     from toolkit.runs.identity import current_user
 
     with opened_with_settings(config_repo, env, writing=True) as (ledger, settings):

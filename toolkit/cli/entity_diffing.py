@@ -52,14 +52,14 @@ def render(diff: EntityDiff, form: DiffFormat) -> str:
     """The difference in a form; what only one form needs is loaded for that form only."""
     match form:
         case DiffFormat.JSON:
-            from toolkit.rendering.entity_diff_document import entity_diff_json
+            from toolkit.rendering.entity_diff import entity_diff_json
 
             return entity_diff_json(diff)
         case DiffFormat.MARKDOWN:
-            from toolkit.rendering.entity_diff_markdown import entity_diff_markdown
+            from toolkit.rendering.entity_diff import entity_diff_markdown
 
             return entity_diff_markdown(diff)
         case DiffFormat.TEXT:
-            from toolkit.rendering.entity_diff_text import entity_diff_text
+            from toolkit.rendering.entity_diff import entity_diff_text
 
             return entity_diff_text(diff)

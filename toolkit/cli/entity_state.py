@@ -97,9 +97,8 @@ def _command(repository: Repository, name: str, cluster: str | None, reason: str
 
 
 def _print(report: EntityReport, output: Output, *, done: str = "", already: str = "") -> None:
-    from toolkit.rendering.cells import STATUS_STYLES
-    from toolkit.rendering.entity_states import STATE_COLUMNS, state_document, state_rows
-    from toolkit.rendering.tables import write_table
+    from toolkit.rendering.overview import STATE_COLUMNS, state_document, state_rows
+    from toolkit.rendering.tables import STATUS_STYLES, write_table
 
     if output is Output.JSON:
         print_json(state_document(report))

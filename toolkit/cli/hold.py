@@ -49,7 +49,7 @@ def add(
     from toolkit.entities.holds import Hold
     from toolkit.ledger.state.holds import as_entity_hold
     from toolkit.management.holds import KnownHold, add_hold, hold_range
-    from toolkit.rendering.entity_states import hold_document
+    from toolkit.rendering.overview import hold_document
     from toolkit.runs.identity import current_user
 
     first, until = hold_range(start, end)
@@ -76,7 +76,7 @@ def list_holds(
     """List the holds, those of holds.yaml too."""
     from toolkit.cli.opened import opened
     from toolkit.management.holds import known_holds
-    from toolkit.rendering.entity_states import HOLD_COLUMNS, hold_document, hold_rows
+    from toolkit.rendering.overview import HOLD_COLUMNS, hold_document, hold_rows
     from toolkit.rendering.tables import write_table
 
     with opened(config_repo, env, writing=False) as (ledger, repository):

@@ -6,9 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from toolkit.cli.options import Output, print_json
-from toolkit.rendering.cells import STATUS_STYLES
 from toolkit.rendering.instances import answer_document, answer_table, instance_document, instance_table
-from toolkit.rendering.tables import write_table
+from toolkit.rendering.tables import STATUS_STYLES, write_table
 
 if TYPE_CHECKING:
     from toolkit.management.commands import CommandResult

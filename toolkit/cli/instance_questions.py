@@ -90,9 +90,8 @@ def summary(
     from toolkit.cli.instance_filters import asked_range, managed_by
     from toolkit.cli.opened import opened
     from toolkit.management.questions import instance_summary
-    from toolkit.rendering.cells import STATUS_STYLES
     from toolkit.rendering.instances import SUMMARY_COLUMNS, summary_document, summary_rows
-    from toolkit.rendering.tables import write_table
+    from toolkit.rendering.tables import STATUS_STYLES, write_table
 
     asked = asked_range(start, end)
     with opened(config_repo, env, writing=False) as (ledger, repository):
@@ -120,9 +119,8 @@ def logs(
     from toolkit.cli.instance_given import Given
     from toolkit.cli.opened import opened
     from toolkit.management.questions import instance_logs
-    from toolkit.rendering.cells import STATUS_STYLES
-    from toolkit.rendering.instance_logs import LOG_COLUMNS, log_document, log_rows
-    from toolkit.rendering.tables import write_table
+    from toolkit.rendering.instances import LOG_COLUMNS, log_document, log_rows
+    from toolkit.rendering.tables import STATUS_STYLES, write_table
 
     options = Given(filter_by=tuple(filter_by or ()), all_attempts=all_attempts)
     asked, view, clusters = asked_range(start, end), view_of(options), filters_of(options.filter_by).clusters
@@ -147,9 +145,8 @@ def dependencies(
     from toolkit.el import parse_instant
     from toolkit.management.dependencies import instance_dependencies
     from toolkit.management.locations import chosen_clusters, runnable
-    from toolkit.rendering.cells import STATUS_STYLES
-    from toolkit.rendering.instance_dependencies import DEPENDENCY_COLUMNS, dependency_document, dependency_rows
-    from toolkit.rendering.tables import write_table
+    from toolkit.rendering.instances import DEPENDENCY_COLUMNS, dependency_document, dependency_rows
+    from toolkit.rendering.tables import STATUS_STYLES, write_table
 
     instant = parse_instant(start)
     with opened(config_repo, env, writing=False) as (ledger, repository):

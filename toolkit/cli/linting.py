@@ -104,23 +104,23 @@ def render(report: LintReport, form: LintFormat, prefixes: Prefixes, *, colours:
     """
     match form:
         case LintFormat.JSON:
-            from toolkit.rendering.lint_json import lint_json
+            from toolkit.rendering.lint_formats import lint_json
 
             return lint_json(report)
         case LintFormat.SARIF:
-            from toolkit.rendering.lint_sarif import lint_sarif
+            from toolkit.rendering.lint_formats import lint_sarif
 
             return lint_sarif(report, RULES, prefixes.in_checkout)
         case LintFormat.GITHUB:
-            from toolkit.rendering.lint_github import lint_github
+            from toolkit.rendering.lint_formats import lint_github
 
             return lint_github(report, prefixes.in_checkout)
         case LintFormat.TEXT if colours:
-            from toolkit.rendering.lint_terminal import lint_terminal_text
+            from toolkit.rendering.lint import lint_terminal_text
 
             return lint_terminal_text(report, RULES, prefixes.shown)
         case LintFormat.TEXT:
-            from toolkit.rendering.lint_text import lint_text
+            from toolkit.rendering.lint import lint_text
 
             return lint_text(report, RULES, prefixes.shown)
 

@@ -16,10 +16,10 @@ from toolkit.cli.printing import Keeps, print_result
 from toolkit.clock import SystemClock
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import FeedctlError, InvalidInput
-from toolkit.rendering.formats import ResultFormat
 from toolkit.rendering.progress import LoggedProgress
 from toolkit.rendering.retention import one_document, render
 from toolkit.rendering.retention_document import failure_document
+from toolkit.rendering.tables import ResultFormat
 from toolkit.runs.lifeline import lifeline
 
 if TYPE_CHECKING:

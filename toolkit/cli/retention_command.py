@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolkit.cli import retention_options as options
 from toolkit.cli.options import ConfigRepo, Env
-from toolkit.rendering.formats import ResultFormat
+from toolkit.rendering.tables import ResultFormat
 
 
 def retention(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from toolkit.rendering.formats import ResultFormat
+from toolkit.rendering.tables import ResultFormat
 
 Feeds = Annotated[list[str] | None, typer.Option("--feed", metavar="NAME", help="A feed; may be given more than once.")]
 All = Annotated[bool, typer.Option("--all", help="All feeds of the config repo.")]

@@ -23,7 +23,7 @@ def answering() -> Iterator[None]:
     try:
         yield
     except FeedctlError as error:
-        from toolkit.rendering.errors_as_json import error_document
+        from toolkit.rendering.run_metadata import error_document
 
         print_json({"error": error_document(error)})
         raise

@@ -45,8 +45,7 @@ def status(
 
 
 def _print(found: Overview) -> None:
-    from toolkit.rendering.entity_states import safe_mode_line
-    from toolkit.rendering.overview import OVERVIEW_COLUMNS, STATE_STYLES, overview_rows
+    from toolkit.rendering.overview import OVERVIEW_COLUMNS, STATE_STYLES, overview_rows, safe_mode_line
     from toolkit.rendering.tables import write_table
 
     if found.safe_mode.is_on:
@@ -55,8 +54,7 @@ def _print(found: Overview) -> None:
 
 
 def _print_stale(found: Overview) -> None:
-    from toolkit.rendering.entity_states import safe_mode_line
-    from toolkit.rendering.overview import stale_lines
+    from toolkit.rendering.overview import safe_mode_line, stale_lines
 
     if found.safe_mode.is_on:
         print(safe_mode_line(found.safe_mode))

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from toolkit.doctor.findings import CheckStatus, worst
-from toolkit.rendering.cells import cell
-from toolkit.rendering.tables import write_table
+from toolkit.rendering.tables import cell, write_table
 
 if TYPE_CHECKING:
     from toolkit.doctor.findings import Checked

@@ -1,17 +1,19 @@
-"""Instances, what commands did to them, and where their logs are: as rows of a table and as JSON documents."""
+"""Instances, what commands did to them, their logs and dependencies: as rows of a table and as JSON documents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from toolkit.rendering.cells import cell, moment_cell, moment_value
+from toolkit.rendering.tables import cell, moment_cell, moment_value
 
 if TYPE_CHECKING:
     from toolkit.ledger.runs.rows import Run
     from toolkit.management.commands import Answer, CommandResult
-    from toolkit.management.questions import InstanceList, InstanceSummary
+    from toolkit.management.dependencies import Dependency, InstanceDependencies
+    from toolkit.management.questions import InstanceList, InstanceLogs, InstanceSummary, RunLog
     from toolkit.management.rows import InstanceRow
+
 
 Rows = Iterator[Sequence[str]]
 
@@ -25,10 +27,10 @@ def instance_table(found: InstanceList) -> tuple[Sequence[str], Rows]:
         *(("source",) if has_copies else ()),
     )
     rest = ("instance", "status", "attempt", "started", "ended", "log", "note")
-    return (*first, *rest), (_cells(row, first) for row in found.rows)
+    return (*first, *rest), (_row_cells(row, first) for row in found.rows)
 
 
-def _cells(row: InstanceRow, first: Sequence[str]) -> list[str]:
+def _row_cells(row: InstanceRow, first: Sequence[str]) -> list[str]:
     known = {"life-cycle": str(row.life_cycle), "cluster": row.cluster, "source": row.counterpart}
     run = row.run
     return [
@@ -147,4 +149,108 @@ def answer_document(result: CommandResult) -> dict[str, object]:
         "life_cycle": result.life_cycle,
         "changed": result.changed,
         "instances": answers,
+    }
+
+
+LOG_COLUMNS = ("cluster", "instance", "attempt", "what", "status", "started", "application", "log")
+
+
+def log_rows(found: InstanceLogs) -> Iterator[Sequence[str]]:
+    """A row for each attempt, one for each of its steps, one for each line that it wrote down."""
+    for each in found.logs:
+        yield from _log_rows(each)
+
+
+def _log_rows(log: RunLog) -> Iterator[Sequence[str]]:
+    run = log.run
+    first = (run.cluster, run.instance_key, str(run.attempt))
+    status, started = str(run.status), moment_cell(run.started_at)
+    yield (*first, "run", status, started, cell(run.application_id), cell(run.log_location))
+    for step in log.steps:
+        what = f"step {step.step}" if step.attempt == 1 else f"step {step.step} ({step.attempt})"
+        where = cell(step.application_id), cell(step.log_location)
+        yield (*first, cell(what), str(step.status), moment_cell(step.started_at), *where)
+    for line in log.lines:
+        what = f"{line.category} of step {line.step}" if line.step else line.category
+        yield (*first, cell(what), "-", moment_cell(line.logged_at), "-", cell(line.message))
+
+
+def log_document(found: InstanceLogs) -> dict[str, object]:
+    """Logs as JSON."""
+    return {"name": found.name, "life_cycle": found.life_cycle, "logs": [_log_document(each) for each in found.logs]}
+
+
+def _log_document(log: RunLog) -> dict[str, object]:
+    run = log.run
+    return {
+        "cluster": run.cluster,
+        "counterpart": run.counterpart or None,
+        "instance": run.instance_key,
+        "attempt": run.attempt,
+        "status": run.status,
+        **run_document(run),
+        "steps": [
+            {
+                "name": each.step,
+                "attempt": each.attempt,
+                "status": each.status,
+                "application_id": each.application_id,
+                "log": each.log_location,
+                "started_at": moment_value(each.started_at),
+                "ended_at": moment_value(each.ended_at),
+            }
+            for each in log.steps
+        ],
+        "lines": [
+            {
+                "step": each.step,
+                "category": each.category,
+                "message": each.message,
+                "at": moment_value(each.logged_at),
+            }
+            for each in log.lines
+        ],
+    }
+
+
+DEPENDENCY_COLUMNS = ("cluster", "relation", "kind", "name", "through", "where", "instance", "state")
+
+
+def dependency_rows(found: InstanceDependencies) -> Iterator[Sequence[str]]:
+    """A row for each instance that has to do with the one in question."""
+    for cluster, dependencies in found.dependencies:
+        yield from ((cluster, *_dependency_cells(each)) for each in dependencies)
+
+
+def _dependency_cells(each: Dependency) -> Sequence[str]:
+    where = f"{each.cluster} from {each.counterpart}" if each.counterpart else each.cluster
+    what = each.instance_key or each.note
+    return (str(each.relation), str(each.kind), each.name, cell(each.through), where, cell(what), cell(each.state))
+
+
+def dependency_document(found: InstanceDependencies) -> dict[str, object]:
+    """Dependencies as JSON."""
+    return {
+        "name": found.name,
+        "kind": found.kind,
+        "instance": found.instance_key,
+        "clusters": [
+            {"cluster": cluster, "dependencies": [_dependency_document(each) for each in dependencies]}
+            for cluster, dependencies in found.dependencies
+        ],
+    }
+
+
+def _dependency_document(each: Dependency) -> dict[str, object]:
+    return {
+        "relation": each.relation,
+        "kind": each.kind,
+        "name": each.name,
+        "through": each.through,
+        "cluster": each.cluster,
+        "counterpart": each.counterpart or None,
+        "life_cycle": each.life_cycle,
+        "instance": each.instance_key,
+        "note": each.note or None,
+        "state": each.state,
     }

@@ -6,9 +6,9 @@ import json
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from toolkit.rendering.formats import ResultFormat
 from toolkit.rendering.retention_document import item_line, summary, whole
 from toolkit.rendering.retention_text import plain_lines
+from toolkit.rendering.tables import ResultFormat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

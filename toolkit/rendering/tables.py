@@ -1,21 +1,63 @@
-"""Tables of text: rich on a terminal, aligned plain columns in a pipe or a log."""
+"""Tables of text, and what stands in their cells: rich on a terminal, aligned plain columns in a pipe or a log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
-from typing import TextIO, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import TextIO
 
+from toolkit.ledger.errors import moment
 from toolkit.printable import on_one_line
+
+
+class ResultFormat(StrEnum):
+    """The values of `--output` of an action."""
+
+    TEXT = "text"
+    """A table on a terminal, plain lines elsewhere."""
+    JSON = "json"
+    """One document."""
+    JSONL = "jsonl"
+    """One line for each item, then one for the whole."""
+
+
+NOTHING = "-"
+"""Stands where there is nothing, so that columns can be counted."""
+
+STATUS_STYLES: Mapping[str, str] = {
+    "waiting": "dim",
+    "ready": "cyan",
+    "running": "cyan",
+    "succeeded": "green",
+    "failed": "bold red",
+    "killed": "red",
+    "timed_out": "red",
+    "suspended": "yellow",
+    "skipped": "yellow",
+}
+"""Styles of statuses, on a terminal."""
+
+
+def cell(text: object) -> str:
+    """A value; what is not printable in it must not forge a line or move the cursor."""
+    return NOTHING if text is None or text == "" else on_one_line(str(text))
+
+
+def moment_cell(instant: datetime | None) -> str:
+    """A moment, to the second."""
+    return NOTHING if instant is None else moment(instant)
+
+
+def moment_value(instant: datetime | None) -> str | None:
+    """A moment in a JSON document, to the second."""
+    return None if instant is None else moment(instant)
+
 
 MOST_RICH = 300
 """A longer table is plain on a terminal too: rich takes 0.7 ms for a row, and nobody reads that much on one screen."""
 
 NO_STYLES: Mapping[str, str] = {}
-
-_Writer: TypeAlias = Callable[[Sequence[str], Iterable[Sequence[str]], TextIO, Mapping[str, str]], None]
-_TERMINAL = "toolkit.rendering.terminal_table"
-"""Loaded for a terminal alone: rich takes longer to load than most commands to answer."""
 
 
 def write_table(
@@ -31,8 +73,7 @@ def write_table(
     """
     lines = [[on_one_line(text) for text in row] for row in rows]
     if stream.isatty() and len(lines) <= MOST_RICH:
-        write_rich: _Writer = import_module(_TERMINAL).write_rich
-        write_rich(columns, lines, stream, styles)
+        _write_rich(columns, lines, stream, styles)
     else:
         _write_plain(columns, lines, stream)
 
@@ -45,3 +86,17 @@ def _write_plain(columns: Sequence[str], rows: list[list[str]], stream: TextIO) 
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() + "\n"
+
+
+def _write_rich(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], stream: TextIO, styles: Mapping[str, str]
+) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        table.add_row(*(Text(text, style=styles.get(text, "")) for text in row))
+    Console(file=stream).print(table)

@@ -11,9 +11,7 @@ from toolkit.el import parse_instant
 from toolkit.entities import Kind
 from toolkit.linter.entity_diff import Comparison, EntityChange, EntityDiff, HoldsChange, ValueChange
 from toolkit.planning.blast_radius import Effect, EffectKind, InstanceRange
-from toolkit.rendering.entity_diff_document import entity_diff_json
-from toolkit.rendering.entity_diff_markdown import entity_diff_markdown
-from toolkit.rendering.entity_diff_text import entity_diff_text
+from toolkit.rendering.entity_diff import entity_diff_json, entity_diff_markdown, entity_diff_text
 
 TIME = parse_instant("2026-03-20T00:00Z")
 RANGE = InstanceRange(count=480, first=TIME - timedelta(days=30), end=TIME - timedelta(days=10))

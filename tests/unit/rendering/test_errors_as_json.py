@@ -7,7 +7,7 @@ from toolkit.errors import Refused
 from toolkit.ledger.jobs.errors import Missing, NothingEnqueued
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.state.start_check import SafeModeIsOn
-from toolkit.rendering.errors_as_json import error_document
+from toolkit.rendering.run_metadata import error_document
 
 
 class TooManyHTTPCalls(Refused):

@@ -9,9 +9,7 @@ from typing import Any
 from tests.unit.rendering.lint_reports import CLICKS, FINDING, report
 from toolkit.linter.findings import Severity
 from toolkit.linter.rules import RULES
-from toolkit.rendering.lint_github import lint_github
-from toolkit.rendering.lint_json import lint_json
-from toolkit.rendering.lint_sarif import lint_sarif
+from toolkit.rendering.lint_formats import lint_github, lint_json, lint_sarif
 
 NOWHERE = replace(FINDING, file="b.json", line=0, column=0, end_column=0, key="", hint="")
 

@@ -9,8 +9,7 @@ import pytest
 from tests.unit.rendering.lint_reports import FINDING, SOURCE, report
 from toolkit.linter.findings import Finding, Severity
 from toolkit.linter.rules import RULES
-from toolkit.rendering.lint_terminal import lint_terminal_text
-from toolkit.rendering.lint_text import lint_text, summary
+from toolkit.rendering.lint import lint_terminal_text, lint_text, summary
 
 
 def carets(finding: Finding, source: str) -> tuple[str, str]:

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.retention.feeds import FeedText, days, run
 from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
 from toolkit.entities import Hold
-from toolkit.rendering.formats import ResultFormat
 from toolkit.rendering.retention import render
+from toolkit.rendering.tables import ResultFormat
 from toolkit.rendering.terminal_progress import TerminalProgress
 
 

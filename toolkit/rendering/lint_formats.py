@@ -1,9 +1,9 @@
-"""A lint report as SARIF 2.1.0, for code scanning and editors."""
+"""A lint report for programs: one JSON document, SARIF 2.1.0 for code scanning, GitHub's workflow commands."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
 from toolkit import __version__
@@ -11,6 +11,46 @@ from toolkit.el import format_instant
 from toolkit.linter.findings import Finding, Severity
 from toolkit.linter.report import LintReport
 from toolkit.linter.rule import Rule
+from toolkit.rendering.lint import summary
+from toolkit.result import SCHEMA_VERSION
+
+
+def lint_json(report: LintReport) -> str:
+    """The report; paths are those in the config repo, columns count characters from 1 on."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "failed": report.failed,
+        "time": format_instant(report.time),
+        "environments": list(report.environments),
+        "base": report.base,
+        "files": len(report.files),
+        "counts": {
+            **{str(severity): number for severity, number in report.counts.items()},
+            "suppressed": len(report.suppressed),
+            "baselined": len(report.baselined),
+        },
+        "findings": [_finding(each) for each in report.findings],
+        "suppressed": [{**_finding(each.finding), "reason": each.reason} for each in report.suppressed],
+        "baselined": [_finding(each) for each in report.baselined],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "rule": finding.rule,
+        "severity": str(finding.severity),
+        "file": finding.file,
+        "line": finding.line,
+        "column": finding.column,
+        "end_column": finding.end_column,
+        "key": finding.key,
+        "message": finding.message,
+        "hint": finding.hint,
+        "environments": list(finding.environments),
+        "fingerprint": finding.fingerprint,
+    }
+
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS: Mapping[Severity, str] = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -106,3 +146,43 @@ def _rule(rule: Rule) -> Json:
 
 def _help(rule: Rule, example: str) -> str:
     return "\n\n".join([rule.rationale, "Not so:", example.format(rule.bad), "But so:", example.format(rule.good)])
+
+
+_COMMANDS: Mapping[Severity, str] = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFO: "notice",
+}
+_IN_MESSAGES = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_IN_PROPERTIES = {**_IN_MESSAGES, ":": "%3A", ",": "%2C"}
+
+
+def lint_github(report: LintReport, prefix: str = "") -> str:
+    """One command for each finding, then a summary for the log.
+
+    Args:
+        report: what was found.
+        prefix: of the config repo in the checkout, for example ``config/``.
+    """
+    lines = [_command(finding, prefix) for finding in report.findings]
+    return "".join(f"{line}\n" for line in (*lines, summary(report)))
+
+
+def _command(finding: Finding, prefix: str) -> str:
+    properties = ",".join(f"{name}={_escaped(value, _IN_PROPERTIES)}" for name, value in _properties(finding, prefix))
+    text = finding.message + (f"\n{finding.hint}" if finding.hint else "")
+    return f"::{_COMMANDS[finding.severity]} {properties}::{_escaped(text, _IN_MESSAGES)}"
+
+
+def _properties(finding: Finding, prefix: str) -> Iterator[tuple[str, str]]:
+    yield "file", prefix + finding.file
+    if finding.line:
+        yield "line", str(finding.line)
+        yield "col", str(finding.column)
+    if finding.line and finding.end_column > finding.column:
+        yield "endColumn", str(finding.end_column)
+    yield "title", finding.rule
+
+
+def _escaped(text: str, replacements: Mapping[str, str]) -> str:
+    return "".join(replacements.get(character, character) for character in text)

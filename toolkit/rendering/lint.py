@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping
+from io import StringIO
 
 from toolkit.el import format_instant
 from toolkit.linter.findings import Finding, Severity
@@ -35,10 +36,10 @@ def lint_text(report: LintReport, rules: Mapping[str, Rule], prefix: str = "") -
         rules: all rules by identifier; why a rule is there stands below its first finding.
         prefix: stands before each file's path, for example ``config/``.
     """
-    return "".join(f"{''.join(text for text, _ in line)}\n" for line in report_lines(report, rules, prefix))
+    return "".join(f"{''.join(text for text, _ in line)}\n" for line in _report_lines(report, rules, prefix))
 
 
-def report_lines(report: LintReport, rules: Mapping[str, Rule], prefix: str) -> Iterator[Line]:
+def _report_lines(report: LintReport, rules: Mapping[str, Rule], prefix: str) -> Iterator[Line]:
     """The report line by line: the findings, then a summary."""
     explained: set[str] = set()
     for finding in report.findings:
@@ -128,3 +129,21 @@ def _width(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me"}:
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def lint_terminal_text(report: LintReport, rules: Mapping[str, Rule], prefix: str = "") -> str:
+    """The report with colours; lines keep their length, so that the terminal wraps them and carets stay in place.
+
+    Args:
+        report: what was found.
+        rules: all rules by identifier.
+        prefix: stands before each file's path.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    stream = StringIO()
+    console = Console(file=stream, force_terminal=True, highlight=False, markup=False, emoji=False)
+    for line in _report_lines(report, rules, prefix):
+        console.print(Text.assemble(*line), soft_wrap=True)
+    return stream.getvalue()
