@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from toolkit.cli.boundary import run_process
 from toolkit.cli.doctor import doctor
-from toolkit.cli.process import run_process
 
 app = typer.Typer(add_completion=False)
 app.command()(doctor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from toolkit.cli.process import run_process
+from toolkit.cli.boundary import run_process
 from toolkit.cli.retention_command import retention
 
 app = typer.Typer(add_completion=False)

@@ -27,11 +27,9 @@ from rich.text import Text
 
 from tests.unit.config_source.checkouts import checkout
 from tests.unit.rendering.lint_reports import FINDING, report
-from toolkit.cli.boundary import run_app
-from toolkit.cli.logs import log_to_stderr
+from toolkit.cli.boundary import log_to_stderr, run_app
 from toolkit.cli.main import main
-from toolkit.cli.printing import Keeps, encoded, print_result
-from toolkit.cli.streams import printable_streams
+from toolkit.cli.streams import Keeps, encoded, print_result, printable_streams
 from toolkit.errors import InvalidInput
 from toolkit.linter.rules import RULES
 from toolkit.printable import in_place, on_one_line, printable, styled

@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.config_source.checkouts import REPO, checkout, git, write
-from toolkit.cli.lint_files import BaselineFile
-from toolkit.cli.linting import LintOptions, lint_config_repo
-from toolkit.cli.reference_time import reference_time
+from toolkit.cli.linting import BaselineFile, LintOptions, lint_config_repo
+from toolkit.cli.option_values import reference_time
 from toolkit.config_source import (
     Snapshot,
     SnapshotId,

@@ -1,23 +1,26 @@
-"""The one place where errors become messages and exit codes (DESIGN section 2, STYLE H20)."""
+"""The one place where a process begins and ends, and errors become messages and exit codes (DESIGN section 2)."""
 
 from __future__ import annotations
 
+import gc
+import logging
 import os
 import platform
 import sys
 import tempfile
+import time
 import traceback
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from toolkit import __version__
-from toolkit.cli.logs import log_to_stderr
-from toolkit.cli.streams import printable_streams
+from toolkit.cli.streams import printable_streams, say, silence, stand_in_for_closed_streams
 from toolkit.errors import FeedctlError, InvalidInput, NotYet, Refused, Skipped
+from toolkit.printable import on_one_line
 from toolkit.result import ExitCode, Status
 from toolkit.runs.errors import Stopped
+from toolkit.runs.submitted import gateway_port, stderr_of_parent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,20 +45,6 @@ def run_app(app: typer.Typer, argv: Sequence[str] | None = None) -> int:
         return code
 
 
-def stand_in_for_closed_streams() -> None:
-    """Let streams that this process was started without (`>&-`, `2>&-`) go nowhere; Python has None for them.
-
-    Their descriptors are taken as well: the next file that is opened, such as the audit file, would get one of them,
-    and with it what other programs write there.
-    """
-    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            if not _is_open(descriptor):
-                silence(descriptor)
-            stream = open(os.devnull, "w" if descriptor else "r", encoding="utf-8")  # noqa: SIM115, PTH123 - until the end
-            setattr(sys, name, stream)
-
-
 def exit_code_of(error: FeedctlError) -> ExitCode:
     """The exit code that an error of ours stands for."""
     if isinstance(error, Stopped):
@@ -74,36 +63,6 @@ def status_of(error: FeedctlError) -> Status:
     """The status of a run that ended with an error of ours before it had a result."""
     by_code = {status.exit_code: status for status in Status}
     return error.status if isinstance(error, Stopped) else by_code[exit_code_of(error)]
-
-
-def say(message: str) -> None:
-    """Tell the user on standard error; when nobody reads it any more, that changes nothing."""
-    try:
-        sys.stderr.write(message + "\n")
-        sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        silence(2)
-    except UnicodeEncodeError:
-        sys.stderr.write(message.encode("ascii", "backslashreplace").decode() + "\n")
-
-
-def silence(descriptor: int) -> None:
-    """Let a standard stream that nobody reads go nowhere, so that Python's own flush at the end does not fail."""
-    with suppress(OSError):
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        if nowhere == descriptor:  # it was free
-            os.set_inheritable(descriptor, True)
-            return
-        os.dup2(nowhere, descriptor)
-        os.close(nowhere)
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
 
 
 def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
@@ -159,3 +118,41 @@ def _bug_report(trace: str) -> str:
     except OSError as error:
         place = f"no report file could be written ({error}); please send this to the maintainers: {versions}, {command}"
     return f"{trace}\nfeedctl: this is a bug in feedctl; {place}"
+
+
+_NEW_OBJECTS = 200_000
+"""So many between two looks for cycles: a command makes hardly any, and Python's 700 cost a fifth of its start."""
+
+
+def run_process(app: typer.Typer) -> NoReturn:
+    """Run a command line program, and end the process with its exit code.
+
+    Args:
+        app: as for `run_app`.
+    """
+    gc.set_threshold(_NEW_OBJECTS)
+    code = run_app(app)
+    gc.freeze()  # at its end Python would look at every object once more, though the memory goes back as a whole
+    raise SystemExit(code)
+
+
+def log_to_stderr(level: int = logging.WARNING) -> None:
+    """Send the logs of the process to standard error.
+
+    spark-submit joins a Python driver's two streams into its own standard output (seen with 3.5 and 4.1), where a log
+    line would break a JSON result; then standard error is led to the parent's own.
+    """
+    if gateway_port(os.environ) is not None:
+        stderr_of_parent()
+    handler = logging.StreamHandler(sys.stderr)
+    formatter = _OneLine("ts=%(asctime)sZ level=%(levelname)s logger=%(name)s %(message)s", "%Y-%m-%dT%H:%M:%S")
+    formatter.converter = time.gmtime  # instants in UTC, as everywhere in feedctl
+    handler.setFormatter(formatter)
+    logging.basicConfig(handlers=[handler], level=level)
+
+
+class _OneLine(logging.Formatter):
+    """An entry is one line, whatever is quoted in it; only a traceback has more of its own."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - named by logging
+        return on_one_line(super().formatMessage(record))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolkit.bootstrap.result_store import result_place
-from toolkit.cli.printing import encoded
+from toolkit.cli.streams import encoded
 from toolkit.el import CanonicalPath, without_credentials
 from toolkit.errors import Failed, InvalidInput
 from toolkit.storage import FileKind, FileSystem, NotFound, PermissionDenied, StorageError, WrongKind

@@ -8,27 +8,97 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli import entity_state
-from toolkit.cli.completion import entity_names
 from toolkit.cli.entity_diff import diff_entities
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, entity_names, print_json, print_rows
 
 if TYPE_CHECKING:
+    from toolkit.entities.repository import Repository
     from toolkit.entities.structure import Entity
+    from toolkit.management.entities import EntityCommand, EntityReport
 
 app = typer.Typer(no_args_is_help=True)
 app.command("diff")(diff_entities)
-app.command("status")(entity_state.status)
-app.command("suspend")(entity_state.suspend)
-app.command("resume")(entity_state.resume)
-app.command("touch")(entity_state.touch)
 
 EntityName = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="The name of the entity.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="A feed or a process.")]
+_Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is shown and recorded.")]
 
 
 @app.callback()
 def entity() -> None:
     """List, show, compare and look up entities; suspend and resume feeds and processes."""
+
+
+@app.command("status")
+def status(
+    name: _Name,
+    cluster: ClusterName = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Show whether a feed or process is submitted, running, suspended or completed, on each cluster."""
+    from toolkit.cli.opened import opened
+    from toolkit.management.entities import entity_report
+    from toolkit.management.locations import chosen_clusters, runnable
+
+    with opened(config_repo, env, writing=False) as (ledger, repository):
+        entity = runnable(repository, name)
+        clusters = chosen_clusters(repository, entity, () if cluster is None else (cluster,))
+        _print_report(entity_report(ledger, entity, clusters), output)
+
+
+@app.command("suspend")
+def suspend(
+    name: _Name,
+    cluster: ClusterName = None,
+    reason: _Reason = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Let no run of a feed or process start, on one cluster or on all; what runs goes on."""
+    from toolkit.cli.opened import opened
+    from toolkit.management.entities import suspend_entity
+
+    with opened(config_repo, env, writing=True) as (ledger, repository):
+        report = suspend_entity(ledger, _command(repository, name, cluster, reason))
+    _print_report(report, output, done="suspended", already="is suspended already")
+
+
+@app.command("resume")
+def resume(
+    name: _Name,
+    cluster: ClusterName = None,
+    reason: _Reason = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Let runs of a feed or process start again."""
+    from toolkit.cli.opened import opened
+    from toolkit.management.entities import resume_entity
+
+    with opened(config_repo, env, writing=True) as (ledger, repository):
+        report = resume_entity(ledger, _command(repository, name, cluster, reason))
+    where = "there" if cluster else "anywhere"
+    _print_report(report, output, done="resumed", already=f"is not suspended {where} by itself")
+
+
+@app.command("touch")
+def touch(
+    name: _Name,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Say that a feed or process was scheduled anew: `feedctl status --stale` counts from now on."""
+    from toolkit.cli.opened import opened
+    from toolkit.management.entities import touch_entity
+
+    with opened(config_repo, env, writing=True) as (ledger, repository):
+        report = touch_entity(ledger, _command(repository, name, None, None))
+    _print_report(report, output, done="touched", already="is so already")
 
 
 @app.command("list")
@@ -47,18 +117,14 @@ def list_entities(
 ) -> None:
     """List the entities, those of a kind, tag, group or owner."""
     from toolkit.bootstrap.config import load_repository
-    from toolkit.cli.filters import kind_of, tags_of
+    from toolkit.cli.option_values import kind_of, tags_of
     from toolkit.entities.repository import Selection
-    from toolkit.rendering.tables import write_table
 
     selection = Selection(kind=kind_of(kind), tags=tags_of(tag or []), groups=tuple(group or ()), owner=owner)
     repository = load_repository(config_repo, env)
     rows = [_row(each, repository.file_of(each.name)) for each in repository.select(selection)]
-    if output is Output.JSON:
-        print_json({"entities": rows})
-        return
     columns = ("kind", "name", "owner", "groups", "tags", "file")
-    write_table(columns, ([_cell(row[column]) for column in columns] for row in rows), sys.stdout)
+    print_rows(output, lambda: {"entities": rows}, columns, ([_cell(row[each]) for each in columns] for row in rows))
 
 
 @app.command("show")
@@ -97,7 +163,6 @@ def show_dependencies(
 ) -> None:
     """Print what an entity depends on, and what depends on it."""
     from toolkit.bootstrap.config import load_repository
-    from toolkit.rendering.tables import write_table
 
     repository = load_repository(config_repo, env)
     graph = repository.graph
@@ -105,12 +170,10 @@ def show_dependencies(
         "depends on": graph.depends_on(name, transitive=transitive),
         "is depended on by": graph.depended_on_by(name, transitive=transitive),
     }
-    if output is Output.JSON:
-        keyed = {side.replace(" ", "_"): list(names) for side, names in sides.items()}
-        print_json({"entity": name, "transitive": transitive, **keyed})
-        return
-    rows = [(name, side, repository.entity(each).KIND, each) for side, names in sides.items() for each in names]
-    write_table(("entity", "relation", "kind", "name"), rows, sys.stdout)
+    keyed = {side.replace(" ", "_"): list(names) for side, names in sides.items()}
+    rows = ((name, side, repository.entity(each).KIND, each) for side, names in sides.items() for each in names)
+    document = {"entity": name, "transitive": transitive, **keyed}
+    print_rows(output, lambda: document, ("entity", "relation", "kind", "name"), rows)
 
 
 @app.command("lookup")
@@ -154,3 +217,22 @@ def _cell(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ",".join(value) or "-"
     return str(value) if value is not None else "-"
+
+
+def _command(repository: Repository, name: str, cluster: str | None, reason: str | None) -> EntityCommand:
+    from toolkit.management.entities import EntityCommand
+    from toolkit.management.locations import chosen_clusters, runnable
+    from toolkit.runs.identity import current_user
+
+    entity = runnable(repository, name)
+    chosen_clusters(repository, entity, () if cluster is None else (cluster,))
+    return EntityCommand(entity=entity, cluster=cluster, who=current_user(), reason=reason)
+
+
+def _print_report(report: EntityReport, output: Output, *, done: str = "", already: str = "") -> None:
+    from toolkit.rendering.overview import STATE_COLUMNS, state_document, state_rows
+    from toolkit.rendering.tables import STATUS_STYLES
+
+    if report.is_changed is not None and output is Output.TEXT:
+        print(f"{report.name} {done}" if report.is_changed else f"{report.name} {already}; nothing was changed")
+    print_rows(output, lambda: state_document(report), STATE_COLUMNS, state_rows(report), STATUS_STYLES)

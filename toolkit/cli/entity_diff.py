@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from toolkit.cli.options import ConfigRepo, Env
+
+if TYPE_CHECKING:
+    from toolkit.clock import Clock
+    from toolkit.linter.entity_diff import EntityDiff
 
 
 class DiffFormat(StrEnum):
@@ -32,9 +39,57 @@ def diff_entities(
     form: Annotated[DiffFormat, typer.Option("--format", help="How to print the differences.")] = DiffFormat.TEXT,
 ) -> None:
     """Print what is different since a commit, who depends on it, and what retention would do with the data."""
-    from toolkit.cli.entity_diffing import DiffOptions, diff_config_repo, render
-    from toolkit.cli.printing import print_result
+    from toolkit.cli.streams import print_result
     from toolkit.clock import SystemClock
 
     options = DiffOptions(ref=ref, config_repo=config_repo, environment=env, time=time)
     print_result(render(diff_config_repo(options, SystemClock()), form))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiffOptions:
+    """The options as the user gave them.
+
+    Attributes:
+        ref: what to compare with.
+        config_repo: None: FEEDCTL_REPO, else the nearest parent with a repo.yaml.
+        environment: None: the repo's default one.
+        time: None: of the commit.
+    """
+
+    ref: str
+    config_repo: str | None
+    environment: str | None
+    time: str | None
+
+
+def diff_config_repo(options: DiffOptions, clock: Clock) -> EntityDiff:
+    """The difference that the options mean.
+
+    Raises:
+        InvalidInput: there is no config repo, no such commit or environment, or the time is none.
+    """
+    from toolkit.cli.option_values import reference_time
+    from toolkit.config_source import find_repo, named_repo, open_base, open_snapshot
+    from toolkit.linter.collect import Base
+    from toolkit.linter.entity_diff import entity_diff
+
+    configured = options.config_repo
+    location = find_repo(Path.cwd(), os.environ) if configured is None else named_repo(configured)
+    snapshot = open_snapshot(location)
+    base = Base(ref=options.ref, snapshot=open_base(location, options.ref))
+    time = reference_time(options.time, snapshot, clock, base.snapshot)
+    return entity_diff(snapshot, base, options.environment, time)
+
+
+def render(diff: EntityDiff, form: DiffFormat) -> str:
+    """The difference in a form."""
+    from toolkit.rendering.entity_diff import entity_diff_json, entity_diff_markdown, entity_diff_text
+
+    match form:
+        case DiffFormat.JSON:
+            return entity_diff_json(diff)
+        case DiffFormat.MARKDOWN:
+            return entity_diff_markdown(diff)
+        case DiffFormat.TEXT:
+            return entity_diff_text(diff)

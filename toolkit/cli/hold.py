@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli.completion import entity_names
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, entity_names, print_json, print_rows
 
 if TYPE_CHECKING:
     from toolkit.entities.holds import Hold
@@ -77,16 +75,12 @@ def list_holds(
     from toolkit.cli.opened import opened
     from toolkit.management.holds import known_holds
     from toolkit.rendering.overview import HOLD_COLUMNS, hold_document, hold_rows
-    from toolkit.rendering.tables import write_table
 
     with opened(config_repo, env, writing=False) as (ledger, repository):
         if feed is not None:
             repository.feed(feed)
         found = known_holds(ledger, repository.holds, feed)
-    if output is Output.JSON:
-        print_json({"holds": [hold_document(each) for each in found]})
-    else:
-        write_table(HOLD_COLUMNS, hold_rows(found), sys.stdout)
+    print_rows(output, lambda: {"holds": [hold_document(each) for each in found]}, HOLD_COLUMNS, hold_rows(found))
 
 
 @app.command("remove")

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli import instance_commands, instance_questions
-from toolkit.cli import instance_options as given
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli import instance_options as options
+from toolkit.cli.instance_options import InstanceOptions
+from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_rows
 
 if TYPE_CHECKING:
-    from toolkit.cli.instance_given import Given
-    from toolkit.ledger.vocabulary import LifeCycle
     from toolkit.planning.listing import ListedInstance
 
 app = typer.Typer(no_args_is_help=True)
-app.command("status")(instance_questions.status)
-app.command("running")(instance_questions.running)
 
 
 @app.callback()
@@ -28,97 +22,295 @@ def instance() -> None:
     """Look at the instances of feeds and processes: planned, running and over; pause, end and rerun them."""
 
 
-@app.command("list")
-def list_instances(
-    name: given.Name,
-    start: given.StartOfList = None,
-    end: given.End = None,
+@app.command("status")
+def status(
+    name: options.Name,
+    start: options.Start = None,
+    end: options.End = None,
     cluster: ClusterName = None,
-    life_cycle: given.RecordedCycle = None,
-    filter_by: given.FilterBy = None,
-    order_by: given.Ordered = given.OrderBy.INSTANCE,
-    sort_order: given.Sorted = None,
-    offset: given.Offset = 0,
-    limit: given.Limit = None,
-    all_attempts: given.AllAttempts = False,
+    life_cycle: options.Cycle = None,
+    filter_by: options.FilterBy = None,
+    order_by: options.Ordered = options.OrderBy.INSTANCE,
+    sort_order: options.Sorted = None,
+    offset: options.Offset = 0,
+    limit: options.Limit = None,
+    all_attempts: options.AllAttempts = False,
     config_repo: ConfigRepo = None,
     env: Env = None,
     output: OutputAs = Output.TEXT,
 ) -> None:
-    """List the instances in [start, end) with their paths or partitions; with --life-cycle, the runs there were."""
-    from toolkit.cli.filters import MissingOption
-    from toolkit.cli.instance_given import Given
+    """Show the state of each instance in [start, end): what has not run yet is waiting."""
+    from toolkit.cli.instance_answers import answer, print_instances
+    from toolkit.management.questions import instance_status
 
-    where = _Where(name, start, end, cluster, config_repo, env, output)
-    options = Given(
+    asked = InstanceOptions(
+        name=name,
+        start=start,
+        end=end,
+        cluster=cluster,
+        life_cycle=life_cycle,
         filter_by=tuple(filter_by or ()),
         order_by=order_by,
         sort_order=sort_order,
         offset=offset,
         limit=limit,
         all_attempts=all_attempts,
+        config_repo=config_repo,
+        env=env,
     )
-    if life_cycle is not None:
-        _print_recorded(where, life_cycle, options)
-        return
-    if start is None:
-        raise MissingOption(option="--start", command="instance list")
-    options.require_none()
-    _print_planned(where, start)
+    print_instances(answer(asked, instance_status), output)
 
 
-app.command("summary")(instance_questions.summary)
-app.command("logs")(instance_questions.logs)
-app.command("dependencies")(instance_questions.dependencies)
-app.command("suspend")(instance_commands.suspend)
-app.command("resume")(instance_commands.resume)
-app.command("kill")(instance_commands.kill)
-app.command("rerun")(instance_commands.rerun)
+@app.command("running")
+def running(
+    name: options.Name,
+    cluster: ClusterName = None,
+    life_cycle: options.EachCycle = None,
+    filter_by: options.FilterBy = None,
+    order_by: options.Ordered = options.OrderBy.INSTANCE,
+    sort_order: options.Sorted = None,
+    offset: options.Offset = 0,
+    limit: options.Limit = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Show what of a feed or process is running now, whatever its time."""
+    from toolkit.cli.instance_answers import answer_running, print_instances
+
+    asked = InstanceOptions(
+        name=name,
+        cluster=cluster,
+        life_cycle=life_cycle,
+        filter_by=tuple(filter_by or ()),
+        order_by=order_by,
+        sort_order=sort_order,
+        offset=offset,
+        limit=limit,
+        config_repo=config_repo,
+        env=env,
+    )
+    print_instances(answer_running(asked), output)
 
 
-@dataclass(frozen=True, slots=True)
-class _Where:
-    """What both lists are told, in the order of the options."""
+@app.command("list")
+def list_instances(
+    name: options.Name,
+    start: options.StartOfList = None,
+    end: options.End = None,
+    cluster: ClusterName = None,
+    life_cycle: options.RecordedCycle = None,
+    filter_by: options.FilterBy = None,
+    order_by: options.Ordered = options.OrderBy.INSTANCE,
+    sort_order: options.Sorted = None,
+    offset: options.Offset = 0,
+    limit: options.Limit = None,
+    all_attempts: options.AllAttempts = False,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """List the instances in [start, end) with their paths or partitions; with --life-cycle, the runs there were."""
+    asked = InstanceOptions(
+        name=name,
+        start=start,
+        end=end,
+        cluster=cluster,
+        life_cycle=life_cycle,
+        filter_by=tuple(filter_by or ()),
+        order_by=order_by,
+        sort_order=sort_order,
+        offset=offset,
+        limit=limit,
+        all_attempts=all_attempts,
+        config_repo=config_repo,
+        env=env,
+    )
+    if life_cycle is None:
+        _print_planned(asked, output)
+    else:
+        _print_recorded(asked, output)
 
-    name: str
-    start: str | None
-    end: str | None
-    cluster: str | None
-    config_repo: str | None
-    env: str | None
-    output: Output
+
+@app.command("summary")
+def summary(
+    name: options.Name,
+    start: options.StartOfAll = None,
+    end: options.End = None,
+    cluster: ClusterName = None,
+    life_cycle: options.Cycle = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Count the instances in [start, end) by status and cluster."""
+    from toolkit.cli.instance_answers import answer
+    from toolkit.management.questions import instance_summary
+    from toolkit.rendering.instances import SUMMARY_COLUMNS, summary_document, summary_rows
+    from toolkit.rendering.tables import STATUS_STYLES
+
+    asked = InstanceOptions(
+        name=name, start=start, end=end, cluster=cluster, life_cycle=life_cycle, config_repo=config_repo, env=env
+    )
+    found = answer(asked, lambda ledger, managed, asked_range, _view: instance_summary(ledger, managed, asked_range))
+    print_rows(output, lambda: summary_document(found), SUMMARY_COLUMNS, summary_rows(found), STATUS_STYLES)
 
 
-def _print_recorded(where: _Where, life_cycle: LifeCycle, options: Given) -> None:
-    from toolkit.cli.instance_filters import asked_range, filters_of, managed_by, view_of
-    from toolkit.cli.instance_printing import print_instances
+@app.command("logs")
+def logs(
+    name: options.Name,
+    start: options.Start = None,
+    end: options.End = None,
+    cluster: ClusterName = None,
+    life_cycle: options.Cycle = None,
+    filter_by: options.FilterBy = None,
+    all_attempts: options.AllAttempts = False,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Show where the logs of instances and of their steps are, and what they wrote down about themselves."""
+    from toolkit.cli.instance_answers import answer
+    from toolkit.management.questions import instance_logs
+    from toolkit.rendering.instances import LOG_COLUMNS, log_document, log_rows
+    from toolkit.rendering.tables import STATUS_STYLES
+
+    asked = InstanceOptions(
+        name=name,
+        start=start,
+        end=end,
+        cluster=cluster,
+        life_cycle=life_cycle,
+        filter_by=tuple(filter_by or ()),
+        all_attempts=all_attempts,
+        config_repo=config_repo,
+        env=env,
+    )
+    found = answer(asked, instance_logs)
+    print_rows(output, lambda: log_document(found), LOG_COLUMNS, log_rows(found), STATUS_STYLES)
+
+
+@app.command("dependencies")
+def dependencies(
+    name: options.Name,
+    start: options.OneStart,
+    cluster: ClusterName = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Show what an instance is made from, what is made from it, and how that is."""
     from toolkit.cli.opened import opened
+    from toolkit.el import parse_instant
+    from toolkit.management.dependencies import instance_dependencies
+    from toolkit.management.locations import chosen_clusters, runnable
+    from toolkit.rendering.instances import DEPENDENCY_COLUMNS, dependency_document, dependency_rows
+    from toolkit.rendering.tables import STATUS_STYLES
+
+    instant = parse_instant(start)
+    with opened(config_repo, env, writing=False) as (ledger, repository):
+        entity = runnable(repository, name)
+        clusters = chosen_clusters(repository, entity, () if cluster is None else (cluster,))
+        found = instance_dependencies(ledger, repository, entity, clusters, instant)
+    print_rows(output, lambda: dependency_document(found), DEPENDENCY_COLUMNS, dependency_rows(found), STATUS_STYLES)
+
+
+def _command(verb: str, help_text: str) -> Callable[..., None]:
+    """A command that takes nothing but the instances."""
+
+    def command(
+        name: options.Name,
+        start: options.NeededStart,
+        end: options.End = None,
+        cluster: ClusterName = None,
+        life_cycle: options.Cycle = None,
+        filter_by: options.FilterBy = None,
+        reason: options.Reason = None,
+        config_repo: ConfigRepo = None,
+        env: Env = None,
+        output: OutputAs = Output.TEXT,
+    ) -> None:
+        from toolkit.cli.instance_answers import carry_out, print_answers
+
+        asked = InstanceOptions(
+            name=name,
+            start=start,
+            end=end,
+            cluster=cluster,
+            life_cycle=life_cycle,
+            filter_by=tuple(filter_by or ()),
+            config_repo=config_repo,
+            env=env,
+        )
+        print_answers(carry_out(verb, asked, reason), output)
+
+    command.__doc__ = help_text
+    return app.command(verb)(command)
+
+
+_command("suspend", "Pause instances: what waits does not start, what runs pauses before its next effect.")
+_command("resume", "Let suspended instances go on.")
+_command("kill", "End instances: what runs stops before its next effect, what waits never starts by itself.")
+
+
+@app.command("rerun")
+def rerun(
+    name: options.Name,
+    start: options.NeededStart,
+    end: options.End = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="From the first step; otherwise from the one that failed.")
+    ] = False,
+    cluster: ClusterName = None,
+    life_cycle: options.Cycle = None,
+    filter_by: options.FilterBy = None,
+    reason: options.Reason = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Make instances that are over ready for another attempt."""
+    from toolkit.cli.instance_answers import carry_out, print_answers
+
+    asked = InstanceOptions(
+        name=name,
+        start=start,
+        end=end,
+        cluster=cluster,
+        life_cycle=life_cycle,
+        filter_by=tuple(filter_by or ()),
+        config_repo=config_repo,
+        env=env,
+    )
+    print_answers(carry_out("rerun", asked, reason, is_forced=force), output)
+
+
+def _print_recorded(asked: InstanceOptions, output: Output) -> None:
+    from toolkit.cli.instance_answers import answer, print_instances
     from toolkit.management.questions import recorded_instances
 
-    asked, view, clusters = (
-        asked_range(where.start, where.end),
-        view_of(options),
-        filters_of(options.filter_by).clusters,
-    )
-    with opened(where.config_repo, where.env, writing=False) as (ledger, repository):
-        managed = managed_by(repository, where.name, life_cycle, where.cluster, clusters)
-        print_instances(recorded_instances(ledger, managed, asked, view), where.output)
+    print_instances(answer(asked, recorded_instances), output)
 
 
-def _print_planned(where: _Where, start: str) -> None:
+def _print_planned(asked: InstanceOptions, output: Output) -> None:
     from toolkit.bootstrap.config import load_repository
+    from toolkit.cli.option_values import MissingOption
     from toolkit.el import parse_instant
     from toolkit.planning.listing import list_instances as listed
-    from toolkit.rendering.tables import write_table
 
-    until = None if where.end is None else parse_instant(where.end)
-    repository = load_repository(where.config_repo, where.env)
-    rows = _rows(listed(repository, where.name, parse_instant(start), until, where.cluster))
+    if asked.start is None:
+        raise MissingOption(option="--start", command="instance list")
+    asked.require_no_choice()
+    end = None if asked.end is None else parse_instant(asked.end)
+    repository = load_repository(asked.config_repo, asked.env)
+    rows = _rows(listed(repository, asked.name, parse_instant(asked.start), end, asked.cluster))
     columns = ("cluster", "instance", "what", "where")
-    if where.output is Output.JSON:
-        print_json({"name": where.name, "instances": [dict(zip(columns, row, strict=True)) for row in rows]})
-    else:
-        write_table(columns, rows, sys.stdout)
+    print_rows(
+        output,
+        lambda: {"name": asked.name, "instances": [dict(zip(columns, row, strict=True)) for row in rows]},
+        columns,
+        rows,
+    )
 
 
 def _rows(instances: Iterator[ListedInstance]) -> Iterator[tuple[str, str, str, str]]:

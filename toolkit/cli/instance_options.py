@@ -1,13 +1,14 @@
-"""The options that the commands of `feedctl instance` share."""
+"""The options of `feedctl instance`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from toolkit.cli.completion import entity_names
+from toolkit.cli.options import entity_names
 from toolkit.ledger.vocabulary import LifeCycle
 
 
@@ -91,3 +92,40 @@ Offset = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Leave
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.")]
 AllAttempts = Annotated[bool, typer.Option("--all-attempts", help="All attempts, not only the newest.")]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is recorded.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceOptions:
+    """The options of a command on instances, as they were given; one that a command does not have says nothing."""
+
+    name: str
+    start: str | None = None
+    end: str | None = None
+    cluster: str | None = None
+    life_cycle: LifeCycle | None = None
+    filter_by: tuple[str, ...] = ()
+    order_by: OrderBy = OrderBy.INSTANCE
+    sort_order: SortOrder | None = None
+    offset: int = 0
+    limit: int | None = None
+    all_attempts: bool = False
+    config_repo: str | None = None
+    env: str | None = None
+
+    def require_no_choice(self) -> None:
+        """Refuse options that would have no effect on planned instances, rather than ignore them.
+
+        Raises:
+            BadOption: one that chooses or arranges runs was given.
+        """
+        from toolkit.cli.option_values import BadOption
+
+        for field in fields(self):
+            found = getattr(self, field.name)
+            if field.name in _OF_RUNS and found != field.default:
+                option = f"--{field.name.replace('_', '-')}"
+                expected = "--life-cycle beside it: only runs that were recorded can be chosen so"
+                raise BadOption(option=option, found=str(found), expected=expected)
+
+
+_OF_RUNS = {"filter_by", "order_by", "sort_order", "offset", "limit", "all_attempts"}

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
-from toolkit.cli.ledger_sync import sync
 from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli.run_options import answering
 
 app = typer.Typer(no_args_is_help=True)
-app.command("sync")(sync)
+
+AllowDirty = Annotated[bool, typer.Option("--allow-dirty", help="Register a checkout with uncommitted changes.")]
 
 
 @app.callback()
 def ledger() -> None:
     """Look after the ledger: the SQL database of runs, leases, batches and events."""
+
+
+@app.command("sync")
+def sync(config_repo: ConfigRepo = None, env: Env = None, allow_dirty: AllowDirty = False) -> None:
+    """Register the processes of the config repo: steps, properties, and who enqueues whom. The answer is JSON."""
+    with answering():
+        from toolkit.bootstrap.registering import sync_ledger
+        from toolkit.clock import SystemClock
+        from toolkit.rendering.run_metadata import sync_document
+        from toolkit.runs.identity import current_user
+
+        who = current_user()
+        report = sync_ledger(config_repo, env, who=who, allow_dirty=allow_dirty, clock=SystemClock())
+        print_json(sync_document(report))
 
 
 @app.command("upgrade")

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from toolkit import __version__
-from toolkit.cli import admin, doctor, el, entity, hold, instance, ledger, lint, new_repo, schema, status
-from toolkit.cli.boundary import run_app
-from toolkit.cli.process import run_process
+from toolkit.cli import admin, doctor, el, entity, hold, instance, ledger, lint, shipped, status
+from toolkit.cli.boundary import run_app, run_process
 from toolkit.cli.run import app as run_calls
 
 app = typer.Typer(name="feedctl", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -24,8 +23,8 @@ app.add_typer(admin.app, name="admin")
 app.command("status")(status.status)
 app.command("doctor")(doctor.doctor)
 app.command("lint")(lint.lint)
-app.command("init")(new_repo.create)
-app.command("schema")(schema.print_schema)
+app.command("init")(shipped.create)
+app.command("schema")(shipped.print_schema)
 
 
 def _print_version(asked: bool) -> None:

@@ -1,10 +1,10 @@
-"""The options that several commands share, and their JSON output."""
+"""The options that several commands share, and how their results are printed."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -40,3 +40,39 @@ def print_json(document: Mapping[str, object]) -> None:
     # Not json.dump: it writes each word by itself, which takes longer than all else for a long list.
     text = json.dumps({"schema_version": SCHEMA_VERSION, **document}, indent=2, ensure_ascii=False)
     sys.stdout.write(f"{text}\n")
+
+
+def print_rows(
+    output: Output,
+    document: Callable[[], Mapping[str, object]],
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    styles: Mapping[str, str] | None = None,
+) -> None:
+    """Print what was found: its JSON document, or its rows as a table.
+
+    Args:
+        output: which of both.
+        document: makes the document.
+        columns: the headings of the table.
+        rows: of the table; not looked at for the document.
+        styles: as for `toolkit.rendering.tables.write_table`.
+    """
+    from toolkit.rendering.tables import write_table
+
+    if output is Output.JSON:
+        print_json(document())
+    else:
+        write_table(columns, rows, sys.stdout, styles or {})
+
+
+def entity_names(incomplete: str) -> list[str]:
+    """The names of entities that begin so; none without a usable config repo, since nobody reads an error here."""
+    from toolkit.bootstrap.config import load_repository
+    from toolkit.errors import FeedctlError
+
+    try:
+        names = [entity.name for entity in load_repository(None, None).entities()]
+    except FeedctlError:
+        return []
+    return [name for name in names if name.startswith(incomplete)]

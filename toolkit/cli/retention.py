@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.eviction import RetentionOptions, evict
-from toolkit.cli.boundary import exit_code_of, say, status_of
+from toolkit.cli.boundary import exit_code_of, status_of
 from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
-from toolkit.cli.printing import Keeps, print_result
+from toolkit.cli.streams import Keeps, print_result, say
 from toolkit.clock import SystemClock
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import FeedctlError, InvalidInput

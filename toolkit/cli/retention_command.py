@@ -26,7 +26,7 @@ def retention(
 ) -> int:
     """Evict the instances that are older than the retention limit of their feed."""
     from toolkit.bootstrap.eviction import RetentionOptions
-    from toolkit.cli.filters import tags_of
+    from toolkit.cli.option_values import tags_of
     from toolkit.cli.retention import Delivery, failures_delivered, nominal_time_of, run_retention
     from toolkit.retention import FeedChoice
 

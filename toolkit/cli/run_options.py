@@ -1,19 +1,26 @@
-"""The options of `feedctl run`, and their values."""
+"""The options of `feedctl run`, their values, and what every call does around itself."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli.completion import entity_names
+from toolkit.cli.options import entity_names, print_json
+from toolkit.errors import FeedctlError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from toolkit.ledger.batches.rows import FeedInstance, NewFile
     from toolkit.ledger.jobs.rows import JobRef
+    from toolkit.runs.job_io import JobIo
+    from toolkit.runs.metadata import RunMetadata
+
 
 Process = Annotated[
     str, typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The process that runs.")
@@ -98,17 +105,14 @@ def instance_key(option: str, text: str) -> str:
     Raises:
         BadOption: the text is no instant.
     """
-    from toolkit.cli.filters import BadOption
-    from toolkit.el import ElError, format_instant, parse_instant
+    from toolkit.cli.option_values import instant_of
+    from toolkit.el import format_instant
 
-    try:
-        return format_instant(parse_instant(text))
-    except ElError as error:
-        raise BadOption(option=option, found=text, expected="an instant such as 2026-03-01T06:40Z") from error
+    return format_instant(instant_of(option, text))
 
 
 def _instance(option: str, text: str, cluster: str) -> FeedInstance:
-    from toolkit.cli.filters import BadOption
+    from toolkit.cli.option_values import BadOption
     from toolkit.ledger.batches.rows import FeedInstance
 
     feed, *rest = text.split("=", 2)
@@ -121,7 +125,7 @@ def _instance(option: str, text: str, cluster: str) -> FeedInstance:
 def _moment(option: str, text: str) -> datetime:
     from datetime import datetime
 
-    from toolkit.cli.filters import BadOption
+    from toolkit.cli.option_values import BadOption
 
     try:
         found = datetime.fromisoformat(text)
@@ -130,3 +134,51 @@ def _moment(option: str, text: str) -> datetime:
     if found is None or found.tzinfo is None:
         raise BadOption(option=option, found=text, expected="a time with its zone, such as 2026-03-01T06:40:05Z")
     return found
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Print an error of the body as JSON, and let it go on to its message and exit code."""
+    try:
+        yield
+    except FeedctlError as error:
+        from toolkit.rendering.run_metadata import error_document
+
+        print_json({"error": error_document(error)})
+        raise
+
+
+@contextmanager
+def calls(config_repo: str | None, env: str | None, *, writing: bool = True) -> Iterator[RunMetadata]:
+    """The calls on the ledger that the options mean; errors are answered with JSON.
+
+    Args:
+        config_repo: as `--config-repo` names it; not looked at when FEEDCTL_LEDGER says it all.
+        env: as `--env` names it.
+        writing: otherwise the database itself refuses every change.
+    """
+    with answering():
+        from dataclasses import replace
+
+        from toolkit.bootstrap.ledgers import open_ledger_for
+        from toolkit.runs.identity import origin_here
+        from toolkit.runs.metadata import RunMetadata
+
+        ledger = open_ledger_for(config_repo, env, read_only=not writing)
+        try:
+            # The process that calls ends at once; the owner of the job is the workflow around it.
+            yield RunMetadata(ledger=ledger, origin=replace(origin_here(os.environ), pid=None))
+        finally:
+            ledger.close()
+
+
+def job_io(config_repo: str | None, env: str | None, ref: JobRef, instance_key: str) -> JobIo:
+    """What an instance reads and makes, as the config repo says.
+
+    Raises:
+        InvalidInput: no usable config repo, or the process has no such instance there.
+    """
+    from toolkit.bootstrap.config import load_repository
+    from toolkit.runs.job_io import JobIo
+
+    return JobIo.of(load_repository(config_repo, env), ref.process, ref.cluster, instance_key)

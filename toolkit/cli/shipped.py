@@ -1,8 +1,14 @@
-"""What feedctl hands out: the entrypoints and the template of a config repo."""
+"""What feedctl hands out: entrypoints, the template of a config repo (`feedctl init`), schemas (`feedctl schema`)."""
 
 from __future__ import annotations
 
+import json
+import shlex
+import sys
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 import toolkit
 from toolkit.errors import InvalidInput
@@ -46,3 +52,45 @@ def entrypoint(name: str) -> Path:
     if name not in scripts:
         raise NotShipped(name=f"entrypoint {name!r}", known=list(scripts))
     return scripts[name]
+
+
+def create(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; it must be new or empty.")],
+    data_root: Annotated[
+        Path | None,
+        typer.Option("--data-root", metavar="DIR", help="Local data of the dev environment. Default: DIR-data."),
+    ] = None,
+) -> None:
+    """Make a config repo from the template, as a git repository."""
+    from toolkit.cli.shipped import shipped
+    from toolkit.config_source.creation import create_repo
+
+    target = directory.resolve()  # `..` in an end point would make every command refuse the repo
+    root = (data_root or target.with_name(f"{target.name}-data")).resolve()
+    create_repo(shipped("config_repo_template"), target, root)
+    print(f"{target} is a config repo; its environment dev works on local files below {root}")
+    print(f"next: cd {shlex.quote(str(directory))} && feedctl entity list")
+
+
+def print_schema(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="What the schema is of: cluster, feed, process, datasource, repo, defaults, environment or holds.",
+        ),
+    ],
+    merged: Annotated[
+        bool, typer.Option("--merged", help="The form after defaults and environment are merged in.")
+    ] = False,
+) -> None:
+    """Print the JSON Schema of a kind of file."""
+    from toolkit.cli.option_values import BadOption
+    from toolkit.entities.nearest import suggestion
+    from toolkit.entities.schema_store import Form, SchemaName, schema
+
+    if kind not in list(SchemaName):
+        expected = f"one of {', '.join(SchemaName)}; {suggestion(kind, list(SchemaName))}".rstrip("; ")
+        raise BadOption(option="KIND", found=kind, expected=expected)
+    json.dump(dict(schema(SchemaName(kind), Form.MERGED if merged else Form.AUTHORED)), sys.stdout, indent=2)
+    sys.stdout.write("\n")

@@ -1,13 +1,13 @@
-"""The standard streams of the process, through which every word goes out; no renderer can forget to make it printable.
-
-Results go out by `toolkit.cli.printing`, which does the same for bytes.
-"""
+"""The standard streams of the process: every word goes out through them, so none is left that is not printable."""
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from enum import Enum, auto
 from typing import TextIO
 
 from toolkit.printable import printable, styled
@@ -71,3 +71,78 @@ def printable_streams() -> Iterator[None]:
     finally:
         for name, stream in before.items():
             setattr(sys, name, stream)
+
+
+_LOG = logging.getLogger(__name__)
+
+
+class Keeps(Enum):
+    """What stays in a result of that which a text of others may not have."""
+
+    NOTHING = auto()
+    """Text, markdown, JSON."""
+    STYLES = auto()
+    """Colours, in which rich has set the words."""
+    COMMANDS = auto()
+    """Workflow commands of GitHub, which are the result."""
+
+
+def encoded(text: str, keeps: Keeps = Keeps.NOTHING) -> bytes:
+    """UTF-8; what is not printable, or no Unicode, stands as an escape, which JSON understands as well."""
+    shown = styled(text) if keeps is Keeps.STYLES else printable(text, commands=keeps is Keeps.COMMANDS)
+    return shown.encode("utf-8", "backslashreplace")
+
+
+def print_result(text: str, keeps: Keeps = Keeps.NOTHING) -> None:
+    """Print to standard output; that nobody reads it any more must not hide what the run did."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(encoded(text, keeps))
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        _LOG.warning("event=result_not_printed reason=%s", error)
+        silence(1)
+
+
+def stand_in_for_closed_streams() -> None:
+    """Let streams that this process was started without (`>&-`, `2>&-`) go nowhere; Python has None for them.
+
+    Their descriptors are taken as well: the next file that is opened, such as the audit file, would get one of them,
+    and with it what other programs write there.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            if not _is_open(descriptor):
+                silence(descriptor)
+            stream = open(os.devnull, "w" if descriptor else "r", encoding="utf-8")  # noqa: SIM115, PTH123 - until the end
+            setattr(sys, name, stream)
+
+
+def say(message: str) -> None:
+    """Tell the user on standard error; when nobody reads it any more, that changes nothing."""
+    try:
+        sys.stderr.write(message + "\n")
+        sys.stderr.flush()
+    except (BrokenPipeError, ValueError):
+        silence(2)
+    except UnicodeEncodeError:
+        sys.stderr.write(message.encode("ascii", "backslashreplace").decode() + "\n")
+
+
+def silence(descriptor: int) -> None:
+    """Let a standard stream that nobody reads go nowhere, so that Python's own flush at the end does not fail."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere == descriptor:  # it was free
+            os.set_inheritable(descriptor, True)
+            return
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from toolkit.cli.boundary import run_app, stand_in_for_closed_streams
+from toolkit.cli.boundary import run_app
+from toolkit.cli.streams import stand_in_for_closed_streams
 from toolkit.errors import Failed, FeedctlError, InvalidInput, Refused, Unavailable
 from toolkit.runs.errors import Stopped
 
@@ -117,8 +118,8 @@ def test_closed_streams_change_neither_the_exit_code_nor_the_files_that_are_writ
 ) -> None:
     script = (
         "import os, sys, typer\n"
-        "from toolkit.cli.boundary import run_app, say\n"
-        "from toolkit.cli.printing import print_result\n"
+        "from toolkit.cli.boundary import run_app\n"
+        "from toolkit.cli.streams import print_result, say\n"
         "app = typer.Typer()\n"
         "@app.command()\n"
         "def command() -> int:\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.cli.delivery import BadResultFile, ResultFile, ResultFileNotWritten
-from toolkit.cli.printing import encoded, print_result
+from toolkit.cli.streams import encoded, print_result
 from toolkit.errors import NotImplementedYet
 
 
@@ -79,7 +79,7 @@ def test_output_is_utf8_whatever_the_locale(capsysbinary: pytest.CaptureFixture[
 
 def test_a_closed_output_is_no_error() -> None:
     script = (
-        "import sys\nfrom toolkit.cli.printing import print_result\nsys.stdin.read()\n"
+        "import sys\nfrom toolkit.cli.streams import print_result\nsys.stdin.read()\n"
         "print_result('line' * 100000)\nsys.exit(143)\n"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -76,7 +76,8 @@ def test_nothing_different_is_no_failure(checkout: Path, feedctl: Feedctl) -> No
     [
         (("nowhere",), "found no nowhere to compare with"),
         (("main", "--env", "prd"), "prd"),
-        (("main", "--time", "today"), "--time: found 'today', expected an instant such as 2026-03-01T06:40Z"),
+        (("main", "--time", "today"), "--time: found 'today', expected a date such as 2026-03-01"),
+        (("main", "--time", "2026-13-20T00:00Z"), "'2026-13-20T00:00Z', expected a month from 01 to 12"),
     ],
 )
 @pytest.mark.usefixtures("checkout")

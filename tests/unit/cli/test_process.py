@@ -11,7 +11,7 @@ import pytest
 _ROOT = Path(__file__).parents[3]
 _COMMAND = """\
 import atexit, gc, typer
-from toolkit.cli.process import run_process
+from toolkit.cli.boundary import run_process
 app = typer.Typer()
 @app.command()
 def three() -> int:
@@ -55,6 +55,18 @@ def test_a_process_ends_with_the_exit_code_of_its_command_and_looks_for_cycles_r
 def test_help_and_wrong_options_of_an_entrypoint_load_nothing_that_acts(name: str, arguments: tuple[str, ...]) -> None:
     done = _python(_SCRIPT, str(_ROOT / "entrypoints" / f"{name}.py"), *arguments)
     assert done.stderr.endswith("set()"), done.stderr
+
+
+def test_help_of_the_command_loads_nothing_that_only_commands_need() -> None:
+    program = (
+        "import sys\n"
+        "from toolkit.cli.main import main\n"
+        "code = main(['--help'])\n"
+        "packages = {'.'.join(name.split('.')[:2]) for name in sys.modules}\n"
+        "unwanted = {f'toolkit.{name}' for name in ('el', 'entities', 'config_source', 'linter', 'bootstrap')}\n"
+        "print(code, unwanted & packages, {'yaml', 'sqlalchemy', 'jsonschema'} & set(sys.modules), file=sys.stderr)"
+    )
+    assert _python(program).stderr == "0 set() set()\n"
 
 
 @pytest.mark.parametrize("module", ["toolkit.cli.retention", "toolkit.bootstrap.doctor", "toolkit.rendering.doctor"])

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolkit.cli.lint_format import LintFormat
+from toolkit.cli.lint import LintFormat
 from toolkit.cli.linting import Prefixes, render
 from toolkit.config_source import from_directory
 from toolkit.linter.engine import LintRequest, lint

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from toolkit.cli.lint_format import LintFormat
+from toolkit.cli.lint import LintFormat
 from toolkit.cli.linting import Prefixes, render
 from toolkit.config_source import from_directory
 from toolkit.linter.engine import LintRequest, lint

@@ -1,12 +1,20 @@
-"""Options that select entities, from text to values."""
+"""Values of options, from text: what cannot be one is refused with what can."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+from toolkit.el import ElError, parse_instant
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.vocabulary import Kind
 from toolkit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.clock import Clock
+    from toolkit.config_source import Snapshot
 
 
 class BadOption(InvalidInput):
@@ -34,6 +42,18 @@ class MissingOption(InvalidInput):
     def __init__(self, *, option: str, command: str) -> None:
         self.option, self.command = option, command
         super().__init__(f"Missing option '{option}'; see feedctl {command} --help")
+
+
+def instant_of(option: str, text: str) -> datetime:
+    """The instant that the value of an option names.
+
+    Raises:
+        BadOption: the text is no instant.
+    """
+    try:
+        return parse_instant(text)
+    except ElError as error:
+        raise BadOption(option=option, found=text, expected=error.expected) from error
 
 
 def kind_of(text: str | None) -> Kind | None:
@@ -68,3 +88,26 @@ def tags_of(texts: Iterable[str]) -> dict[str, str]:
             raise BadOption(option="--tag", found=text, expected=expected)
         tags[key] = value
     return tags
+
+
+def reference_time(text: str | None, snapshot: Snapshot, clock: Clock, base: Snapshot | None = None) -> datetime:
+    """The instant that `--time` names, else that of the commit, else the start of the present day (UTC).
+
+    Whoever commits chooses the date: it does not count when it is before that of the base, or in the future.
+
+    Args:
+        text: of `--time`.
+        snapshot: the config repo.
+        clock: tells the present.
+        base: what the config repo is compared with.
+
+    Raises:
+        BadOption: the text is no instant.
+    """
+    if text is not None:
+        return instant_of("--time", text)
+    now, committed = clock.now(), snapshot.id.committed_at
+    if committed is None:
+        return now.replace(hour=0, minute=0, second=0, microsecond=0)
+    of_base = committed if base is None else base.id.committed_at or committed
+    return min(max(committed, of_base), now).replace(second=0, microsecond=0)

@@ -1,0 +1,175 @@
+"""What `feedctl instance` does between its options and what it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from toolkit.cli.instance_options import InstanceOptions, OrderBy, SortOrder
+from toolkit.cli.opened import opened
+from toolkit.cli.option_values import BadOption, instant_of
+from toolkit.cli.options import Output, print_rows
+from toolkit.el import parse_instant
+from toolkit.entities.nearest import suggestion
+from toolkit.ledger.runs.finding import RunOrder
+from toolkit.ledger.vocabulary import RunStatus
+from toolkit.management.locations import AskedRange, ManagedEntity, chosen_clusters, managed_entity, runnable
+from toolkit.management.questions import InstanceList, running_instances
+from toolkit.management.rows import View
+from toolkit.rendering.instances import answer_document, answer_table, instance_document, instance_table
+from toolkit.rendering.tables import STATUS_STYLES
+
+if TYPE_CHECKING:
+    from toolkit.entities.repository import Repository
+    from toolkit.ledger.database import Ledger
+    from toolkit.management.commands import CommandResult
+
+_ORDERS = {
+    OrderBy.STATUS: RunOrder.STATUS,
+    OrderBy.START: RunOrder.START,
+    OrderBy.END: RunOrder.END,
+    OrderBy.CLUSTER: RunOrder.CLUSTER,
+    OrderBy.INSTANCE: RunOrder.INSTANCE,
+}
+_Found = TypeVar("_Found")
+_KEYS = ("STATUS", "CLUSTER", "STARTEDAFTER")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filters:
+    """What `--filter-by` says."""
+
+    statuses: tuple[RunStatus, ...] = ()
+    clusters: tuple[str, ...] = ()
+    started_after: datetime | None = None
+
+
+def answer(options: InstanceOptions, question: Callable[[Ledger, ManagedEntity, AskedRange, View], _Found]) -> _Found:
+    """What the ledger answers to a question about the instances that the options choose.
+
+    Raises:
+        BadOption: an option has a value that it cannot have, or two leave no cluster.
+        InvalidInput: no such entity or range, no usable config repo or ledger.
+        LedgerUnavailable: the database cannot be used now.
+    """
+    asked, view = _asked_range(options), _view(options)
+    with opened(options.config_repo, options.env, writing=False) as (ledger, repository):
+        return question(ledger, _managed(repository, options), asked, view)
+
+
+def answer_running(options: InstanceOptions) -> InstanceList:
+    """What of an entity is running now; raises as `answer` does."""
+    view, wanted = _view(options), wanted_clusters(options.cluster, filters_of(options.filter_by).clusters)
+    with opened(options.config_repo, options.env, writing=False) as (ledger, repository):
+        clusters = chosen_clusters(repository, runnable(repository, options.name), wanted)
+        return running_instances(ledger, options.name, clusters, options.life_cycle, view)
+
+
+def carry_out(verb: str, options: InstanceOptions, reason: str | None, *, is_forced: bool = False) -> CommandResult:
+    """Do to the instances that the options choose what the command says; raises as `answer` does."""
+    from toolkit.management.commands import CommandRequest, command_instances
+    from toolkit.management.decisions import InstanceCommand
+    from toolkit.runs.identity import current_user
+
+    asked, view = _asked_range(options), _view(options)
+    with opened(options.config_repo, options.env, writing=True) as (ledger, repository):
+        request = CommandRequest(
+            command=InstanceCommand(verb),
+            managed=_managed(repository, options),
+            asked=asked,
+            view=view,
+            who=current_user(),
+            reason=reason,
+            is_forced=is_forced,
+        )
+        return command_instances(ledger, request)
+
+
+def _asked_range(options: InstanceOptions) -> AskedRange:
+    return AskedRange(
+        start=None if options.start is None else parse_instant(options.start),
+        end=None if options.end is None else parse_instant(options.end),
+    )
+
+
+def _view(options: InstanceOptions) -> View:
+    """Which rows are wanted, in which order."""
+    filters = filters_of(options.filter_by)
+    return View(
+        statuses=filters.statuses,
+        started_after=filters.started_after,
+        order=_ORDERS[options.order_by],
+        is_descending=None if options.sort_order is None else options.sort_order is SortOrder.DESC,
+        offset=options.offset,
+        limit=options.limit,
+        all_attempts=options.all_attempts,
+    )
+
+
+def _managed(repository: Repository, options: InstanceOptions) -> ManagedEntity:
+    """The entity, on the clusters that `--cluster` and `--filter-by CLUSTER:` leave."""
+    clusters = wanted_clusters(options.cluster, filters_of(options.filter_by).clusters)
+    return managed_entity(repository, options.name, options.life_cycle, clusters)
+
+
+def wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str, ...]:
+    """The clusters that are named; empty: all.
+
+    Raises:
+        BadOption: the two options leave none.
+    """
+    if cluster is None or not filters:
+        return filters if cluster is None else (cluster,)
+    if cluster not in filters:
+        raise BadOption(option="--filter-by", found=f"CLUSTER:{filters[0]}", expected=f"{cluster}, as --cluster says")
+    return (cluster,)
+
+
+def filters_of(texts: Iterable[str]) -> Filters:
+    """What `--filter-by` says, several conditions in a text or in several; two of one key mean either.
+
+    Raises:
+        BadOption: an unknown key, or a value that the key cannot have.
+    """
+    found = list(_pairs(texts))
+    after = [instant_of("--filter-by STARTEDAFTER", value) for key, value in found if key == "STARTEDAFTER"]
+    return Filters(
+        statuses=tuple(_status(value) for key, value in found if key == "STATUS"),
+        clusters=tuple(value for key, value in found if key == "CLUSTER"),
+        started_after=max(after, default=None),
+    )
+
+
+def _pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for text in ",".join(texts).split(","):
+        if not text.strip():
+            continue
+        key, colon, value = text.strip().partition(":")
+        if key.upper() not in _KEYS or not colon or not value:
+            hint = suggestion(key.upper(), _KEYS)
+            raise BadOption(option="--filter-by", found=text, expected=f"KEY:VALUE, for example STATUS:failed; {hint}")
+        yield key.upper(), value
+
+
+def _status(text: str) -> RunStatus:
+    try:
+        return RunStatus(text.lower())
+    except ValueError as error:
+        expected = f"one of {', '.join(RunStatus)}; {suggestion(text.lower(), list(RunStatus))}"
+        raise BadOption(option="--filter-by STATUS", found=text, expected=expected) from error
+
+
+def print_instances(found: InstanceList, output: Output) -> None:
+    """Print the rows that a question found."""
+    columns, rows = instance_table(found)
+    print_rows(output, lambda: instance_document(found), columns, rows, STATUS_STYLES)
+
+
+def print_answers(result: CommandResult, output: Output) -> None:
+    """Print what a command did to each instance, and to how many."""
+    columns, rows = answer_table(result)
+    print_rows(output, lambda: answer_document(result), columns, rows, STATUS_STYLES)
+    if output is Output.TEXT:
+        print(f"{result.changed} of {len(result.answers)} changed")
