@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.commands import BIN, ROOT
 from toolkit.doctor.findings import CheckStatus
-from toolkit.doctor.spark_master import spark_findings
+from toolkit.doctor.services import spark_findings
 
 if TYPE_CHECKING:
     from tests.testbed.spark import SparkStandalone

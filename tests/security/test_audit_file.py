@@ -19,8 +19,8 @@ import pytest
 
 from toolkit.bootstrap.ledgers import OutsideAuditFile, UntrustedFile, audit_place, location_for
 from toolkit.config_source import Snapshot, open_snapshot
-from toolkit.doctor.audit import audit_findings
 from toolkit.doctor.findings import CheckStatus
+from toolkit.doctor.records import audit_findings
 from toolkit.entities.loader import load
 from toolkit.entities.problems import ConfigError
 from toolkit.entities.repo import RepoSettings

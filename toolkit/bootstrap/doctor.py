@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING
 from toolkit.bootstrap.doctor_cluster import ClusterChecks
 from toolkit.bootstrap.doctor_config import ConfigFound, audit_file_findings, config_found
 from toolkit.bootstrap.ledgers import NoLedgerNamed, location_for
-from toolkit.doctor.checks import CHECK_SECONDS, Check, run_checks
+from toolkit.doctor.access import obstacle_to_sqlite
 from toolkit.doctor.executors import ExecutorTask, executor_findings
-from toolkit.doctor.findings import Checked, Finding, warning
-from toolkit.doctor.hadoop_dir import conf_dir_findings
-from toolkit.doctor.java import java_findings
+from toolkit.doctor.findings import CHECK_SECONDS, Check, Checked, Finding, run_checks, warning
+from toolkit.doctor.hadoop import conf_dir_findings
 from toolkit.doctor.kerberos import klist, ticket_findings
-from toolkit.doctor.ledgers import ledger_findings
-from toolkit.doctor.machine import kerberos_library, python_findings, temporary_space
-from toolkit.doctor.packages import package_findings
+from toolkit.doctor.machine import java_findings, kerberos_library, package_findings, python_findings, temporary_space
+from toolkit.doctor.records import ledger_findings
 from toolkit.doctor.tokens import token_findings
-from toolkit.doctor.writing import obstacle_to_sqlite
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.ledger.opening import examine

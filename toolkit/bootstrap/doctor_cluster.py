@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.storages import storage_spec
 from toolkit.doctor.acting import Acting, acting, acting_findings
-from toolkit.doctor.addresses import addresses_of, tcp_findings
-from toolkit.doctor.checks import Check
 from toolkit.doctor.executors import Place
-from toolkit.doctor.findings import warning
+from toolkit.doctor.findings import Check, warning
+from toolkit.doctor.hadoop import hadoop_findings, web_addresses
 from toolkit.doctor.kerberos import klist
-from toolkit.doctor.metastore import metastore_findings
-from toolkit.doctor.name_nodes import hadoop_findings, web_addresses
-from toolkit.doctor.spark_master import spark_findings
+from toolkit.doctor.services import addresses_of, metastore_findings, spark_findings, tcp_findings
 from toolkit.doctor.stores import answer_findings, base_findings, location_findings
 from toolkit.el import PathTemplate
 from toolkit.entities.vocabulary import LocationType

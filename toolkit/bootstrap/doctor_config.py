@@ -10,8 +10,8 @@ from toolkit.bootstrap.config import load_settings_of, open_config
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.config_source import Snapshot, require_age
 from toolkit.config_source.errors import DirtyCheckout, StaleSnapshot
-from toolkit.doctor.audit import audit_findings
 from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.doctor.records import audit_findings
 from toolkit.entities import UnknownName
 from toolkit.entities.loader import load_all
 from toolkit.entities.not_implemented import Area, not_implemented

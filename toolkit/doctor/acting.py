@@ -9,7 +9,7 @@ from importlib import import_module
 from toolkit.doctor.access import Actor, local_actor
 from toolkit.doctor.findings import Finding, failed, ok, skipped
 from toolkit.doctor.kerberos import Klist
-from toolkit.doctor.token_life import token_life
+from toolkit.doctor.tokens import token_life
 from toolkit.errors import InvalidInput
 from toolkit.runs.identity import current_user
 from toolkit.storage.hadoop_conf import asks_for_kerberos

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.doctor.findings import Finding, failed, ok, warning
-from toolkit.doctor.packages import compared_versions
+from toolkit.doctor.machine import compared_versions
 from toolkit.errors import FeedctlError
 from toolkit.storage import NotFound, StorageSpec, open_file_system
 from toolkit.storage.bounded import BoundedCalls, NoAnswer

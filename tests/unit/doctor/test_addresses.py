@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.doctor.servers import listening, unused_port
-from toolkit.doctor.addresses import addresses_of, tcp_findings
 from toolkit.doctor.findings import CheckStatus
+from toolkit.doctor.services import addresses_of, tcp_findings
 
 
 @pytest.mark.parametrize(

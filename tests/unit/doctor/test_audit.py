@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.doctor.audit import audit_findings
 from toolkit.doctor.findings import CheckStatus
+from toolkit.doctor.records import audit_findings
 from toolkit.runs.audit import AuditPlace
 
 LINE = '{"at": "2026-03-20T12:00:01.250Z", "who": "alice"}\n'

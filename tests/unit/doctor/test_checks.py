@@ -4,8 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from toolkit.doctor.checks import Check, run_checks
-from toolkit.doctor.findings import CheckStatus, Finding, ok
+from toolkit.doctor.findings import Check, CheckStatus, Finding, ok, run_checks
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed
 from toolkit.storage import PermissionDenied

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from toolkit.doctor.executors import ExecutorFacts, ExecutorTask, Place, executor_facts, executor_findings
 from toolkit.doctor.findings import CheckStatus, Finding
-from toolkit.doctor.packages import compared_versions
+from toolkit.doctor.machine import compared_versions
 from toolkit.el import CanonicalPath
 from toolkit.storage import StorageSpec
 

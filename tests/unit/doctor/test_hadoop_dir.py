@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.doctor.findings import CheckStatus, Finding
-from toolkit.doctor.hadoop_dir import conf_dir_findings
+from toolkit.doctor.hadoop import conf_dir_findings
 from toolkit.storage.hadoop_conf import NoHadoopConfDir, UnreadableHadoopConf
 
 _EMPTY = "<configuration/>"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolkit.doctor.findings import CheckStatus, Finding
-from toolkit.doctor.java import java_findings
+from toolkit.doctor.machine import java_findings
 
 
 def _settings(version: str) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from toolkit.doctor.findings import CheckStatus
-from toolkit.doctor.ledgers import ledger_findings
+from toolkit.doctor.records import ledger_findings
 from toolkit.ledger.opening import LedgerExamination, LedgerState
 
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from tests.unit.doctor.servers import frozen, listening, unused_port
-from toolkit.doctor.addresses import Address
 from toolkit.doctor.findings import CheckStatus
-from toolkit.doctor.metastore import NotThrift, metastore_findings, metastore_version
+from toolkit.doctor.services import Address, NotThrift, metastore_findings, metastore_version
 
 _VERSION_3_0 = b"\x80\x01\x00\x02\x00\x00\x00\ngetVersion\x00\x00\x00\x01\x0b\x00\x00\x00\x00\x00\x033.0\x00"
 _UNKNOWN_CALL = (

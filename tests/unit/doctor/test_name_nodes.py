@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from toolkit.doctor.findings import CheckStatus, Finding
-from toolkit.doctor.name_nodes import hadoop_findings, web_addresses
+from toolkit.doctor.hadoop import hadoop_findings, web_addresses
 
 _SERVICE = {
     "dfs.ha.namenodes.ns1": "nn1,nn2",

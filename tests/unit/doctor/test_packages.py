@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from toolkit import __version__
 from toolkit.doctor.findings import CheckStatus, Finding
-from toolkit.doctor.packages import PACKAGES, compared_versions, installed_version, package_findings
+from toolkit.doctor.machine import PACKAGES, compared_versions, installed_version, package_findings
 
 
 def _found(**versions: str) -> dict[str, Finding]:

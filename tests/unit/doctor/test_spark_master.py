@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.doctor.servers import frozen, listening, unused_port
 from toolkit.doctor.findings import CheckStatus
-from toolkit.doctor.spark_master import spark_findings
+from toolkit.doctor.services import spark_findings
 
 _CONF = {"HADOOP_CONF_DIR": "/etc/hadoop"}
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.unit.storage.token_files import WRITABLE
-from toolkit.doctor.token_life import token_life
+from toolkit.doctor.tokens import token_life
 from toolkit.storage.token_file import tokens_of
 
 _TOKENS = {token.kind: token for token in tokens_of(WRITABLE)}

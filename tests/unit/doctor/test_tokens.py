@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, PROTOBUF, WRITABLE
-from toolkit.doctor.durations import in_words
 from toolkit.doctor.findings import CheckStatus, Finding
-from toolkit.doctor.tokens import token_findings
+from toolkit.doctor.tokens import in_words, token_findings
 from toolkit.storage.hdfs_tokens import UnreadableTokenFile
 from toolkit.storage.token_file import BadTokenFile
 

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from toolkit.doctor.writing import obstacle_to_making, obstacle_to_sqlite
+from toolkit.doctor.access import obstacle_to_making, obstacle_to_sqlite
 from toolkit.ledger.sqlite_place import Mount
 
 
