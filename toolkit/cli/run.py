@@ -19,14 +19,6 @@ log_app = typer.Typer(no_args_is_help=True)
 app = typer.Typer(no_args_is_help=True)
 app.add_typer(log_app, name="log")
 
-_Min = Annotated[int | None, typer.Option("--min-batch", metavar="ID", help="The first batch.")]
-_Max = Annotated[int | None, typer.Option("--max-batch", metavar="ID", help="The last batch.")]
-_Process = Annotated[
-    str | None,
-    typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The newest job of this process."),
-]
-_Cluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="The cluster that it runs on.")]
-
 
 @app.callback()
 def run() -> None:
@@ -160,8 +152,8 @@ def term_step(
 
 @app.command("get-files")
 def get_files(
-    min_batch: _Min = None,
-    max_batch: _Max = None,
+    min_batch: options.FirstBatch = None,
+    max_batch: options.LastBatch = None,
     run: options.RunId = None,
     config_repo: ConfigRepo = None,
     env: Env = None,
@@ -173,17 +165,22 @@ def get_files(
         if run is not None:
             found = metadata.files_of_job(run)
         else:
-            found = metadata.get_files(*_range(min_batch, max_batch, "run get-files"))
+            found = metadata.get_files(*options.batch_range(min_batch, max_batch, "run get-files"))
         print_json({"files": files_documents(found)})
 
 
 @app.command("get-etl-driver")
 def get_etl_driver(
-    min_batch: _Min = None, max_batch: _Max = None, config_repo: ConfigRepo = None, env: Env = None
+    min_batch: options.FirstBatch = None,
+    max_batch: options.LastBatch = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
 ) -> None:
     """Print the files of a range of batches as one text: batch,server,path,size,hash,timestamp;..."""
     with calls(config_repo, env, writing=False) as metadata:
-        print_json({"etl_driver": metadata.get_etl_driver(*_range(min_batch, max_batch, "run get-etl-driver"))})
+        print_json(
+            {"etl_driver": metadata.get_etl_driver(*options.batch_range(min_batch, max_batch, "run get-etl-driver"))}
+        )
 
 
 @app.command("get-properties")
@@ -276,8 +273,8 @@ def log() -> None:
 def write(
     message: Annotated[str, typer.Argument(metavar="MESSAGE", help="What the run says.")],
     category: Annotated[str, typer.Option("--category", metavar="NAME", help="For example import or data-quality.")],
-    process: _Process = None,
-    cluster: _Cluster = None,
+    process: options.LoggedProcess = None,
+    cluster: options.LoggedCluster = None,
     instance: options.Instance = None,
     run: options.RunId = None,
     step: Annotated[str | None, typer.Option("--step", metavar="NAME", help="The step that it is about.")] = None,
@@ -295,8 +292,8 @@ def write(
 @log_app.command("read")
 def read(
     category: Annotated[str | None, typer.Option("--category", metavar="NAME", help="Only this category.")] = None,
-    process: _Process = None,
-    cluster: _Cluster = None,
+    process: options.LoggedProcess = None,
+    cluster: options.LoggedCluster = None,
     instance: options.Instance = None,
     run: options.RunId = None,
     config_repo: ConfigRepo = None,
@@ -315,21 +312,6 @@ def _outputs(config_repo: str | None, env: str | None, ref: JobRef) -> tuple[Fee
     if ref.instance_key is None:
         return ()
     return job_io(config_repo, env, ref, ref.instance_key).outputs()
-
-
-def _range(first: int | None, last: int | None, command: str) -> tuple[int, int]:
-    """Both ends of a range of batches.
-
-    Raises:
-        MissingOption: one of them was not options.
-    """
-    from toolkit.cli.option_values import MissingOption
-
-    if first is None:
-        raise MissingOption(option="--min-batch", command=command)
-    if last is None:
-        raise MissingOption(option="--max-batch", command=command)
-    return first, last
 
 
 def _run_id(

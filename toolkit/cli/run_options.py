@@ -64,6 +64,28 @@ ModifiedAt = Annotated[
     str | None, typer.Option("--modified-at", metavar="TIME", help="When the file was changed. Default: now.")
 ]
 RunId = Annotated[int | None, typer.Option("--run", metavar="ID", help="The run, by its number.")]
+FirstBatch = Annotated[int | None, typer.Option("--min-batch", metavar="ID", help="The first batch.")]
+LastBatch = Annotated[int | None, typer.Option("--max-batch", metavar="ID", help="The last batch.")]
+LoggedProcess = Annotated[
+    str | None,
+    typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The newest job of this process."),
+]
+LoggedCluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="The cluster that it runs on.")]
+
+
+def batch_range(first: int | None, last: int | None, command: str) -> tuple[int, int]:
+    """Both ends of a range of batches.
+
+    Raises:
+        MissingOption: one of them was not options.
+    """
+    from toolkit.cli.option_values import MissingOption
+
+    if first is None:
+        raise MissingOption(option="--min-batch", command=command)
+    if last is None:
+        raise MissingOption(option="--max-batch", command=command)
+    return first, last
 
 
 def job_ref(process: str, cluster: str, instance: str | None) -> JobRef:
