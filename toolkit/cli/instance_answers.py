@@ -38,7 +38,7 @@ _KEYS = ("STATUS", "CLUSTER", "STARTEDAFTER")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Filters:
+class _Filters:
     """What `--filter-by` says."""
 
     statuses: tuple[RunStatus, ...] = ()
@@ -61,7 +61,7 @@ def answer(options: InstanceOptions, question: Callable[[Ledger, ManagedEntity, 
 
 def answer_running(options: InstanceOptions) -> InstanceList:
     """What of an entity is running now; raises as `answer` does."""
-    view, wanted = _view(options), wanted_clusters(options.cluster, filters_of(options.filter_by).clusters)
+    view, wanted = _view(options), _wanted_clusters(options.cluster, _filters_of(options.filter_by).clusters)
     with opened(options.config_repo, options.env, writing=False) as (ledger, repository):
         clusters = chosen_clusters(repository, runnable(repository, options.name), wanted)
         return running_instances(ledger, options.name, clusters, options.life_cycle, view)
@@ -96,7 +96,7 @@ def _asked_range(options: InstanceOptions) -> AskedRange:
 
 def _view(options: InstanceOptions) -> View:
     """Which rows are wanted, in which order."""
-    filters = filters_of(options.filter_by)
+    filters = _filters_of(options.filter_by)
     return View(
         statuses=filters.statuses,
         started_after=filters.started_after,
@@ -110,11 +110,11 @@ def _view(options: InstanceOptions) -> View:
 
 def _managed(repository: Repository, options: InstanceOptions) -> ManagedEntity:
     """The entity, on the clusters that `--cluster` and `--filter-by CLUSTER:` leave."""
-    clusters = wanted_clusters(options.cluster, filters_of(options.filter_by).clusters)
+    clusters = _wanted_clusters(options.cluster, _filters_of(options.filter_by).clusters)
     return managed_entity(repository, options.name, options.life_cycle, clusters)
 
 
-def wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str, ...]:
+def _wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str, ...]:
     """The clusters that are named; empty: all.
 
     Raises:
@@ -127,7 +127,7 @@ def wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str,
     return (cluster,)
 
 
-def filters_of(texts: Iterable[str]) -> Filters:
+def _filters_of(texts: Iterable[str]) -> _Filters:
     """What `--filter-by` says, several conditions in a text or in several; two of one key mean either.
 
     Raises:
@@ -135,7 +135,7 @@ def filters_of(texts: Iterable[str]) -> Filters:
     """
     found = list(_pairs(texts))
     after = [instant_of("--filter-by STARTEDAFTER", value) for key, value in found if key == "STARTEDAFTER"]
-    return Filters(
+    return _Filters(
         statuses=tuple(_status(value) for key, value in found if key == "STATUS"),
         clusters=tuple(value for key, value in found if key == "CLUSTER"),
         started_after=max(after, default=None),
