@@ -1,16 +1,18 @@
 # feedctl: `make help` lists what there is. Every target sets up what it needs; a second run of the set-up costs nothing.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint soak bench testbed docs dist lock spark35 clean java
+.PHONY: help install demo test test-all test-extended lint soak bench testbed docs dist lock spark35 clean java
 SHELL := /bin/sh
 export PYTHON
 
 BIN := .venv/bin
 # Spark's launcher starts the python3 on PATH, and asks the resolver for the machine's name unless it is told an address.
 WITH_JAVA = JAVA_HOME="$$(.ci/java-home)" && export JAVA_HOME PATH="$(CURDIR)/$(BIN):$$PATH" SPARK_LOCAL_IP=127.0.0.1 &&
+# Whole files to each worker, since the tests of one share servers; in the order of tests/conftest.py, long ones first.
+PYTEST = $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 ARGS ?=
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9]*\):.*## /    make \1\t/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## /    make \1\t/p' Makefile | expand -t 24
 
 install: ## make .venv from the lock, with the project editable
 	@.ci/install .venv requirements/dev.lock with-project
@@ -18,8 +20,14 @@ install: ## make .venv from the lock, with the project editable
 demo: java install ## the main job on local files: make a month of data, show the plan, evict, show what is left
 	@$(WITH_JAVA) .ci/demo
 
-test: java install spark35 ## all tests but the soak tests; ARGS="-k eviction" passes options to pytest
-	@$(WITH_JAVA) $(BIN)/pytest -m "not soak" -n 2 --dist loadfile $(ARGS)
+test: java install ## unit tests, contracts on real servers, one run for each promise; ARGS="-k eviction" passes options to pytest
+	@$(WITH_JAVA) $(PYTEST) -m "not extended and not soak" $(ARGS)
+
+test-extended: java install spark35 ## the rest of test-all: options, kills and faults, packaging, Spark 3.5, the tools
+	@$(WITH_JAVA) $(PYTEST) -m "extended and not soak" $(ARGS)
+
+test-all: java install spark35 ## all tests but the soak tests
+	@$(WITH_JAVA) $(PYTEST) -m "not soak" $(ARGS)
 
 lint: install ## ruff, mypy, the layers, size and shape, no registry hosts
 	@$(BIN)/ruff check --quiet --output-format concise .

@@ -24,7 +24,17 @@ settings.load_profile("feedctl")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+_LONG_FIRST = ("e2e", "integration", "golden", "contract")
+"""Directories of tests by how long a file of theirs takes; all others come after them."""
+
 FIND_JAVA = Path(__file__).resolve().parents[1] / ".ci" / "java-home"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long: with short ones last, no worker waits long for the other's end."""
+    here = Path(__file__).parent
+    ranks = {here / name: rank for rank, name in enumerate(_LONG_FIRST)}
+    items.sort(key=lambda item: next((ranks[each] for each in item.path.parents if each in ranks), len(ranks)))
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from tests.e2e.commands import BIN, ROOT, build_zip, run
 from tests.e2e.tiny_repo import make_tiny_repo, retention_arguments
 from toolkit import __version__
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 PROBE = """\
 import runpy, sys, toolkit

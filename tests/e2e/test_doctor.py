@@ -50,12 +50,14 @@ def test_the_template_has_nothing_that_fails() -> None:
     assert abouts == {"driver", "tokens", "config", "ledger", "cluster primary"}
 
 
+@pytest.mark.extended
 def test_a_table_is_for_people_and_says_no_secret() -> None:
     done = _run(BIN / "feedctl", "doctor", "--config-repo", _TEMPLATE)
     assert done.stdout.startswith("ABOUT")
     assert [secret for secret in _SECRETS.values() if secret in done.stdout + done.stderr] == []
 
 
+@pytest.mark.extended
 def test_a_failure_is_exit_code_1_and_wrong_usage_2(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     repo = _repo(tmp_path / "repo", tmp_path / "file" / "root")
@@ -78,6 +80,7 @@ def test_the_executors_of_this_process_are_as_the_driver(tmp_path: Path, java_ho
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_executors_without_feedctl_are_found_out(tmp_path: Path, java_home: Path) -> None:
     repo = _repo(tmp_path / "repo", tmp_path)
     bare = tmp_path / "python"
@@ -92,6 +95,7 @@ def test_executors_without_feedctl_are_found_out(tmp_path: Path, java_home: Path
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_every_executor_of_a_cluster_is_asked(tmp_path: Path, spark_cluster: SparkStandalone) -> None:
     repo = _repo(tmp_path / "repo", tmp_path)
     submit = spark_cluster.home / "bin" / "spark-submit"
@@ -104,6 +108,7 @@ def test_every_executor_of_a_cluster_is_asked(tmp_path: Path, spark_cluster: Spa
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_a_master_that_is_up_answers(spark_cluster: SparkStandalone) -> None:
     begun = time.monotonic()
     (found,) = spark_findings(spark_cluster.master_url, {})

@@ -13,7 +13,7 @@ from tests.e2e.commands import ROOT
 from tests.e2e.packed_env import BASE_PYTHON, bare_environment, packed_archive, unpacked
 from toolkit import __version__
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 ORIGINS = """\
 import importlib, json, sys

@@ -12,7 +12,7 @@ import yaml
 
 from tests.e2e.commands import BIN, ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 FEED = "feeds/web/clicks.yaml"

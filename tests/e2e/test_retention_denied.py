@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.retention_process import Repo, plain_command
-from tests.testbed.hdfs import HdfsCluster
+from tests.e2e.in_process import run_here
+from tests.e2e.retention_process import Repo
 from toolkit.el import CanonicalPath
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
 
@@ -37,7 +35,9 @@ def _give(system: FileSystem, path: CanonicalPath, owner: str) -> None:
         _give(system, path.child(entry.name), owner)
 
 
-def test_what_is_denied_is_named_and_all_else_goes(tmp_path: Path, hdfs: HdfsCluster, hdfs_dir: str) -> None:
+def test_what_is_denied_is_named_and_all_else_goes(
+    tmp_path: Path, hdfs_dir: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     root = CanonicalPath.parse(hdfs_dir)
     system = open_file_system(StorageSpec(scheme=root.scheme, authority=root.authority))
     _filled(system, root)
@@ -45,13 +45,10 @@ def test_what_is_denied_is_named_and_all_else_goes(tmp_path: Path, hdfs: HdfsClu
     repo.write(
         "clusters/primary.yaml", f'kind: cluster\nname: primary\ninterfaces: {{write: {{endpoint: "{root}"}}}}\n'
     )
-    done = subprocess.run(
-        plain_command(repo, "--feed", "clicks", "--output", "json"),
-        env={**os.environ, "HADOOP_USER_NAME": "alice", "HADOOP_CONF_DIR": str(hdfs.conf_dir)},
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 4, done.stderr
-    result = json.loads(done.stdout)
+    monkeypatch.setenv("HADOOP_USER_NAME", "alice")
+    assert run_here(repo, "--feed", "clicks", "--output", "json") == 4
+    result = json.loads(capsys.readouterr().out)
+    monkeypatch.undo()
     failed = [(item["kind"], item["path"], item["code"]) for item in result["items"] if item["outcome"] != "done"]
     assert failed == [("instance", f"{root}/clicks/{_DENIED}", "permission_denied")]
     assert len(result["items"]) == 14

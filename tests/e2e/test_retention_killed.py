@@ -70,7 +70,10 @@ def _in_the_middle(repo: Repo, java_home: Path, log: Path) -> Iterator[tuple[sub
                     os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("killed", ["jvm", "driver", "both"])
+@pytest.mark.parametrize(
+    "killed",
+    ["jvm", pytest.param("driver", marks=pytest.mark.extended), pytest.param("both", marks=pytest.mark.extended)],
+)
 def test_a_killed_run_has_no_later_effect_and_a_rerun_finishes(tmp_path: Path, java_home: Path, killed: str) -> None:
     repo, log = _filled(tmp_path), tmp_path / "result.json"
     of_an_uninterrupted_run = [each for each in repo.tree() if "2026/03/01" not in each]
@@ -91,6 +94,7 @@ def test_a_killed_run_has_no_later_effect_and_a_rerun_finishes(tmp_path: Path, j
     assert repo.tree() == of_an_uninterrupted_run
 
 
+@pytest.mark.extended
 def test_the_driver_told_to_stop_reports_what_was_done_and_exits_143(tmp_path: Path, java_home: Path) -> None:
     repo, log = _filled(tmp_path), tmp_path / "result.json"
     with _in_the_middle(repo, java_home, log) as (jvm, driver):

@@ -121,6 +121,7 @@ def test_a_run_that_was_paused_past_its_lease_deletes_nothing_more(tmp_path: Pat
     assert set(times_evicted(url).values()) == {1}
 
 
+@pytest.mark.extended
 def test_a_run_that_is_suspended_pauses_in_place_keeps_its_lease_and_goes_on(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)
@@ -141,6 +142,7 @@ def test_a_run_that_is_suspended_pauses_in_place_keeps_its_lease_and_goes_on(tmp
     assert runs_of(url)[0].status is RunStatus.SUCCEEDED
 
 
+@pytest.mark.extended
 def test_a_run_that_is_killed_by_a_command_says_by_whom(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     with in_the_middle(repo, lease_seconds=6) as first, looking_into(sqlite_url(repo)) as ledger:
@@ -172,6 +174,7 @@ def _has_stopped(repo: Repo, returncode: int | None, out: str, err: str) -> None
     assert _deleted(repo) == _gone(repo)
 
 
+@pytest.mark.extended
 def test_a_sqlite_ledger_that_is_replaced_in_the_middle_stops_the_run(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)
@@ -188,6 +191,7 @@ def test_a_sqlite_ledger_that_is_replaced_in_the_middle_stops_the_run(tmp_path: 
     assert len(times_evicted(url)) == INSTANCES
 
 
+@pytest.mark.extended
 def test_a_postgresql_ledger_that_is_stopped_in_the_middle_stops_the_run(
     tmp_path: Path, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,17 +218,3 @@ def test_a_postgresql_ledger_that_is_stopped_in_the_middle_stops_the_run(
     url = location.url.set(drivername="postgresql+psycopg")
     assert (len(times_evicted(url)), set(times_evicted(url).values())) == (INSTANCES, {1})
     postgres_server.drop_database("lost_in_the_middle")
-
-
-def test_a_run_does_not_start_without_its_ledger(tmp_path: Path) -> None:
-    repo = Repo.make(tmp_path)
-    repo.fill("2026/03/01", 3)
-    before = repo.tree()
-    repo.ledger.mkdir()
-    for arguments in ([], ["--dry-run"]):
-        run = plain(repo, "--feed", "clicks", *arguments)
-        assert run.returncode == 1, run.stderr
-        assert "--no-ledger" in run.stderr
-    assert repo.tree() == before
-    assert plain(repo, "--feed", "clicks", "--no-ledger").returncode == 0
-    assert repo.tree() == ["clicks"]

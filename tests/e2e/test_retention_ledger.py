@@ -217,6 +217,17 @@ def test_a_dry_run_says_what_would_be_skipped_and_shows_the_plan(
     assert _feeds(result)["views"]["notes"] == []
 
 
+def test_a_run_does_not_start_without_its_ledger(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    before = repo.tree()
+    repo.ledger.mkdir()
+    for arguments in ([], ["--dry-run"]):
+        assert run_here(repo, "--all", *arguments) == 1
+        assert "--no-ledger" in capsys.readouterr().err
+    assert repo.tree() == before
+    assert run_here(repo, "--all", "--no-ledger") == 0
+    assert repo.tree() == ["clicks", "views"]
+
+
 @pytest.mark.parametrize("option", ["--allow-dirty", "--dry-run"])
 def test_a_ledger_that_cannot_be_read_stops_the_run(
     repo: Repo, option: str, capsys: pytest.CaptureFixture[str]

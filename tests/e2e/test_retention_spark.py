@@ -33,6 +33,7 @@ def test_plan_run_and_a_second_run_that_finds_nothing(tmp_path: Path, java_home:
     assert (again.returncode, outcomes(again.stdout)) == (0, []), again.stderr
 
 
+@pytest.mark.extended
 def test_exit_code_and_json_come_through_and_messages_go_to_standard_error(tmp_path: Path, java_home: Path) -> None:
     repo = Repo.make(tmp_path, repo_yaml="name: e2e\nmax_delete: {instances: 2}\n")
     repo.fill("2026/03/01", 3)
@@ -49,6 +50,7 @@ def test_exit_code_and_json_come_through_and_messages_go_to_standard_error(tmp_p
     assert repo.tree() == ["clicks"]
 
 
+@pytest.mark.extended
 def test_a_bad_entity_is_one_clear_message_and_2(tmp_path: Path, java_home: Path) -> None:
     repo = Repo.make(tmp_path, {"clicks": "{limt: days(10)}"})
     run = submit(java_home, repo, "--feed", "clicks")

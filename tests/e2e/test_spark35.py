@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.commands import ROOT, build_zip, run
 from tests.e2e.tiny_repo import make_tiny_repo, retention_arguments
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 BIN = ROOT / ".venv-spark35" / "bin"
 

@@ -17,7 +17,7 @@ from tests.testbed.spark import SparkStandalone
 from toolkit.el import CanonicalPath
 from toolkit.storage import StorageSpec, open_file_system
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(600)]
 
 HOURS = 40
 LEFT = ["2026/03/19/00", "2026/03/19/01"]

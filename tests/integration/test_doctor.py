@@ -93,6 +93,7 @@ def test_a_dead_port_fails_within_the_deadline_and_hides_nothing_else(tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_a_frozen_name_node_fails_within_the_deadline(restartable_hdfs: HdfsCluster, tmp_path: Path) -> None:
     options = _repo(tmp_path, _hdfs_interfaces(restartable_hdfs))
     restartable_hdfs.freeze_namenode()

@@ -12,6 +12,8 @@ import pytest
 
 from tests.databases.forking import Forks, Task, forking
 
+pytestmark = pytest.mark.extended
+
 _SECONDS = 20
 
 

@@ -11,7 +11,7 @@ from toolkit.storage import FileSystem, QuotaExceeded, StorageFailure, StorageSp
 from toolkit.storage.hdfs import opened
 from toolkit.storage.local import no_check
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 
 @pytest.fixture

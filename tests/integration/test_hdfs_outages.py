@@ -20,7 +20,7 @@ from toolkit.storage.hdfs import HdfsFileSystem
 from toolkit.storage.hdfs_client import HdfsClient
 from toolkit.storage.local import no_check
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 2.0

@@ -15,9 +15,11 @@ from tests.databases.forking import Forks, forking
 from tests.integration.ledger_killing import Killing, some
 from toolkit.ledger.database import Ledger
 
-_RUNS = ("start", "take", "renew", "intend", "settle", "finish")
-_JOBS = ("init-job", "init-job, a rerun", "init-step", "halt-step", "term-step", "halt-job", "term-job")
+_OFTEN = ("start", "intend", "settle", "finish", "init-job", "halt-job")
+_RUNS = ("take", "renew")
+_JOBS = ("init-job, a rerun", "init-step", "halt-step", "term-step", "term-job")
 _STATE = ("enqueue", "sync", "suspend", "hold add", "safe-mode")
+_OTHERS = [pytest.param(name, marks=pytest.mark.extended) for name in (*_RUNS, *_JOBS, *_STATE)]
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def forks() -> Iterator[Forks]:
         yield started
 
 
-@pytest.mark.parametrize("name", [*_RUNS, *_JOBS, *_STATE])
+@pytest.mark.parametrize("name", [*_OFTEN, *_OTHERS])
 def test_a_call_that_is_killed_leaves_a_legal_ledger(
     name: str, ledger: Ledger, ledger_url: sa.URL, forks: Forks
 ) -> None:

@@ -11,6 +11,8 @@ import sqlalchemy as sa
 from tests.databases.forking import Forks, forking
 from tests.soak.ledger_swarm import Swarm
 
+pytestmark = pytest.mark.extended
+
 _SEED = 20260333
 """With it, those who may die do so early."""
 

@@ -18,6 +18,8 @@ import pytest
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.databases.postgresql_programs import ServerDidNotStart
 
+pytestmark = pytest.mark.extended
+
 _ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 30
 _OWNER = """

@@ -16,7 +16,7 @@ from toolkit.result import ExitCode
 from toolkit.retention.findings import HOLD_FILE
 from toolkit.runs.lifeline import Unbounded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 _IMPATIENT = Opening(rate=SLOW.rate, patience=2)
 _UNREACHABLE, _HELD = "unreachable", "held"

@@ -17,7 +17,7 @@ from tests.e2e.commands import ROOT
 from tests.soak.hdfs_feed import NOMINAL, HdfsFeed
 from toolkit.result import ExitCode
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 _SECONDS, _LEASE_SECONDS = 120, 5
 _BATCHES_HOURS = 1500

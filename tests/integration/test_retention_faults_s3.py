@@ -20,7 +20,7 @@ from toolkit.retention import RetentionResult
 from toolkit.runs.lifeline import Unbounded
 from toolkit.storage import StorageSpec
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 _CASE = hourly(DIRECTORIES)
 _LARGE = "data/2026/03/01/05"

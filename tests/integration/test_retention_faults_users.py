@@ -20,7 +20,7 @@ from tests.soak.places import LocalPlace
 from tests.soak.retention_feed import Opening
 from toolkit.result import ExitCode, Outcome
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 _USER, _NOBODY = "evictor", 65534
 _DENIED = "permission_denied"

@@ -21,7 +21,7 @@ from toolkit.storage.hdfs_client import HdfsClient
 from toolkit.storage.local import no_check
 from toolkit.storage.patient import PatientFileSystem
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 _CALL_SECONDS, _PATIENCE, _SOON = 1.0, 2.0, 60
 _DAYS = [f"2025/{month:02d}/{day:02d}" for month in range(1, 9) for day in range(1, 29)]

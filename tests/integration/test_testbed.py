@@ -17,7 +17,11 @@ from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]  # servers start, beside whatever else runs
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+]  # servers start, beside whatever else runs
 
 JOB = """
 import os, time

@@ -30,7 +30,7 @@ def test_waits(testbed, number):
     time.sleep(SECONDS)
 """
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import http.client
 import json
 import os
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
 REGION = "us-east-1"
+
+
+@functools.cache
+def _session() -> botocore.session.Session:
+    """One for this process: it keeps the description of S3, which takes long to load."""
+    return botocore.session.Session()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +89,7 @@ class S3Store:
     @contextmanager
     def client(self) -> Iterator[S3Client]:
         """A client of its own, for what a test prepares and checks; it never asks twice."""
-        client = botocore.session.Session().create_client(
+        client = _session().create_client(
             "s3",
             region_name=REGION,
             endpoint_url=self.endpoint,

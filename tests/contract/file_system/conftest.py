@@ -6,10 +6,11 @@ DESIGN section 5.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import hdfs_native
 import pytest
 
 from tests.contract.file_system.stores import Store
@@ -20,6 +21,7 @@ from toolkit.storage import FileSystem, LocalFileSystem, NotFound, StorageSpec, 
 from toolkit.storage.local import no_check
 
 Opened = Callable[[StorageSpec, Callable[[], None]], FileSystem]
+Fill = Callable[[Iterable[str]], None]
 
 
 def _local(_request: pytest.FixtureRequest, directory: Path) -> Store:
@@ -28,20 +30,26 @@ def _local(_request: pytest.FixtureRequest, directory: Path) -> Store:
         base=CanonicalPath.parse(str(directory / "base"), "file:///"),
         spec=StorageSpec(scheme="file"),
         opened=lambda _spec, before_effect: LocalFileSystem(before_effect),
+        fill=_folders,
         streams=False,
     )
+
+
+def _folders(paths: Iterable[str]) -> None:
+    for path in paths:
+        Path(path).mkdir()
 
 
 def _hdfs(request: pytest.FixtureRequest, _directory: Path) -> Store:
     cluster: HdfsCluster = request.getfixturevalue("hdfs")
     spec = StorageSpec(scheme="hdfs", authority=f"127.0.0.1:{cluster.rpc}")
-    return _remote(spec, hdfs.opened, streams=True, lacks=":")
+    return _remote(spec, hdfs.opened, _directories(cluster), streams=True, lacks=":")
 
 
 def _webhdfs(request: pytest.FixtureRequest, _directory: Path) -> Store:
     cluster: HdfsCluster = request.getfixturevalue("hdfs")
     spec = StorageSpec(scheme="webhdfs", authority=f"127.0.0.1:{cluster.http}", user=cluster.superuser)
-    return _remote(spec, webhdfs.opened, streams=False, lacks=":")
+    return _remote(spec, webhdfs.opened, _directories(cluster), streams=False, lacks=":")
 
 
 def _s3(request: pytest.FixtureRequest, _directory: Path) -> Store:
@@ -49,12 +57,27 @@ def _s3(request: pytest.FixtureRequest, _directory: Path) -> Store:
     bucket: str = request.getfixturevalue("s3_bucket")
     spec = StorageSpec(scheme="s3", authority=bucket, hadoop_conf=store.settings)
     # Moto's server finds no route for a path with a line break.
-    return replace(_remote(spec, s3.opened, streams=True, lacks=""), server_lacks="\n")
+    return replace(_remote(spec, s3.opened, _objects(store, bucket), streams=True, lacks=""), server_lacks="\n")
 
 
-def _remote(spec: StorageSpec, opened: Opened, *, streams: bool, lacks: str) -> Store:
+def _directories(cluster: HdfsCluster) -> Fill:
+    client = hdfs_native.Client(cluster.uri)
+
+    def fill(paths: Iterable[str]) -> None:
+        for path in paths:
+            client.mkdirs(path, create_parent=False)
+
+    return fill
+
+
+def _objects(store: S3Store, bucket: str) -> Fill:
+    return lambda paths: store.fill(bucket, [path.removeprefix("/") for path in paths])
+
+
+def _remote(spec: StorageSpec, opened: Opened, fill: Fill, *, streams: bool, lacks: str) -> Store:
     base = CanonicalPath(spec.scheme, spec.authority, f"/contract/{secrets.token_hex(8)}")
-    return Store(system=opened(spec, no_check), base=base, spec=spec, opened=opened, streams=streams, lacks=lacks)
+    system = opened(spec, no_check)
+    return Store(system=system, base=base, spec=spec, opened=opened, fill=fill, streams=streams, lacks=lacks)
 
 
 @pytest.fixture(

@@ -16,15 +16,15 @@ def test_owner_and_permission_are_told_where_the_store_has_them(store: Store) ->
     assert (status.owner is not None) is store.system.capabilities.permissions
 
 
-@pytest.mark.parametrize("permission", [0o600, 0o644, 0o777])
-def test_permission_bits_are_set(store: Store, permission: int) -> None:
+def test_permission_bits_are_set(store: Store) -> None:
     path = store.put("file")
     if not store.system.capabilities.permissions:
         with pytest.raises(Unsupported):
-            store.system.set_permission(path, permission)
+            store.system.set_permission(path, 0o600)
         return
-    store.system.set_permission(path, permission)
-    assert store.system.status(path).permission == permission
+    for permission in (0o600, 0o644, 0o777):
+        store.system.set_permission(path, permission)
+        assert store.system.status(path).permission == permission
 
 
 def test_a_directory_can_be_made_sticky(store: Store) -> None:

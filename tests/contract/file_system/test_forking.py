@@ -15,7 +15,7 @@ import pytest
 from tests.contract.file_system.stores import Store
 from toolkit.el import CanonicalPath
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 _ROOT = Path(__file__).parents[3]
 _CHILDREN = 8

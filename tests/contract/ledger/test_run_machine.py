@@ -35,7 +35,14 @@ def _run(urls: list[sa.URL], *, examples: int, steps: int) -> None:
 
 
 def test_a_model_and_both_databases_answer_alike(sqlite_ledger_url: sa.URL, postgres_ledger_url: sa.URL) -> None:
-    _run([sqlite_ledger_url, postgres_ledger_url], examples=20, steps=40)
+    _run([sqlite_ledger_url, postgres_ledger_url], examples=4, steps=40)
+
+
+@pytest.mark.extended
+def test_a_model_and_both_databases_answer_alike_for_a_while(
+    sqlite_ledger_url: sa.URL, postgres_ledger_url: sa.URL
+) -> None:
+    _run([sqlite_ledger_url, postgres_ledger_url], examples=25, steps=40)
 
 
 @pytest.mark.soak

@@ -13,7 +13,8 @@ from tests.contract.ledger_jobs.machine import JobsMachine
 from tests.databases.ledgers import empty_ledger
 from toolkit.ledger.database import Ledger
 
-SMALL = settings(max_examples=8, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck))
+SMALL = settings(max_examples=3, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck))
+MIDDLE = settings(SMALL, max_examples=15)
 LARGE = settings(SMALL, max_examples=120, stateful_step_count=50)
 
 
@@ -34,6 +35,11 @@ def run(sqlite_ledger: Ledger, postgres_ledger: Ledger) -> Callable[[settings], 
 
 def test_both_databases_do_what_the_model_says(run: Callable[[settings], None]) -> None:
     run(SMALL)
+
+
+@pytest.mark.extended
+def test_both_databases_do_what_the_model_says_for_a_while(run: Callable[[settings], None]) -> None:
+    run(MIDDLE)
 
 
 @pytest.mark.soak

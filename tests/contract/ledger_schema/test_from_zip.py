@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from toolkit.ledger.schema_version import HEAD
+
+pytestmark = pytest.mark.extended
 
 _ROOT = Path(__file__).resolve().parents[3]
 

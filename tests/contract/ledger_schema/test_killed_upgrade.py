@@ -25,7 +25,14 @@ def _upgrade_killed_after(location: LedgerLocation, statement: str) -> int:
     return subprocess.run(command, cwd=_ROOT, check=False, timeout=60).returncode
 
 
-@pytest.mark.parametrize("statement", ["CREATE TABLE process", "CREATE TABLE lease", "INSERT INTO alembic_version"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE lease",
+        pytest.param("CREATE TABLE process", marks=pytest.mark.extended),
+        pytest.param("INSERT INTO alembic_version", marks=pytest.mark.extended),
+    ],
+)
 def test_a_killed_first_upgrade_leaves_an_empty_database(
     location: LedgerLocation, database: Ledger, statement: str
 ) -> None:
@@ -35,7 +42,14 @@ def test_a_killed_first_upgrade_leaves_an_empty_database(
     assert upgrade(database) == Upgraded(before=None, after=HEAD)
 
 
-@pytest.mark.parametrize("statement", ["ALTER TABLE run", "CREATE TABLE queue", "INSERT INTO alembic_version"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE queue",
+        pytest.param("ALTER TABLE run", marks=pytest.mark.extended),
+        pytest.param("INSERT INTO alembic_version", marks=pytest.mark.extended),
+    ],
+)
 def test_a_killed_upgrade_leaves_the_revision_and_the_rows_that_were_there(
     location: LedgerLocation, database: Ledger, statement: str
 ) -> None:

@@ -8,6 +8,8 @@ import pytest
 from benchmarks.eviction.checking import Listing, WrongTree, empty_directories
 from benchmarks.eviction.trees import Layout, Tree
 
+pytestmark = pytest.mark.extended
+
 TREE = Tree(layout=Layout.TREE, instances=60, expired=40)
 
 

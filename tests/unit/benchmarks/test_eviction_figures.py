@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from benchmarks.eviction.contestants import (
     BARE,
     FALCON_NAME,
@@ -16,6 +18,8 @@ from benchmarks.eviction.contestants import (
 from benchmarks.eviction.figures import Figures, Run, table
 from benchmarks.eviction.goals import Measure, Verdict, verdicts
 from benchmarks.eviction.trees import Layout, Tree
+
+pytestmark = pytest.mark.extended
 
 NAMES = {OURS: (2.0, None), OUR_CALL: (1.2, 0.5), FALCON_NAME: (9.0, 8.0), GOBBLIN_NAME: (7.0, 2.0)}
 LOOPS = {BARE: (4.0, 2.0), FLOOR: (1.5, 0.1)}

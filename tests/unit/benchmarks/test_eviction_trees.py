@@ -7,6 +7,8 @@ import pytest
 
 from benchmarks.eviction.trees import END, FIRST, HOUR, Layout, Tree
 
+pytestmark = pytest.mark.extended
+
 
 def tree(layout: Layout = Layout.TREE, instances: int = 2_000, expired: int = 900) -> Tree:
     return Tree(layout=layout, instances=instances, expired=expired)

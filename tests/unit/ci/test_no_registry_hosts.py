@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.extended
+
 SCRIPT = Path(__file__).resolve().parents[3] / ".ci" / "no-registry-hosts"
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from tests.e2e.commands import ROOT
 
+pytestmark = pytest.mark.extended
+
 
 def _loaded() -> ModuleType:
     spec = importlib.util.spec_from_file_location("packed_env", ROOT / ".ci" / "packed_env.py")

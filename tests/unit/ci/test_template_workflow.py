@@ -4,6 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.extended
+
 WORKFLOW = Path(__file__).parents[3] / "config_repo_template" / ".github" / "workflows" / "feedctl.yml"
 
 

@@ -13,6 +13,8 @@ import pytest
 from tests.testbed.fault_proxy import FaultProxy, fault_proxy
 from tests.testbed.faults import Effect, Fault
 
+pytestmark = pytest.mark.extended
+
 LARGE = b"x" * 1_000_000
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.testbed.faults import Effect, Fault, Script, Seen
 
+pytestmark = pytest.mark.extended
+
 PUT = Seen(method="PUT", path="/bucket/a", query="")
 LIST = Seen(method="GET", path="/bucket", query="list-type=2&start-after=b")
 

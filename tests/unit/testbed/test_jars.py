@@ -11,6 +11,8 @@ import pytest
 from tests.testbed.jars import Jars, MavenFailed, WrongJars, default_cache
 from tests.testbed.missing import NoMaven
 
+pytestmark = pytest.mark.extended
+
 MAVEN = """#!/bin/sh
 [ -f "${0%/*}/broken" ] && { echo "no such artifact"; exit 1; }
 echo called >>"${0%/*}/calls"

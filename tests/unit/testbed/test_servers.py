@@ -8,10 +8,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from tests.testbed.controller import Controller, left_behind
 from tests.testbed.processes import Command, DidNotStart, Program, Starter
 from tests.testbed.requests import FACTS, START, STOP, Request
 from tests.testbed.servers import Facts, Server, Servers
+
+pytestmark = pytest.mark.extended
 
 
 class Sleeper:
