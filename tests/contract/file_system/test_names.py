@@ -46,20 +46,20 @@ def test_an_awkward_name_is_the_name_of_one_file_everywhere(store: Store) -> Non
     names = sorted(name for name in _AWKWARD if not set(name) & set(store.lacks + store.server_lacks))
     for name in names:
         store.put(f"{name}/{name}")
-    assert store.names() == names
+    assert sorted(store.names()) == names  # S3 has a/ after a-1/
     for place, name in enumerate(names):
         path = store.at(f"{name}/{name}")
         assert store.names(name) == [name]
         assert store.content(f"{name}/{name}") == b""
         assert store.system.status(path).path == path
         assert store.system.content_summary(path.parent).files == 1
-        assert [entry.name for entry in store.system.list(store.base, start_from=name)] == names[place:]
+        assert sorted(entry.name for entry in store.system.list(store.base, start_from=name)) == names[place:]
         store.system.delete(path, below=path.parent)
         with pytest.raises(NotFound):
             store.system.status(path)
         if store.system.capabilities.directories:
             assert store.system.remove_if_empty(path.parent, below=store.base)
-        assert store.names() == names[place + 1 :]
+        assert sorted(store.names()) == names[place + 1 :]
 
 
 def test_a_name_that_the_store_cannot_have_is_refused(store: Store) -> None:
