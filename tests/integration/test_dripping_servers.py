@@ -104,6 +104,7 @@ def test_a_body_that_drips_is_given_up(store: Dripping) -> None:
     assert time.monotonic() - began < _CALL_SECONDS
 
 
+@pytest.mark.extended
 def test_a_read_that_was_given_up_leaves_no_thread_behind(store: Dripping) -> None:
     path = store.put()
     store.bodies.add(Fault(effect=Effect.DRIP, method="GET", path="/file$", seconds=0.3))
@@ -127,6 +128,7 @@ def test_a_large_file_on_a_slow_line_is_read(store: Dripping) -> None:
     assert time.monotonic() - began > 1.25 * _CALL_SECONDS
 
 
+@pytest.mark.extended
 def test_an_upload_whose_answer_drips_is_given_up(store: Dripping) -> None:
     store.bodies.add(Fault(effect=Effect.DRIP_WHOLE, method="PUT", seconds=0.5))
     with _given_up():
@@ -135,12 +137,14 @@ def test_an_upload_whose_answer_drips_is_given_up(store: Dripping) -> None:
     store.system.write(store.base.child("other"), [b"next"])
 
 
+@pytest.mark.extended
 def test_an_upload_that_is_not_taken_is_given_up(store: Dripping) -> None:
     store.bodies.add(Fault(effect=Effect.SIP, method="PUT", seconds=0.3))
     with _given_up():
         store.system.write(store.base.child("file"), [_LARGE] * 4)
 
 
+@pytest.mark.extended
 def test_a_large_file_goes_up_a_slow_line(store: Dripping) -> None:
     store.bodies.add(Fault(effect=Effect.SIP, method="PUT", seconds=0.02, piece=64 * 1024))
     began = time.monotonic()
@@ -150,6 +154,7 @@ def test_a_large_file_goes_up_a_slow_line(store: Dripping) -> None:
     assert store.system.status(store.base.child("file")).size == 2 * len(_LARGE)
 
 
+@pytest.mark.extended
 def test_a_source_that_takes_its_time_is_waited_for(store: Dripping) -> None:
     def chunks() -> Iterator[bytes]:
         yield b"first"
