@@ -18,6 +18,8 @@ from toolkit.ledger.jobs.steps import init_step
 from toolkit.ledger.runs import status
 from toolkit.ledger.vocabulary import RequestKind
 
+pytestmark = pytest.mark.extended
+
 _REPORT = JobRef(process="report", cluster=CLUSTER)
 _DONE, _RUNNING, _EVICTION = 1, 2, 3
 """The jobs of clean and of report, and a run with leases: numbers of runs."""
