@@ -66,6 +66,7 @@ def test_a_read_by_another_user_leaves_nothing_and_the_owner_writes_on(file: Pat
     assert run(OTHER, "read", file) == "4\n"
 
 
+@pytest.mark.extended
 def test_another_user_sees_what_a_killed_owner_left_and_changes_nothing_of_it(file: Path) -> None:
     run(OWNER, "write_and_be_killed", file)
     left = dict.fromkeys(("ledger.db", "ledger.db-wal", "ledger.db-shm"), OWNER)
@@ -83,6 +84,7 @@ def test_another_user_who_wants_to_write_is_refused_before_anything_is_made(file
     assert files(file) == {"ledger.db": OWNER}
 
 
+@pytest.mark.extended
 def test_files_of_another_user_beside_the_ledger_are_named_with_what_to_do(file: Path) -> None:
     beside = [file.with_name(f"ledger.db-{each}") for each in ("wal", "shm")]
     for each in beside:
@@ -97,6 +99,7 @@ def test_files_of_another_user_beside_the_ledger_are_named_with_what_to_do(file:
     run(OWNER, "write", file)
 
 
+@pytest.mark.extended
 def test_rows_in_files_of_another_user_are_not_to_be_removed(file: Path) -> None:
     run(OWNER, "write_and_be_killed", file)
     os.chown(file.with_name("ledger.db-wal"), OTHER, OTHER)
@@ -106,6 +109,7 @@ def test_rows_in_files_of_another_user_are_not_to_be_removed(file: Path) -> None
     assert run(OTHER, "read", file) == "4\n"
 
 
+@pytest.mark.extended
 def test_while_runs_of_the_owner_come_and_go_others_miss_nothing_and_are_in_nobodys_way(file: Path) -> None:
     told = file.with_name("committed")
     told.write_text("0")

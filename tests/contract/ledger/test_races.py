@@ -93,6 +93,7 @@ def test_of_many_that_want_one_resource_exactly_one_starts(ledger: Ledger, race:
     assert len(_runs(ledger)) == len(ROUNDS)
 
 
+@pytest.mark.extended
 def test_of_many_processes_that_want_one_resource_exactly_one_starts(ledger_url: sa.URL) -> None:
     assert Counter(race_processes(ledger_url, 3)) == {"started": 1, LeaseHeld.__name__: 2}
 
