@@ -120,6 +120,7 @@ def test_no_task_is_given_to_two_executors_by_intention_and_ctrl_c_stays_ours(sp
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.extended
 @on_spark
 def test_answers_come_while_other_tasks_are_under_way(spread: Spread) -> None:
     tasks = [Numbers(name="quick"), Numbers(name="slow", seconds=12)]
