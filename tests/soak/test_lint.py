@@ -91,6 +91,7 @@ def _fuzz(rounds: int, generated: Path) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_a_damaged_repo_has_findings_and_the_linter_survives(tmp_path: Path) -> None:
     _fuzz(_ROUNDS, tmp_path)
 
