@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from toolkit.actions.model import plan_digest
 from toolkit.el import CanonicalPath, Frequency
 from toolkit.entities import Cluster, Feed, FeedCluster, Interface, Interfaces, Locations, Retention, Validity
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import Resolver
+from toolkit.retention.plan import evicted
 from toolkit.retention.planner import Planner
 from toolkit.storage import Capabilities, Entry, FileKind, FileStatus, NotFound
 
@@ -98,14 +100,14 @@ def measured(layout: str, instances: int, due: int) -> dict[str, float]:
         holds=(),
         storage=lambda _: store,  # type: ignore[arg-type, return-value] # only what planning asks
     )
-    resolved = resolver.resolve([(feed, cluster)], must_all_work=True)
+    targets = resolver.resolve([(feed, cluster)], must_all_work=True)
     planner = Planner(storage=lambda _: store, check=lambda: None)  # type: ignore[arg-type, return-value]
     before = resource.getrusage(resource.RUSAGE_SELF)
     began = time.process_time()
-    plan = planner.plan(resolved.targets, (), DeleteLimits(instances=due))
-    _ = plan.digest
+    plans, _ = planner.limited([planner.plan(target) for target in targets.to_do], DeleteLimits(instances=due))
+    plan_digest(plans)
     seconds = time.process_time() - began
-    assert sum(each.evicted for each in plan.feeds) == due
+    assert sum(map(evicted, plans)) == due
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"seconds": seconds, "megabytes": (peak - before.ru_maxrss) / 1024, "peak": peak / 1024}
 

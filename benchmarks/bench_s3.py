@@ -17,9 +17,8 @@ from tests.testbed.controller import Controller
 from tests.testbed.s3 import S3Store
 from toolkit.el import CanonicalPath
 from toolkit.storage import StorageSpec, open_file_system
-from toolkit.storage.local import no_check
-from toolkit.storage.s3_client import ClientMaker
-from toolkit.storage.s3_settings import S3Settings
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.s3.client import ClientMaker, S3Settings
 
 KEYS = 10_000
 ROUNDS = 3

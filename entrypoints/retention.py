@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from toolkit.cli.boundary import run_process
-from toolkit.cli.retention_command import retention
+from toolkit.cli.retention import retention
 
 app = typer.Typer(add_completion=False)
 app.command()(retention)

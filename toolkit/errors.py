@@ -7,7 +7,8 @@ FeedctlError                 everything below; a bug is any other exception
 ├── Skipped                  suspended, safe mode, or another run is at it         exit 5
 ├── NotYet                   what is needed is not there yet; try again later      exit 75, retriable
 ├── Unavailable              a system could not be reached or answered too late    exit 1, retriable
-└── Failed                   an effect was tried and did not happen                exit 1
+├── Failed                   an effect was tried and did not happen                exit 1
+└── StopRequested            no further effect may begin; raised before it is sent
 
 A subclass takes facts as keyword arguments, keeps them as attributes and writes the message itself:
 what was found, what was expected, what to do next (STYLE H17, H21).
@@ -63,3 +64,7 @@ class Unavailable(FeedctlError):  # noqa: N818 - a state of the other side
 
 class Failed(FeedctlError):  # noqa: N818 - the base of failures with their own names
     """An effect was tried and did not happen."""
+
+
+class StopRequested(FeedctlError):  # noqa: N818 - nobody's error: somebody asked for it
+    """No further effect may begin: what is asked before each effect raises it, through whoever was about to do it."""

@@ -9,11 +9,13 @@ _BEGAN = time.perf_counter()
 import os
 import sys
 
-from toolkit.bootstrap.eviction import RetentionOptions, evict
+from toolkit.actions.choosing import EntitySelection
+from toolkit.actions.progress import NoProgress
+from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.bootstrap.retention import evict
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
-from toolkit.retention import FeedChoice, NoProgress
-from toolkit.runs.lifeline import lifeline
+from toolkit.runs.stop import watched_signals
 
 _IMPORTED = time.perf_counter()
 
@@ -21,8 +23,8 @@ _IMPORTED = time.perf_counter()
 def main() -> int:
     """The exit code of the run."""
     repo, nominal_time, feed, ledger = sys.argv[1:]
-    options = RetentionOptions(
-        choice=FeedChoice(names=(feed,)),
+    options = ActionOptions(
+        selection=EntitySelection(names=(feed,)),
         config_repo=repo,
         environment=None,
         nominal_time=parse_instant(nominal_time),
@@ -32,7 +34,7 @@ def main() -> int:
         no_ledger=ledger == "no-ledger",
     )
     began = time.perf_counter()
-    with lifeline(os.environ) as line:
+    with watched_signals(os.environ) as line:
         result = evict(options, SystemClock(), line, NoProgress())
     print(_IMPORTED - _BEGAN)
     print(time.perf_counter() - began)

@@ -31,8 +31,8 @@ from toolkit.ledger.opening import connected
 from toolkit.ledger.runs import status
 from toolkit.ledger.upgrading import upgrade
 from toolkit.ledger.vocabulary import ItemState, RequestKind, RunStatus
-from toolkit.retention.units import BATCH
-from toolkit.storage.local import LocalFileSystem
+from toolkit.retention.batches import BATCH
+from toolkit.storage.local.file_system import LocalFileSystem
 
 pytestmark = pytest.mark.slow
 

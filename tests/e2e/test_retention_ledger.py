@@ -18,7 +18,7 @@ from toolkit.ledger.runs import items
 from toolkit.ledger.state import holds, start_check
 from toolkit.ledger.state.holds import NewHold
 from toolkit.ledger.vocabulary import ItemState, RunStatus
-from toolkit.runs.identity import current_user
+from toolkit.runs.recorder import current_user
 
 FEEDS = {"clicks": "{limit: days(10)}", "views": "{limit: days(10)}"}
 

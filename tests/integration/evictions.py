@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from math import inf
 
 import hdfs_native
 
@@ -21,7 +22,7 @@ from tests.soak.retention_rounds import MortalRecorder
 from toolkit.result import Outcome
 from toolkit.retention import RetentionResult
 from toolkit.retention.plan import ItemKind
-from toolkit.runs.lifeline import Unbounded
+from toolkit.runs.stop import NeverStopped
 
 DIRECTORIES = next(each for each in LAYOUTS if each.template == "/data/${YEAR}/${MONTH}/${DAY}/${HOUR}")
 FLAT = next(each for each in LAYOUTS if each.template == "/data/${YEAR}-${MONTH}-${DAY}-${HOUR}")
@@ -92,7 +93,7 @@ class Eviction:
 
     def run(self, opening: Opening | None = None) -> RetentionResult:
         """One run; instances that it leaves unsettled are there for the next one."""
-        result = run(self.case, self.place, Unbounded(), self.recorder, opening=opening or self.opening)
+        result = run(self.case, self.place, NeverStopped(), self.recorder, opening=opening or self.opening)
         self.recorder.die()
         return result
 
@@ -110,10 +111,10 @@ class Eviction:
 
     def check_second_run(self) -> None:
         """A rerun finishes what is left, and the next one finds nothing to do."""
-        again = self.run(replace(self.opening, rate=None))
+        again = self.run(replace(self.opening, rate=inf))
         assert again.exit_code == 0, [each for each in again.items if each.outcome is Outcome.FAILED][:3]
         self.check_done()
-        assert self.run(replace(self.opening, rate=None)).items == ()
+        assert [*self.run(replace(self.opening, rate=inf)).items] == []
 
     @contextmanager
     def in_the_middle(self, act: Callable[[], None]) -> Iterator[Future[None]]:
@@ -146,4 +147,4 @@ def on_hdfs(endpoint: str, layout: Layout = FLAT, opening: Opening = SLOW) -> Ev
 
 def codes(result: RetentionResult) -> Counter[str]:
     """How many instances had which code; without one they are done."""
-    return Counter(each.code for each in result.items if each.item.kind is ItemKind.INSTANCE)
+    return Counter(each.code for each in result.items if each.item.type is ItemKind.INSTANCE)

@@ -15,16 +15,17 @@ from tests.testbed.faults import Effect, Fault
 from tests.testbed.fixtures import FaultyS3
 from tests.testbed.hdfs import HdfsCluster
 from toolkit.el import CanonicalPath
-from toolkit.storage import FileSystem, NotFound, StorageSpec, Unreachable, s3, webhdfs
-from toolkit.storage.bounded import BoundedCalls
-from toolkit.storage.local import no_check
-from toolkit.storage.s3 import S3FileSystem
-from toolkit.storage.s3_bucket import Bucket
-from toolkit.storage.s3_client import ClientMaker
-from toolkit.storage.s3_settings import S3Settings
-from toolkit.storage.webhdfs import WebHdfsFileSystem
-from toolkit.storage.webhdfs_identity import session_of
-from toolkit.storage.webhdfs_requests import NameNodes
+from toolkit.storage import FileSystem, NotFound, StorageSpec, Unreachable
+from toolkit.storage.calls import BoundedCalls
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.s3 import file_system as s3
+from toolkit.storage.s3.bucket import Bucket
+from toolkit.storage.s3.client import ClientMaker, S3Settings
+from toolkit.storage.s3.file_system import S3FileSystem
+from toolkit.storage.webhdfs import file_system as webhdfs
+from toolkit.storage.webhdfs.endpoints import session_of
+from toolkit.storage.webhdfs.file_system import WebHdfsFileSystem
+from toolkit.storage.webhdfs.requests import NameNodes
 
 _CALL_SECONDS, _SOON = 2.0, 40
 _MIB = 1024 * 1024

@@ -8,8 +8,8 @@ from tests.integration.hdfs_admin import dfs, dfsadmin
 from tests.testbed.hdfs import HdfsCluster
 from toolkit.el import CanonicalPath
 from toolkit.storage import FileSystem, QuotaExceeded, StorageFailure, StorageSpec
-from toolkit.storage.hdfs import opened
-from toolkit.storage.local import no_check
+from toolkit.storage.hdfs.file_system import opened
+from toolkit.storage.local.file_system import no_check
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
 

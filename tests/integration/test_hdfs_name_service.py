@@ -12,10 +12,10 @@ from tests.databases.port import reserved_port
 from tests.testbed.hdfs import HdfsCluster
 from toolkit.el import CanonicalPath
 from toolkit.storage import FileKind, FileSystem, StorageSpec, Unreachable
-from toolkit.storage.bounded import BoundedCalls
-from toolkit.storage.hdfs import HdfsFileSystem, opened
-from toolkit.storage.hdfs_client import HdfsClient
-from toolkit.storage.local import no_check
+from toolkit.storage.calls import BoundedCalls
+from toolkit.storage.hdfs.client import HdfsClient
+from toolkit.storage.hdfs.file_system import HdfsFileSystem, opened
+from toolkit.storage.local.file_system import no_check
 
 _SERVICE = "ns1"
 

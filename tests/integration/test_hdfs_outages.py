@@ -15,10 +15,10 @@ import pytest
 from tests.testbed.hdfs import HdfsCluster
 from toolkit.el import CanonicalPath
 from toolkit.storage import FileSystem, StorageSpec, Unreachable, open_file_system
-from toolkit.storage.bounded import BoundedCalls
-from toolkit.storage.hdfs import HdfsFileSystem
-from toolkit.storage.hdfs_client import HdfsClient
-from toolkit.storage.local import no_check
+from toolkit.storage.calls import BoundedCalls
+from toolkit.storage.hdfs.client import HdfsClient
+from toolkit.storage.hdfs.file_system import HdfsFileSystem
+from toolkit.storage.local.file_system import no_check
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
@@ -71,10 +71,10 @@ def test_a_process_ends_though_its_calls_hang(restartable_hdfs: HdfsCluster, sys
 import signal, os
 from toolkit.el import CanonicalPath
 from toolkit.storage import StorageSpec, Unreachable
-from toolkit.storage.bounded import BoundedCalls
-from toolkit.storage.hdfs import HdfsFileSystem
-from toolkit.storage.hdfs_client import HdfsClient
-from toolkit.storage.local import no_check
+from toolkit.storage.calls import BoundedCalls
+from toolkit.storage.hdfs.file_system import HdfsFileSystem
+from toolkit.storage.hdfs.client import HdfsClient
+from toolkit.storage.local.file_system import no_check
 base = CanonicalPath("hdfs", {base.authority!r}, "/outages")
 spec = StorageSpec(scheme="hdfs", authority=base.authority)
 system = HdfsFileSystem(HdfsClient(spec, BoundedCalls(seconds=1)), no_check)

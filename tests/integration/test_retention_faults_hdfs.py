@@ -12,9 +12,9 @@ from tests.integration.evictions import DIRECTORIES, OLD, SLOW, Eviction, codes,
 from tests.soak.places import HdfsPlace
 from tests.soak.retention_feed import Opening, run
 from tests.testbed.hdfs import HdfsCluster
+from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.result import ExitCode
-from toolkit.retention.findings import HOLD_FILE
-from toolkit.runs.lifeline import Unbounded
+from toolkit.runs.stop import NeverStopped
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
@@ -94,8 +94,8 @@ def test_names_go_without_a_data_node_but_a_hold_that_cannot_be_read_keeps_all(
         file.write(b"legal wants it")
     restartable_hdfs.stop_datanode()
     ended = eviction.run()
-    assert (ended.exit_code, ended.items) == (ExitCode.FAILED, ())
-    assert [each.plan.failure.code for each in ended.feeds if each.plan.failure] == [_UNREACHABLE]
+    assert (ended.exit_code, [*ended.items]) == (ExitCode.FAILED, [])
+    assert [each.plan.failed.code for each in ended.targets if each.plan.failed] == [_UNREACHABLE]
     eviction.place.client.delete(hold)
     assert eviction.place.tree() == eviction.before
     assert eviction.run().exit_code is ExitCode.DONE
@@ -108,10 +108,10 @@ def test_a_dead_port_fails_the_feed_in_time_and_touches_nothing(eviction: Evicti
             f"hdfs://127.0.0.1:{port.getsockname()[1]}/evictions", hdfs_native.Client("hdfs://127.0.0.1:1")
         )
         began = time.monotonic()
-        ended = run(eviction.case, place, Unbounded(), eviction.recorder, opening=_IMPATIENT)
+        ended = run(eviction.case, place, NeverStopped(), eviction.recorder, opening=_IMPATIENT)
     assert time.monotonic() - began < 45
     assert ended.exit_code is ExitCode.FAILED
-    assert [each.plan.failure.code for each in ended.feeds if each.plan.failure] == [_UNREACHABLE]
+    assert [each.plan.failed.code for each in ended.targets if each.plan.failed] == [_UNREACHABLE]
     assert eviction.place.tree() == eviction.before
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import inf
 
 import pytest
 
@@ -17,7 +18,7 @@ from tests.testbed.fixtures import FaultyS3
 from tests.testbed.s3 import S3Store
 from toolkit.result import ExitCode, Outcome
 from toolkit.retention import RetentionResult
-from toolkit.runs.lifeline import Unbounded
+from toolkit.runs.stop import NeverStopped
 from toolkit.storage import StorageSpec
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
@@ -57,9 +58,9 @@ class Bucket:
             time.sleep(0.01)
         self.faults.proxy.add(_DELETION)
 
-    def evict(self, patience: float = 60, rate: float | None = None) -> RetentionResult:
+    def evict(self, patience: float = 60, rate: float = inf) -> RetentionResult:
         recorder = MortalRecorder(left_entity="fuzzed")
-        return run(_CASE, self, Unbounded(), recorder, opening=Opening(patience=patience, rate=rate))
+        return run(_CASE, self, NeverStopped(), recorder, opening=Opening(patience=patience, rate=rate))
 
 
 @pytest.fixture
@@ -136,5 +137,5 @@ def test_a_silent_s3_fails_the_feed_and_touches_nothing(bucket: Bucket) -> None:
     bucket.store.fill(bucket.name, sorted(keys))
     with bucket.faults.proxy.during(Fault(effect=Effect.SLOW_DOWN)):
         ended = bucket.evict(patience=2)
-    assert (ended.exit_code, ended.items) == (ExitCode.FAILED, ())
+    assert (ended.exit_code, [*ended.items]) == (ExitCode.FAILED, [])
     assert bucket.keys() == keys

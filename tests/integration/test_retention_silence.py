@@ -14,11 +14,11 @@ from toolkit.el import CanonicalPath
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.result import Outcome
 from toolkit.retention.plan import PlanItem, Subtree
-from toolkit.storage import FileSystem, NotFound, StorageSpec, open_file_system
-from toolkit.storage.bounded import BoundedCalls
-from toolkit.storage.hdfs import HdfsFileSystem
-from toolkit.storage.hdfs_client import HdfsClient
-from toolkit.storage.local import no_check
+from toolkit.storage import FileSystem, Look, NotFound, StorageSpec, open_file_system
+from toolkit.storage.calls import BoundedCalls
+from toolkit.storage.hdfs.client import HdfsClient
+from toolkit.storage.hdfs.file_system import HdfsFileSystem
+from toolkit.storage.local.file_system import no_check
 from toolkit.storage.patient import PatientFileSystem
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
@@ -56,10 +56,19 @@ class FreezesAt:
                 self.cluster.freeze_namenode()
 
 
+class _Freezing(HdfsFileSystem):
+    """Asks the hook also before a removal that relies on a look, which asks the run alone."""
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        if look is not None:
+            self._before_effect()
+        super().delete(path, below=below, look=look)
+
+
 def _acted(cluster: HdfsCluster, items: list[PlanItem], roots: list[Subtree], change: int) -> Acted:
     spec = StorageSpec(scheme="hdfs", authority=f"127.0.0.1:{cluster.rpc}")
     client = HdfsClient(spec, BoundedCalls(seconds=_CALL_SECONDS))
-    bounded = HdfsFileSystem(client, FreezesAt(cluster, change))
+    bounded = _Freezing(client, FreezesAt(cluster, change))
     system = PatientFileSystem(inner=bounded, check=no_check, patience=_PATIENCE)
     began = time.monotonic()
     try:
@@ -80,7 +89,7 @@ def test_what_a_silent_name_node_was_asked_for_stays_open_and_the_rest_fails_soo
     for each in items:
         plain.mkdirs(each.path.child("part"))
     acted = _acted(restartable_hdfs, items, _months(base, items) if in_months else [], 3 if in_months else 30)
-    results = dict(enumerate(each for each in acted.result.items if each.item.kind == "instance"))
+    results = dict(enumerate(each for each in acted.result.items if each.item.type == "instance"))
     assert [each.item for each in results.values()] == items
     settled = {each.position: each.state for step in acted.recorder.steps for each in step.settled}
     left_open = results.keys() - settled.keys()

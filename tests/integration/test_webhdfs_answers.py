@@ -19,10 +19,10 @@ from toolkit.storage import (
     StorageSpec,
     Unreachable,
 )
-from toolkit.storage.local import no_check
-from toolkit.storage.webhdfs import WebHdfsFileSystem, opened
-from toolkit.storage.webhdfs_identity import session_of
-from toolkit.storage.webhdfs_requests import NameNodes
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.webhdfs.endpoints import session_of
+from toolkit.storage.webhdfs.file_system import WebHdfsFileSystem, opened
+from toolkit.storage.webhdfs.requests import NameNodes
 
 _STATUS = {
     "type": "FILE",

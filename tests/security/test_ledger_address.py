@@ -30,7 +30,7 @@ from toolkit.errors import FeedctlError
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import open_ledger
-from toolkit.storage.local import LocalFileSystem
+from toolkit.storage.local.file_system import LocalFileSystem
 
 TOKEN = {"TOKEN": "tok-3141", "PASSWORD": "p@ss/w", "HOME": "/home/ann", "XDG_STATE_HOME": "/state"}
 

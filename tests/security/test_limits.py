@@ -20,7 +20,7 @@ from toolkit.el import ElError, without_credentials
 from toolkit.entities.layers import Layer, origin
 from toolkit.entities.yaml_loading import MOST_CHARACTERS, load_yaml
 from toolkit.entities.yaml_location import locate
-from toolkit.storage.secret_keys import without_secrets
+from toolkit.storage.hadoop_conf import without_secrets
 
 MANY = 100_000
 

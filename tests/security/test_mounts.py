@@ -15,7 +15,7 @@ import pytest
 
 from tests.security.local_data import bind_mounted, files_below, place, tree
 from toolkit.storage import ASIDE_PREFIX, LocalFileSystem, MountRefused, StorageError, StorageFailure
-from toolkit.storage.local_mounts import OpenInside, by_mount_id, by_openat2, first_way
+from toolkit.storage.local.system import OpenInside, by_mount_id, by_openat2, first_way
 
 
 def _unknown_call(parent: int, name: str) -> int:

@@ -16,8 +16,8 @@ import pytest
 
 from tests.security.local_data import bind_mounted, files_below, place, tree
 from tests.unit.retention.feeds import FeedText, cluster, run
-from toolkit.bootstrap.storages import Storages
-from toolkit.retention import Neighbourhood
+from toolkit.bootstrap.storages import StoreChoice
+from toolkit.retention import SharedDataIndex
 from toolkit.storage import (
     BaseBehindLink,
     BaseChanged,
@@ -232,7 +232,7 @@ def test_a_tree_of_any_depth_is_weighed(tmp_path: Path, *, is_known: bool) -> No
 def _neighbours(data: Path, others: str) -> list[str]:
     clicks = FeedText(data=f"{data}/${{YEAR}}/${{MONTH}}/${{DAY}}").feed()
     other = FeedText(name="other", data=f"{others}/${{YEAR}}/${{MONTH}}/${{DAY}}").feed()
-    known = Neighbourhood(feeds=(clicks, other), clusters=(cluster(),), real=RealPlaces().of)
+    known = SharedDataIndex(feeds=(clicks, other), clusters=(cluster(),), real=RealPlaces().of)
     return [each.feed for each in known.of(clicks, cluster())]
 
 
@@ -253,7 +253,7 @@ def test_a_feed_that_calls_the_data_of_another_its_statistics_does_not_stop_the_
     clicks = FeedText(data=f"{tmp_path}/disk/clicks/${{YEAR}}/${{MONTH}}/${{DAY}}").feed()
     for stats in (f"{tmp_path}/disk/clicks", f"{tmp_path}/alias/clicks", f"{tmp_path}/disk"):
         other = FeedText(name="other", data="/elsewhere/${YEAR}/${MONTH}/${DAY}", others={"stats": stats}).feed()
-        known = Neighbourhood(feeds=(clicks, other), clusters=(cluster(),), real=RealPlaces().of)
+        known = SharedDataIndex(feeds=(clicks, other), clusters=(cluster(),), real=RealPlaces().of)
         assert [each.feed for each in known.of(clicks, cluster())] == ["other"]
         assert [each.feed for each in known.of(other, cluster())] == ["clicks"]
 
@@ -288,9 +288,9 @@ def test_a_run_whose_base_is_exchanged_in_its_first_effect_deletes_nothing_else(
                 swaps.pop()(base, other)
 
     feed = FeedText(data=f"{base}/${{YEAR}}/${{MONTH}}/${{DAY}}")
-    storages = Storages(read_only=False, before_effect=attack, pairs=[(feed.feed(), cluster())])
+    storages = StoreChoice(pairs=[(feed.feed(), cluster())]).shared().bound(attack)
     result = run(storages.of(place(base)), feed)
-    ends = [(str(item.outcome), item.code) for item in result.items if item.item.kind == "instance"]
+    ends = [(str(item.outcome), item.code) for item in result.items if item.item.type == "instance"]
     done = ends.count(("done", ""))
     assert 1 <= done <= LocalFileSystem.capabilities.parallel
     assert ends.count(("failed", "base_changed")) == len(instances) - done
@@ -303,10 +303,9 @@ def test_the_links_that_repo_yaml_names_are_followed(tmp_path: Path) -> None:
     _link(base, disk, _SOMEBODY)
     feed = FeedText(data=f"{base}/${{YEAR}}/${{MONTH}}/${{DAY}}")
     for trusted, left in ((), ["2026/03/01/part"]), ((str(base),), []):
-        storages = Storages(
-            read_only=False, before_effect=lambda: None, pairs=[(feed.feed(), cluster())], trusted_links=trusted
-        )
+        choice = StoreChoice(pairs=[(feed.feed(), cluster())], trusted_links=trusted)
+        storages = choice.shared().bound(lambda: None)
         result = run(storages.of(place(base)), feed)
         assert files_below(disk) == left
-        (of_feed,) = result.feeds
-        assert (of_feed.plan.failure is None) is bool(trusted)
+        (of_feed,) = result.targets
+        assert (of_feed.plan.failed is None) is bool(trusted)

@@ -27,16 +27,19 @@ from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.clock import SystemClock
 from toolkit.doctor.findings import CheckStatus, Finding
 from toolkit.el import CanonicalPath
-from toolkit.storage import PermissionDenied, StorageFailure, StorageSpec, hdfs, open_file_system, s3, webhdfs
-from toolkit.storage.hdfs_tokens import handed_out, library_settings
-from toolkit.storage.local import no_check
+from toolkit.storage import PermissionDenied, StorageFailure, StorageSpec, open_file_system
+from toolkit.storage.hdfs import file_system as hdfs
+from toolkit.storage.hdfs.tokens import handed_out, library_settings
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.s3 import file_system as s3
 from toolkit.storage.trusted_addresses import (
     UntrustedAddress,
     UntrustedEndpoint,
     UntrustedKeyProvider,
     is_trusted_endpoint,
 )
-from toolkit.storage.webhdfs_requests import NameNodes
+from toolkit.storage.webhdfs import file_system as webhdfs
+from toolkit.storage.webhdfs.requests import NameNodes
 
 _KERBEROS = {"hadoop.security.authentication": "kerberos"}
 _DIRECTORY = {
@@ -383,7 +386,7 @@ def test_amazons_own_end_points_and_the_operators_are_trusted(url: str, *, is_tr
 @pytest.mark.parametrize("account", ["3232235777:9000#", "evil/x", "a?b"])
 def test_an_account_of_azure_cannot_turn_the_address_into_another(account: str) -> None:
     pytest.importorskip("obstore")
-    from toolkit.storage.obstore_files import UnknownContainer, opened  # noqa: PLC0415 - an extra
+    from toolkit.storage.obstore.files import UnknownContainer, opened  # noqa: PLC0415 - an extra
 
     with pytest.raises(UnknownContainer):
         opened(_spec("abfs", f"c@{account}.dfs.core.windows.net"), no_check)

@@ -67,6 +67,11 @@ class Layout:
             return None
         return next(iter(_instants("/".join(names), pattern, zone)), None)
 
+    def is_on_the_way(self, path: str, *, dated: bool) -> bool:
+        """Whether a path is a directory between the base and instances; only `dated` ones may have a year in it."""
+        names = self._neutral(path)
+        return 0 < len(names) < self.depth and (dated or "%Y" not in "/".join(self.names.split("/")[: len(names)]))
+
     def _neutral(self, path: str) -> list[str]:
         """The names below the base, with `VALUE` where any one but feedctl's own may stand."""
         names = path.removeprefix(f"{self.base}/").split("/") if path.startswith(f"{self.base}/") else []

@@ -17,7 +17,7 @@ from tests.databases.graphs import chain_and_diamond
 from tests.databases.invariants import violations
 from tests.databases.ledgers import open_ledger
 from tests.soak.ledger_holds import held, overlaps
-from tests.soak.ledger_worker import Orders, drain, work
+from tests.soak.ledger_worker import RunCommands, drain, work
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.jobs.ending import abort_job
 from toolkit.ledger.registry.sync import sync
@@ -74,7 +74,7 @@ class Swarm:
     def _tasks(self, url: str, acknowledged: Path) -> list[Task]:
         chance = random.Random(self.seed)  # noqa: S311 - a repeatable test, no secret
         orders = (
-            Orders(
+            RunCommands(
                 url=url,
                 seed=chance.randrange(2**32),
                 actions=self.actions,

@@ -49,7 +49,7 @@ _FAILS = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Orders:
+class RunCommands:
     """What a worker shall do.
 
     Args:
@@ -67,7 +67,7 @@ class Orders:
     acknowledged: Path
 
 
-def work(orders: Orders) -> str:
+def work(orders: RunCommands) -> str:
     """What a child does; tells how often it did what, as JSON."""
     chance = random.Random(orders.seed)  # noqa: S311 - a repeatable test, no secret
     ledger = open_ledger(sa.make_url(orders.url))

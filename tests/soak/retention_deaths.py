@@ -10,7 +10,7 @@ from enum import StrEnum
 from tests.soak.retention_feed import Opening
 from toolkit.el import CanonicalPath
 from toolkit.runs.errors import Stopped
-from toolkit.storage import Deleted, FileSystem, ReadOnlyFileSystem, StorageSpec
+from toolkit.storage import Deleted, FileSystem, Look, ReadOnlyFileSystem, StorageSpec
 
 
 class Killed(BaseException):
@@ -41,7 +41,7 @@ _MOST = {
 
 @dataclass
 class Death:
-    """Ends a run at one of its moments, and lets nothing of it succeed from then on; is asked as a `Lifeline`.
+    """Ends a run at one of its moments, and lets nothing of it succeed from then on; is asked as a `StopSignal`.
 
     Attributes:
         moment: the kind.
@@ -67,7 +67,7 @@ class Death:
         return cls(moment, chance.randrange(chance.choice(_MOST[moment])), lambda: Stopped(reason="the soak test"))
 
     def check(self) -> None:
-        """See `Lifeline.check`."""
+        """See `StopSignal.check`."""
         self.at(Moment.CHECK)
 
     def at(self, moment: Moment) -> None:
@@ -88,14 +88,21 @@ class MortalOpening(Opening):
 
     death: Death
 
-    def opened(self, spec: StorageSpec, check: Callable[[], None], *, read_only: bool) -> FileSystem:
+    def opened(
+        self,
+        spec: StorageSpec,
+        before_effect: Callable[[], None],
+        while_waiting: Callable[[], None] = lambda: None,
+        *,
+        read_only: bool,
+    ) -> FileSystem:
         """See `Opening`."""
 
-        def before_effect() -> None:
-            check()
+        def mortal_effect() -> None:
+            before_effect()
             self.death.at(Moment.EFFECT)
 
-        return _MortalStore(Opening.opened(self, spec, before_effect, read_only=read_only), self.death)
+        return _MortalStore(Opening.opened(self, spec, mortal_effect, while_waiting, read_only=read_only), self.death)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +111,10 @@ class _MortalStore(ReadOnlyFileSystem):
 
     death: Death
 
-    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
-        self.inner.delete(path, below=below)
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        if look is not None:  # then the store asks the look instead of its own hook
+            self.death.at(Moment.EFFECT)
+        self.inner.delete(path, below=below, look=look)
 
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
         return self.inner.delete_all(paths, below=below, first=first)

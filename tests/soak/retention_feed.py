@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from math import inf
 
 from tests.soak.places import Store
 from tests.soak.retention_oracle import Case
-from tests.unit.runs.fakes import MemoryRecorder, envelope_of
-from toolkit.config_source import SnapshotId, SnapshotKind
-from toolkit.el import Frequency
+from tests.unit.retention.feeds import acted, request_of
+from tests.unit.runs.fakes import MemoryRecorder
+from toolkit.actions.action import RunContext
+from toolkit.actions.guard import Guard
+from toolkit.el import Frequency, format_instant
 from toolkit.entities import (
     Cluster,
     Feed,
@@ -22,17 +26,16 @@ from toolkit.entities import (
     Retention,
     Validity,
 )
-from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import FeedRuns, Resolver, RetentionRequest, RetentionResult, RetentionRun
-from toolkit.retention.pace import Pace
-from toolkit.runs.heartbeat import Heartbeat
-from toolkit.runs.lifeline import CurrentLifeline, Lifeline
+from toolkit.retention import Resolver, RetentionAction, RetentionResult
+from toolkit.runs.run import ActiveRun
+from toolkit.runs.stop import StopSignal
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
-from toolkit.storage.deadlines import PATIENCE_SECONDS
+from toolkit.storage.bound import RateLimiter, side_by_side
+from toolkit.storage.calls import PATIENCE_SECONDS
+from toolkit.threads import WorkerPool
 
 _NAME, _CLUSTER = "fuzzed", "here"
-_LEASE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,57 +44,76 @@ class Opening:
 
     Args:
         patience: seconds for which it may be silent.
-        rate: so many changes a second; None: any number.
+        rate: so many changes a second; inf: any number.
     """
 
     patience: float = PATIENCE_SECONDS
-    rate: float | None = None
+    rate: float = inf
 
-    def opened(self, spec: StorageSpec, check: Callable[[], None], *, read_only: bool) -> FileSystem:
-        """The store, as `toolkit.bootstrap` opens it."""
-        before_effect = check if self.rate is None else Pace(rate=self.rate, check=check).wait
-        return open_file_system(spec, read_only=read_only, before_effect=before_effect, patience=self.patience)
+    def opened(
+        self,
+        spec: StorageSpec,
+        before_effect: Callable[[], None],
+        while_waiting: Callable[[], None] = lambda: None,
+        *,
+        read_only: bool,
+    ) -> FileSystem:
+        """The store, as `BoundStores` opens it."""
+        return open_file_system(
+            spec,
+            read_only=read_only,
+            before_effect=before_effect,
+            while_waiting=while_waiting,
+            patience=self.patience,
+        )
 
 
 _USUAL = Opening()
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What the runs of one call work with: as `ActionContext` in the product."""
+
+    place: Store
+    opening: Opening
+    limiter: RateLimiter | None
+
+    def open(self, run: StopSignal) -> RunContext:
+        guard, is_run = Guard(run=run), isinstance(run, ActiveRun)
+        check = guard.check if is_run else run.check
+        turn = check if self.limiter is None else partial(self.limiter.acquire, check)
+        system = self.opening.opened(self.place.spec, turn, check, read_only=not is_run)
+        pool = WorkerPool(side_by_side(system.capabilities.parallel, self.opening.rate), "fuzz-store")
+        return RunContext(
+            stores=lambda _: system,
+            guard=guard,
+            pool=lambda _: pool,
+            rate=lambda _: self.opening.rate,
+            turn=lambda _: None if self.limiter is None else turn(),
+        )
+
+
 def run(
     case: Case,
     place: Store,
-    lifeline: Lifeline,
+    stop_signal: StopSignal,
     recorder: MemoryRecorder | None = None,
     *,
     dry_run: bool = False,
     opening: Opening = _USUAL,
 ) -> RetentionResult:
     """A retention run over the case's feed."""
-    current = CurrentLifeline(lifeline)
-    system = opening.opened(place.spec, current.check, read_only=dry_run)
+    limiter = None if opening.rate == inf else RateLimiter(rate=opening.rate)
+    work = _Work(place=place, opening=opening, limiter=limiter)
     holds = () if case.hold is None else (Hold(feed=_NAME, start=case.hold[0], end=case.hold[1], reason="fuzz"),)
-    resolver = Resolver(nominal_time=case.nominal, keep_beyond_validity=True, holds=holds, storage=lambda _: system)
+    stores = work.open(stop_signal).stores
+    resolver = Resolver(nominal_time=case.nominal, keep_beyond_validity=True, holds=holds, storage=stores)
     cluster = Cluster(name=_CLUSTER, interfaces=Interfaces(write=Interface(endpoint=place.endpoint)))
-    feeds = resolver.resolve([(_feed(case), cluster)], must_all_work=True)
-    retention, request = RetentionRun(storage=lambda _: system, lifeline=current), _request(case, dry_run=dry_run)
-    if dry_run:
-        return retention.preview(request, feeds)
-    recorder = recorder or MemoryRecorder()
-    with Heartbeat(recorder, seconds=_LEASE_SECONDS) as heartbeat:
-        envelope = envelope_of(recorder, heartbeat, process=lifeline)
-        runs = FeedRuns(envelope=envelope, nominal_time=case.nominal, origin_of=lambda _: Origin(who="fuzz"))
-        return retention.run(request, feeds, runs)
-
-
-def _request(case: Case, *, dry_run: bool) -> RetentionRequest:
-    return RetentionRequest(
-        nominal_time=case.nominal,
-        dry_run=dry_run,
-        approve=None,
-        limits=DeleteLimits(instances=10_000),
-        environment=None,
-        snapshot=SnapshotId(kind=SnapshotKind.DIRECTORY, value="fuzz"),
-        tzdata="",
-    )
+    targets = resolver.resolve([(_feed(case), cluster)], must_all_work=True)
+    action = RetentionAction(limits=DeleteLimits(instances=10_000), spec_of=lambda _: place.spec)
+    request = request_of(format_instant(case.nominal), dry_run=dry_run)
+    return acted(action, targets, request, work.open, recorder=recorder, process=stop_signal)
 
 
 def _feed(case: Case) -> Feed:

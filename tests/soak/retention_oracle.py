@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -130,6 +130,25 @@ class Case:
                     children[parent.rpartition("/")[0]] -= 1
                 parent = parent.rpartition("/")[0]
         return left
+
+    def left_empty(self, tree: Tree, left: Iterable[str]) -> set[str]:
+        """Directories that may stay after a death: emptied on the way to instances, and without a date in their names.
+
+        No walk knows such a directory for an old one; the first run that empties it again removes it. On a store
+        without directories none knows any, so that a marker may stay whatever its names say.
+
+        Args:
+            tree: before the run.
+            left: what is there after it and was expected to go.
+        """
+        goes = (*self.evicted(tree), *self.empty(tree))
+        return {
+            path
+            for path in left
+            if tree.get(path.removesuffix("/")) is Kind.DIRECTORY
+            and any(layout.is_on_the_way(path.removesuffix("/"), dated=path.endswith("/")) for layout in self.layouts)
+            and any(each.startswith(f"{path.removesuffix('/')}/") for each in goes)
+        }
 
     def expected_keys(self, tree: Tree, keys: Tree) -> Tree:
         """The keys after a run on a store without directories.

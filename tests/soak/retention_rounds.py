@@ -19,8 +19,8 @@ from toolkit.ledger.runs.items import NewItem
 from toolkit.result import Outcome, Status
 from toolkit.retention import RetentionResult
 from toolkit.retention.plan import ItemKind
-from toolkit.runs.lifeline import Unbounded
-from toolkit.runs.recorder import RecordedRun, SettledLeftOver, Step
+from toolkit.runs.recorder import RecordBatch, RecordedRun, SettledLeftOver
+from toolkit.runs.stop import NeverStopped
 
 
 @dataclass
@@ -30,20 +30,17 @@ class MortalRecorder(MemoryRecorder):
     Attributes:
         death: of the run that writes.
         open: what it intended and did not settle.
-        found_again: directories that a rerun removed, since a run had died before it could.
     """
 
     death: Death | None = None
     open: dict[int, NewItem] = field(default_factory=dict)
-    found_again: int = 0
 
-    def record(self, run: RecordedRun, step: Step) -> None:
+    def record(self, run: RecordedRun, step: RecordBatch) -> None:
         with self._mortal():
             super().record(run, step)
             for each in step.settled:
                 del self.open[each.position]
             self.open.update((each.position, each) for each in step.intended)
-            self.found_again += bool(step.beside) and not (step.settled or step.intended)
 
     def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
         with self._mortal():
@@ -82,11 +79,11 @@ class Covered:
         evictions: rounds in which something went.
         undisturbed: rounds without a death; the others were killed twice and stopped once.
         nested: rounds with several variables before the end of the date, in which something went.
-        found_again: rounds in which a run removed a directory that an earlier one had emptied before its death.
+        left_empty: rounds in which a killed run left a directory without a date that it had emptied.
         subtrees: rounds in which whole directories were planned to go.
         spared: rounds in which something stayed in a directory that something else went from.
         empties: rounds with an empty directory that had to go.
-        strangers: rounds in which the product counted names that do not conform.
+        unrecognized: rounds in which the product counted names that do not conform.
         links: rounds with a symbolic link.
         clocks: rounds with an instance in the six hours around a change of clocks that went.
         held: rounds in which a hold kept something.
@@ -100,11 +97,11 @@ class Covered:
     evictions: int = 0
     undisturbed: int = 0
     nested: int = 0
-    found_again: int = 0
+    left_empty: int = 0
     subtrees: int = 0
     spared: int = 0
     empties: int = 0
-    strangers: int = 0
+    unrecognized: int = 0
     links: int = 0
     clocks: int = 0
     held: int = 0
@@ -153,17 +150,20 @@ class Round:
             self._disturb(recorder)
             left = self.place.tree()
             assert expected.items() <= self._without_asides(left).items()
-        done = run(self.case, self.place, Unbounded(), recorder)
+        done = run(self.case, self.place, NeverStopped(), recorder)
         assert done.status is Status.SUCCEEDED, [each for each in done.items if each.outcome is Outcome.FAILED]
         left = self.place.tree()
-        assert _differences(left, expected) == []
+        left_empty = set() if is_undisturbed else self.case.left_empty(self.before, left.keys() - expected.keys())
+        assert _differences({path: left[path] for path in left if path not in left_empty}, expected) == []
         if is_undisturbed:
             assert self._paths(done, Outcome.DONE) == evicted.keys()
             assert left == expected
         self._check_second_run(recorder)
-        keys = {each.item.key for each in planned.items if each.item.key and each.item.location == "data"}
+        keys = {
+            each.item.instance_key for each in planned.items if each.item.instance_key and each.item.location == "data"
+        }
         assert Counter(recorder.told()) == Counter(keys)
-        covered.found_again += bool(recorder.found_again)
+        covered.left_empty += bool(left_empty)
         self._count(covered, planned, expected, is_undisturbed=is_undisturbed)
 
     @property
@@ -177,19 +177,19 @@ class Round:
         return self.case.expected_keys(self.before, self.there)
 
     def _preview(self, evicted: object, empty: object, expected: Tree) -> RetentionResult:
-        planned = run(self.case, self.place, Unbounded(), dry_run=True)
+        planned = run(self.case, self.place, NeverStopped(), dry_run=True)
         assert _differences(self.place.tree(), self.there) == []
         assert self._paths(planned, Outcome.PLANNED) == evicted
         assert self._paths(planned, Outcome.PLANNED, ItemKind.EMPTY_DIRECTORY) == empty
-        assert len(planned.items) == len(self.case.evicted(self.before)) + len(self._empty)
+        assert len([*planned.items]) == len(self.case.evicted(self.before)) + len(self._empty)
         for root in self._roots(planned):
             assert not [path for path in expected if f"{path}/".startswith(f"{root}/")], f"{root} must not go whole"
         return planned
 
     def _check_second_run(self, recorder: MortalRecorder) -> None:
         told, tree = recorder.told(), self.place.tree()
-        again = run(self.case, self.place, Unbounded(), recorder)
-        assert (again.status, again.items) == (Status.SUCCEEDED, ())
+        again = run(self.case, self.place, NeverStopped(), recorder)
+        assert (again.status, [*again.items]) == (Status.SUCCEEDED, [])
         assert (recorder.told(), _differences(self.place.tree(), tree)) == (told, [])
 
     def _disturb(self, recorder: MortalRecorder) -> None:
@@ -210,11 +210,11 @@ class Round:
             recorder.die()
 
     def _paths(self, result: RetentionResult, outcome: Outcome, kind: ItemKind = ItemKind.INSTANCE) -> set[str]:
-        chosen = (each.item for each in result.items if each.outcome is outcome and each.item.kind is kind)
+        chosen = (each.item for each in result.items if each.outcome is outcome and each.item.type is kind)
         return {self._name(item.path.path) for item in chosen}
 
     def _roots(self, result: RetentionResult) -> list[str]:
-        return [self._name(each.root.path) for feed in result.feeds for each in feed.plan.subtrees]
+        return [self._name(each.root.path) for feed in result.targets for each in feed.plan.detail.subtrees]
 
     def _name(self, path: str) -> str:
         root = f"/{self.place.endpoint.partition('://')[2].partition('/')[2]}".rstrip("/")
@@ -227,7 +227,7 @@ class Round:
 
     def _count(self, covered: Covered, planned: RetentionResult, expected: Tree, *, is_undisturbed: bool) -> None:
         evicted = self.case.evicted(self.before)
-        reasons = {kept.reason.value for feed in planned.feeds for kept in feed.plan.kept}
+        reasons = {kept.reason.value for feed in planned.targets for kept in feed.plan.detail.kept}
         instants = {each for path, layout in evicted.items() for each in layout.instants(path, self.case.zone)}
         met = {
             "rounds": True,
@@ -237,7 +237,7 @@ class Round:
             "subtrees": bool(self._roots(planned)),
             "spared": _share_a_directory(evicted, expected),
             "empties": bool(self._empty),
-            "strangers": any(feed.plan.strangers.count for feed in planned.feeds),
+            "unrecognized": any(feed.plan.detail.unrecognized.count for feed in planned.targets),
             "links": Kind.LINK in self.before.values(),
             "clocks": bool(instants & set(changes_of_clocks(self.case.zone))),
             "held": "hold" in reasons,

@@ -25,7 +25,7 @@ _CLIENT = """
 import json, sys
 from toolkit.el import CanonicalPath
 from toolkit.storage import StorageError, StorageSpec
-from toolkit.storage.hdfs import opened
+from toolkit.storage.hdfs.file_system import opened
 
 settings = json.loads(sys.argv[1])
 base = CanonicalPath.parse(settings["fs.defaultFS"] + "/alice")

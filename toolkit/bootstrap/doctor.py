@@ -22,9 +22,9 @@ from toolkit.doctor.tokens import token_findings
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.ledger.opening import examine
-from toolkit.runs.deadline import LEASE_VARIABLE, lease_seconds
+from toolkit.runs.lease import LEASE_VARIABLE, lease_seconds
 from toolkit.storage.hadoop_conf import CONF_VARIABLE
-from toolkit.storage.hdfs_tokens import TOKEN_VARIABLE
+from toolkit.storage.hdfs.tokens import TOKEN_VARIABLE
 from toolkit.transfer.executors import executors, must_have_context
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from toolkit.entities.vocabulary import LocationType
 from toolkit.errors import FeedctlError
 from toolkit.storage import open_file_system
 from toolkit.storage.hadoop_conf import asks_for_kerberos, hadoop_settings
-from toolkit.storage.hdfs_tokens import handed_out
-from toolkit.storage.webhdfs_endpoints import name_node_urls
+from toolkit.storage.hdfs.tokens import handed_out
+from toolkit.storage.webhdfs.endpoints import name_node_urls
 
 if TYPE_CHECKING:
     from toolkit.doctor.findings import Finding

@@ -9,39 +9,35 @@ from dataclasses import dataclass
 
 from toolkit.clock import Clock
 from toolkit.ledger.database import Ledger
-from toolkit.runs.audit import AuditPlace, opened_audit
-from toolkit.runs.audit_lines import process_line
-from toolkit.runs.deadline import lease_seconds
-from toolkit.runs.envelope import Envelope
-from toolkit.runs.heartbeat import Heartbeat
-from toolkit.runs.identity import current_user, origin_here
+from toolkit.runs.audit import AuditPlace, opened_audit, process_line
+from toolkit.runs.lease import Heartbeat, lease_seconds
 from toolkit.runs.ledger_recorder import LedgerRecorder
-from toolkit.runs.lifeline import Lifeline
-from toolkit.runs.recorder import Recorder
-from toolkit.runs.unrecorded import Unrecorded
+from toolkit.runs.recorder import NullRecorder, Recorder, current_user, origin_here
+from toolkit.runs.run import Envelope
+from toolkit.runs.stop import StopSignal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Action:
+class Enveloped:
     """What a process is about to do.
 
     Attributes:
         name: for example ``retention``.
         ledger: open for writing; None: the user chose to do without.
         audit: the audit file.
-        process: the lifeline of the process.
+        process: the stop signal of the process.
         clock: tells the wall-clock time.
     """
 
     name: str
     ledger: Ledger | None
     audit: AuditPlace
-    process: Lifeline
+    process: StopSignal
     clock: Clock
 
 
 @contextmanager
-def opened_envelope(action: Action) -> Iterator[Envelope]:
+def opened_envelope(action: Enveloped) -> Iterator[Envelope]:
     """The envelope for all runs of an action; nothing may be changed before it is open.
 
     Raises:
@@ -49,7 +45,7 @@ def opened_envelope(action: Action) -> Iterator[Envelope]:
         BadLeaseTime: the environment asks for an impossible one.
     """
     seconds = lease_seconds(os.environ)
-    recorder: Recorder = Unrecorded() if action.ledger is None else LedgerRecorder(ledger=action.ledger)
+    recorder: Recorder = NullRecorder() if action.ledger is None else LedgerRecorder(ledger=action.ledger)
     first = process_line(action=action.name, ledger=recorder.place, who=current_user())
     with (
         opened_audit(action.audit, origin_here(os.environ), action.clock, first) as audit,

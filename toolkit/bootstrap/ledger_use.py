@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from toolkit.entities.repo import RepoSettings
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.state.holds import LedgerHold
-    from toolkit.retention.targets import FeedTarget
 
 _RESTART_SECONDS = 10.0
 """A database that is restarted is waited for so long, well below a lease; meanwhile nothing is deleted."""
@@ -48,8 +47,8 @@ class LedgerHolds:
         """They in the form of those of `holds.yaml`."""
         return tuple(map(holds.as_entity_hold, self.found))
 
-    def are_on(self, target: FeedTarget) -> bool:
-        """Whether a hold was added on the feed, or on one that shares its data, since they were read.
+    def are_on(self, pairs: Sequence[tuple[str, str]]) -> bool:
+        """Whether a hold was added on any of these feeds, each with its cluster, since they were read.
 
         Raises:
             LedgerUnavailable: it cannot be read now.
@@ -58,7 +57,6 @@ class LedgerHolds:
             return False
         known = {each.hold_id for each in self.found}
         added = [each for each in self._active(self.ledger) if each.hold_id not in known]
-        pairs = ((target.feed, target.cluster), *target.neighbours)
         return any(holds.as_entity_hold(each).concerns(*pair) for each in added for pair in pairs)
 
     def _active(self, ledger: Ledger) -> Sequence[LedgerHold]:

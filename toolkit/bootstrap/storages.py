@@ -1,70 +1,48 @@
-"""The stores of a run, each opened once."""
+"""How the stores of a run are reached, by what its clusters say of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.store_settings import agreed, speaks_of
 from toolkit.el import ElError
 from toolkit.errors import FeedctlError
 from toolkit.planning.instance_storage import FeedStorage
-from toolkit.retention.pace import Pace
-from toolkit.storage import Bases, FileSystem, StorageSpec, open_file_system
+from toolkit.storage import Bases, StorageSpec
+from toolkit.storage.bound import SharedStores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
 
-_LOCAL = "file"
 
-
-@dataclass(kw_only=True)
-class Storages:
-    """Opens each store once.
+@dataclass(frozen=True, kw_only=True)
+class StoreChoice:
+    """Which stores a run may be about, and who says how they are reached.
 
     Attributes:
-        read_only: every mutating call fails.
-        before_effect: called before every single change.
         clusters: of the run; their `hadoop_conf` says how stores are reached.
         others: all clusters of the config repo, for the stores that are their end points.
         pairs: the feeds of the run on their clusters; a store is the matter of those clusters alone whose feeds have a
             location on it.
-        rate: so many changes a second each remote store is asked for; None: any number.
         trusted_links: paths of symbolic links on local disks that a base may be, or be reached through.
     """
 
-    read_only: bool
-    before_effect: Callable[[], None]
     clusters: Iterable[Cluster] = ()
     others: Iterable[Cluster] = ()
     pairs: Sequence[tuple[Feed, Cluster]] = ()
-    rate: float | None = None
     trusted_links: Iterable[str] = ()
-    _open: dict[tuple[str, str], FileSystem] = field(default_factory=dict)
 
-    def of(self, path: CanonicalPath) -> FileSystem:
-        """The store that a path is on.
-
-        Raises:
-            NotImplementedYet: no adapter for it exists yet.
-            InvalidInput: the clusters' settings for it cannot be used.
-        """
-        key = (path.scheme, path.authority)
-        if key not in self._open:
-            self._open[key] = open_file_system(
-                self.spec_of(path),
-                read_only=self.read_only,
-                before_effect=self._paced(path),
-                while_waiting=self.before_effect,
-                bases=self._local_bases() if path.scheme == _LOCAL else None,
-            )
-        return self._open[key]
+    def shared(self, rate: float = inf) -> SharedStores:
+        """The stores; `rate` bounds the changes a second of each remote one."""
+        return SharedStores(spec_of=self.spec_of, rate=rate, bases=self._local_bases())
 
     def spec_of(self, path: CanonicalPath) -> StorageSpec:
         """How the store that a path is on is opened; see `storage_spec`."""
@@ -86,12 +64,6 @@ class Storages:
         known = frozenset(base.path for base in bases if base.is_local)
         return Bases(known=known, trusted_links=frozenset(self.trusted_links))
 
-    def _paced(self, path: CanonicalPath) -> Callable[[], None]:
-        """A disk of this machine has no other users to be spared."""
-        if self.rate is None or path.scheme == _LOCAL:
-            return self.before_effect
-        return Pace(rate=self.rate, check=self.before_effect).wait
-
 
 def storage_spec(path: CanonicalPath, users: Iterable[Cluster], others: Iterable[Cluster] = ()) -> StorageSpec:
     """How the store that a path is on is opened, on this machine and on executors.
@@ -109,7 +81,7 @@ def storage_spec(path: CanonicalPath, users: Iterable[Cluster], others: Iterable
         ConflictingHadoopConf: they do not say the same; a setting that only some of them have counts too.
         SecretInSettings: a setting of an object store carries a secret.
     """
-    if path.scheme == _LOCAL:
+    if path.is_local:
         return StorageSpec(scheme=path.scheme)
     conf = agreed(path.scheme, path.authority, _speakers(path, tuple(users), tuple(others)))
     return StorageSpec(scheme=path.scheme, authority=path.authority, hadoop_conf=conf)

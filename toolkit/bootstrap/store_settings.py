@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.entities.values import property_text
 from toolkit.errors import InvalidInput
-from toolkit.storage.secret_keys import refuse_secrets, shown
+from toolkit.storage.hadoop_conf import refuse_secrets, shown
 
 if TYPE_CHECKING:
     from toolkit.entities import Cluster

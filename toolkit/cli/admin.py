@@ -60,7 +60,7 @@ def _switch(reason: str | None, config_repo: str | None, env: str | None, output
     from toolkit.cli.opened import opened_with_settings
     from toolkit.management.entities import switch_safe_mode
     from toolkit.rendering.overview import safe_mode_document, safe_mode_line
-    from toolkit.runs.identity import current_user
+    from toolkit.runs.recorder import current_user
 
     with opened_with_settings(config_repo, env, writing=True) as (ledger, settings):
         switched = switch_safe_mode(ledger, on=on, who=current_user(), reason=reason, admins=settings.admins)

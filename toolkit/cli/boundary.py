@@ -20,7 +20,7 @@ from toolkit.errors import FeedctlError, InvalidInput, NotYet, Refused, Skipped
 from toolkit.printable import on_one_line
 from toolkit.result import ExitCode, Status
 from toolkit.runs.errors import Stopped
-from toolkit.runs.submitted import gateway_port, stderr_of_parent
+from toolkit.runs.spark_submit import gateway_port, stderr_of_parent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

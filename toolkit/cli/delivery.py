@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -92,14 +93,14 @@ class ResultFile:
         if _is_directory(self.system, self.place):
             raise BadResultFile(place=text, why="it is a directory")
 
-    def write(self, text: str) -> None:
-        """Write the result.
+    def write(self, pieces: Iterable[str]) -> None:
+        """Write the result, which is whole lines.
 
         Raises:
             ResultFileNotWritten: it could not be written; one that was there before is unchanged.
         """
         try:
-            self.system.write(self.place, [encoded(text)])
+            self.system.write(self.place, [encoded(piece) for piece in pieces])
         except StorageError as error:
             raise ResultFileNotWritten(place=self.place, reason=str(error)) from error
 

@@ -222,7 +222,7 @@ def _cell(value: object) -> str:
 def _command(repository: Repository, name: str, cluster: str | None, reason: str | None) -> EntityCommand:
     from toolkit.management.entities import EntityCommand
     from toolkit.management.locations import chosen_clusters, runnable
-    from toolkit.runs.identity import current_user
+    from toolkit.runs.recorder import current_user
 
     entity = runnable(repository, name)
     chosen_clusters(repository, entity, () if cluster is None else (cluster,))

@@ -48,7 +48,7 @@ def add(
     from toolkit.ledger.state.holds import as_entity_hold
     from toolkit.management.holds import KnownHold, add_hold, hold_range
     from toolkit.rendering.overview import hold_document
-    from toolkit.runs.identity import current_user
+    from toolkit.runs.recorder import current_user
 
     first, until = hold_range(start, end)
     wanted = Hold(feed=feed, cluster=cluster, start=first, end=until, reason=reason, owner=owner)
@@ -95,7 +95,7 @@ def remove(
     """Let the instances of a hold go again; those of holds.yaml are removed there."""
     from toolkit.cli.opened import opened_with_settings
     from toolkit.management.holds import remove_hold
-    from toolkit.runs.identity import current_user
+    from toolkit.runs.recorder import current_user
 
     with opened_with_settings(config_repo, env, writing=True) as (ledger, _):
         changed = remove_hold(ledger, number, current_user())

@@ -71,7 +71,7 @@ def carry_out(verb: str, options: InstanceOptions, reason: str | None, *, is_for
     """Do to the instances that the options choose what the command says; raises as `answer` does."""
     from toolkit.management.commands import CommandRequest, command_instances
     from toolkit.management.decisions import InstanceCommand
-    from toolkit.runs.identity import current_user
+    from toolkit.runs.recorder import current_user
 
     asked, view = _asked_range(options), _view(options)
     with opened(options.config_repo, options.env, writing=True) as (ledger, repository):

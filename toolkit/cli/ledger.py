@@ -27,7 +27,7 @@ def sync(config_repo: ConfigRepo = None, env: Env = None, allow_dirty: AllowDirt
         from toolkit.bootstrap.registering import sync_ledger
         from toolkit.clock import SystemClock
         from toolkit.rendering.run_metadata import sync_document
-        from toolkit.runs.identity import current_user
+        from toolkit.runs.recorder import current_user
 
         who = current_user()
         report = sync_ledger(config_repo, env, who=who, allow_dirty=allow_dirty, clock=SystemClock())

@@ -1,161 +1,57 @@
-"""What the command of retention does between its options and its exit code."""
+"""The command of the retention entrypoint."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from toolkit.bootstrap.eviction import RetentionOptions, evict
-from toolkit.cli.boundary import exit_code_of, status_of
-from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
-from toolkit.cli.streams import Keeps, print_result, say
-from toolkit.clock import SystemClock
-from toolkit.el import ElError, parse_instant
-from toolkit.errors import FeedctlError, InvalidInput
-from toolkit.rendering.progress import LoggedProgress
-from toolkit.rendering.retention import one_document, render
-from toolkit.rendering.retention_document import failure_document
+from toolkit.cli import action_options as options
+from toolkit.cli.options import ConfigRepo, Env
 from toolkit.rendering.tables import ResultFormat
-from toolkit.runs.lifeline import lifeline
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from toolkit.retention import Progress, RetentionResult
 
 
-class BadTime(InvalidInput):
-    """A nominal time that is no instant.
+def retention(
+    *,
+    time: options.Time,
+    feed: options.Feeds = None,
+    all_feeds: options.All = False,
+    group: options.Groups = None,
+    tag: options.Tags = None,
+    cluster: options.Cluster = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    dry_run: options.DryRun = False,
+    approve: options.Approve = None,
+    allow_dirty: options.AllowDirty = False,
+    no_ledger: options.NoLedger = False,
+    output: options.OutputAs = ResultFormat.TEXT,
+    result_file: options.ResultFileAt = None,
+) -> int:
+    """Evict the instances that are older than the retention limit of their feed."""
+    from toolkit.actions.choosing import EntitySelection
+    from toolkit.bootstrap.action_context import ActionOptions
+    from toolkit.bootstrap.retention import evict
+    from toolkit.cli.action_command import ActionCommand, nominal_time_of, result_file_of
+    from toolkit.cli.option_values import tags_of
+    from toolkit.rendering.retention import RETENTION_VIEW
+    from toolkit.retention import NAME
 
-    Args:
-        why: what is wrong with it, with the text itself.
-    """
-
-    def __init__(self, *, why: str) -> None:
-        self.why = why
-        super().__init__(f"--time {why}")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Delivery:
-    """Where the result goes, and in which form.
-
-    Attributes:
-        form: of what is printed.
-        file: gets the JSON form as well; None: nothing is written.
-    """
-
-    form: ResultFormat
-    file: ResultFile | None
-
-    @classmethod
-    def of(
-        cls, form: ResultFormat, result_file: str | None, config_repo: str | None = None, env: str | None = None
-    ) -> Delivery:
-        """The delivery that the options ask for.
-
-        Args:
-            form: of what is printed.
-            result_file: as for `ResultFile.parse`; None: none.
-            config_repo: the same.
-            env: the same.
-
-        Raises:
-            InvalidInput: the result file cannot be written.
-            Unavailable: its store does not answer.
-        """
-        return cls(form=form, file=None if result_file is None else ResultFile.parse(result_file, config_repo, env))
-
-    def deliver(self, result: RetentionResult) -> None:
-        """Print the result, and write the file.
-
-        Raises:
-            ResultFileNotWritten: the file could not be written.
-        """
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        is_styled = self.form is ResultFormat.TEXT and width is not None
-        print_result(render(result, self.form, width), Keeps.STYLES if is_styled else Keeps.NOTHING)
-        if self.file is not None:
-            self.file.write(render(result, ResultFormat.JSON, None))
-
-    def deliver_failure(self, error: FeedctlError) -> None:
-        """Report a run that ended before it had a result; text is for people, who get the message alone."""
-        document = one_document(
-            failure_document(error, status=status_of(error).value, exit_code=exit_code_of(error).value)
+    file = result_file_of(result_file, config_repo, env)
+    command = ActionCommand(name=NAME, run=evict, view=RETENTION_VIEW, form=output, file=file)
+    with command.failures_delivered():
+        selection = EntitySelection(
+            names=tuple(feed or ()),
+            everything=all_feeds,
+            groups=tuple(group or ()),
+            tags=tuple(tags_of(tag or ()).items()),
+            cluster=cluster,
         )
-        if self.form is not ResultFormat.TEXT:
-            print_result(document)
-        if self.file is not None:
-            self.file.write(document)
-
-
-@contextmanager
-def failures_delivered(delivery: Delivery) -> Iterator[None]:
-    """Deliver an error of the body in the form that was asked for, then let it go on."""
-    try:
-        yield
-    except ResultFileNotWritten:
-        raise
-    except FeedctlError as error:
-        delivery.deliver_failure(error)
-        raise
-
-
-def run_retention(options: RetentionOptions, delivery: Delivery) -> int:
-    """Run, deliver the result, and tell the exit code.
-
-    Raises:
-        FeedctlError: the run ended before it had a result.
-    """
-    with lifeline(os.environ) as line:
-        result = evict(options, SystemClock(), line, _progress(delivery.form))
-        _deliver(result, delivery)
-        for message in _messages(result):
-            say(f"feedctl: {message}")
-    return result.exit_code
-
-
-def _messages(result: RetentionResult) -> Iterator[str]:
-    """What whoever looks at the errors alone should know."""
-    ending = result.stopped or result.refusal
-    if ending is not None:
-        yield str(ending)
-    for feed in result.feeds:
-        if feed.plan.skipped is not None:
-            yield f"{feed.plan.label} was skipped: {feed.plan.skipped.message}"
-
-
-def nominal_time_of(text: str) -> datetime:
-    """The nominal time.
-
-    Raises:
-        BadTime: the text is no instant.
-    """
-    try:
-        return parse_instant(text)
-    except ElError as error:
-        raise BadTime(why=str(error)) from error
-
-
-def _deliver(result: RetentionResult, delivery: Delivery) -> None:
-    """That a killed run was killed matters more than a result file that could not be written."""
-    try:
-        delivery.deliver(result)
-    except FeedctlError as error:
-        if result.stopped is None:
-            raise
-        say(f"feedctl: {error}")
-
-
-def _progress(form: ResultFormat) -> Progress:
-    """A bar, when a person looks at the errors of a run whose result is for people; else lines in the log."""
-    if form is not ResultFormat.TEXT or not sys.stderr.isatty():
-        return LoggedProgress(what="retention")
-    from toolkit.rendering.terminal_progress import TerminalProgress
-
-    return TerminalProgress(what="retention")
+        return command.execute(
+            ActionOptions(
+                selection=selection,
+                config_repo=config_repo,
+                environment=env,
+                nominal_time=nominal_time_of(time),
+                dry_run=dry_run,
+                approve=approve,
+                allow_dirty=allow_dirty,
+                no_ledger=no_ledger,
+            )
+        )

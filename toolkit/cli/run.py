@@ -13,7 +13,7 @@ from toolkit.cli.run_options import calls, job_io
 if TYPE_CHECKING:
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.jobs.rows import JobRef
-    from toolkit.runs.metadata import RunMetadata
+    from toolkit.runs.job_calls import RunMetadata
 
 log_app = typer.Typer(no_args_is_help=True)
 app = typer.Typer(no_args_is_help=True)

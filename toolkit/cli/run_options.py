@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from toolkit.ledger.batches.rows import FeedInstance, NewFile
     from toolkit.ledger.jobs.rows import JobRef
-    from toolkit.runs.job_io import JobIo
-    from toolkit.runs.metadata import RunMetadata
+    from toolkit.runs.job_calls import JobIo, RunMetadata
 
 
 Process = Annotated[
@@ -183,8 +182,8 @@ def calls(config_repo: str | None, env: str | None, *, writing: bool = True) -> 
         from dataclasses import replace
 
         from toolkit.bootstrap.ledgers import open_ledger_for
-        from toolkit.runs.identity import origin_here
-        from toolkit.runs.metadata import RunMetadata
+        from toolkit.runs.job_calls import RunMetadata
+        from toolkit.runs.recorder import origin_here
 
         ledger = open_ledger_for(config_repo, env, read_only=not writing)
         try:
@@ -201,6 +200,6 @@ def job_io(config_repo: str | None, env: str | None, ref: JobRef, instance_key: 
         InvalidInput: no usable config repo, or the process has no such instance there.
     """
     from toolkit.bootstrap.config import load_repository
-    from toolkit.runs.job_io import JobIo
+    from toolkit.runs.job_calls import JobIo
 
     return JobIo.of(load_repository(config_repo, env), ref.process, ref.cluster, instance_key)

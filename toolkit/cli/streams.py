@@ -93,11 +93,12 @@ def encoded(text: str, keeps: Keeps = Keeps.NOTHING) -> bytes:
     return shown.encode("utf-8", "backslashreplace")
 
 
-def print_result(text: str, keeps: Keeps = Keeps.NOTHING) -> None:
-    """Print to standard output; that nobody reads it any more must not hide what the run did."""
+def print_result(pieces: str | Iterable[str], keeps: Keeps = Keeps.NOTHING) -> None:
+    """Print whole lines to standard output; that nobody reads it any more must not hide what the run did."""
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(encoded(text, keeps))
+        for piece in [pieces] if isinstance(pieces, str) else pieces:
+            sys.stdout.buffer.write(encoded(piece, keeps))
         sys.stdout.buffer.flush()
     except OSError as error:
         _LOG.warning("event=result_not_printed reason=%s", error)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.ledger.sqlite_place import Mount, mount_of, own_mounts
-from toolkit.runs.identity import current_user
+from toolkit.runs.recorder import current_user
 
 if TYPE_CHECKING:
     from toolkit.storage import FileStatus

@@ -11,9 +11,9 @@ from toolkit.doctor.findings import Finding, failed, ok, skipped
 from toolkit.doctor.kerberos import Klist
 from toolkit.doctor.tokens import token_life
 from toolkit.errors import InvalidInput
-from toolkit.runs.identity import current_user
+from toolkit.runs.recorder import current_user
 from toolkit.storage.hadoop_conf import asks_for_kerberos
-from toolkit.storage.hdfs_tokens import tokens_here
+from toolkit.storage.hdfs.tokens import tokens_here
 
 _HADOOP = frozenset({"hdfs", "webhdfs", "swebhdfs"})
 _HDFS_TOKENS = frozenset({"HDFS_DELEGATION_TOKEN", "WEBHDFS delegation", "SWEBHDFS delegation"})

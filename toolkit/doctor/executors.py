@@ -13,11 +13,11 @@ from toolkit.doctor.findings import Finding, failed, ok, warning
 from toolkit.doctor.machine import compared_versions
 from toolkit.errors import FeedctlError
 from toolkit.storage import NotFound, StorageSpec, open_file_system
-from toolkit.storage.bounded import BoundedCalls, NoAnswer
+from toolkit.storage.calls import BoundedCalls, NoAnswer
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
-    from toolkit.transfer.executors import Machines
+    from toolkit.transfer.port import ExecutorPool
 
 _STAY_SECONDS = 0.5
 """So long a task keeps its core busy at least, so that no core takes two and leaves another host unseen."""
@@ -75,7 +75,7 @@ def executor_facts(task: ExecutorTask, attempt: int) -> Iterable[ExecutorFacts]:
 
 
 def executor_findings(
-    machines: Callable[[], Machines],
+    machines: Callable[[], ExecutorPool],
     task: ExecutorTask,
     here: Callable[[], Mapping[str, str]] = compared_versions,
 ) -> Iterator[Finding]:

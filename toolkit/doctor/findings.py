@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from toolkit.errors import FeedctlError
 from toolkit.storage import StorageError
-from toolkit.storage.bounded import BoundedCalls, NoAnswer
+from toolkit.storage.calls import BoundedCalls, NoAnswer
 
 
 class CheckStatus(StrEnum):

@@ -10,7 +10,7 @@ import requests
 from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
 from toolkit.storage import StorageSpec
 from toolkit.storage.hadoop_conf import CONF_FILES, CONF_VARIABLE, conf_dir, hadoop_settings
-from toolkit.storage.webhdfs_endpoints import name_node_urls
+from toolkit.storage.webhdfs.endpoints import name_node_urls
 
 
 def conf_dir_findings(variables: Mapping[str, str], undescribed: Sequence[str]) -> Iterator[Finding]:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
-from toolkit.storage.hadoop_wire import Cursor, TooShort
-from toolkit.storage.hdfs_tokens import TOKEN_VARIABLE, tokens_here
-from toolkit.storage.token_file import HadoopToken
+from toolkit.storage.hdfs.tokens import TOKEN_VARIABLE, tokens_here
+from toolkit.storage.tokens import Cursor, HadoopToken, TooShort
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 

@@ -1,43 +1,130 @@
-"""A retention result in each of its forms."""
+"""What a retention result shows that other actions' results do not."""
 
 from __future__ import annotations
 
-import json
-from importlib import import_module
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from toolkit.rendering.retention_document import item_line, summary, whole
-from toolkit.rendering.retention_text import plain_lines
-from toolkit.rendering.tables import ResultFormat
+from toolkit.el import format_instant
+from toolkit.rendering.action_result import (
+    ActionView,
+    Document,
+    counts_document,
+    problem_document,
+    run_document,
+)
+from toolkit.result import Outcome
+from toolkit.retention import FeedTarget, PlanItem, RetentionDetail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from toolkit.planning.retention import Kept
+    from toolkit.retention import FeedResult
 
-    from toolkit.retention import RetentionResult
-
-_TERMINAL = "toolkit.rendering.retention_terminal"
-"""Loaded for a terminal alone: a run of a scheduler has none, and rich takes long to load."""
+_NAMED = 3
 
 
-def render(result: RetentionResult, form: ResultFormat, terminal_width: int | None) -> str:
-    """The text to print.
+def _feed(result: FeedResult) -> Document:
+    plan, detail = result.plan, result.plan.detail
+    return {
+        "feed": plan.target.entity,
+        "cluster": plan.target.cluster,
+        **_rule(result),
+        "counts": counts_document(result),
+        "kept": [_kept(kept) for kept in detail.kept],
+        "whole_directories": [
+            {"path": str(subtree.root), "instances": subtree.end - subtree.begin} for subtree in detail.subtrees
+        ],
+        "notes": list(plan.notes),
+        "run": run_document(result),
+        "skipped": problem_document(plan.skipped),
+        "failure": problem_document(plan.failed),
+        "not_conforming": {
+            "count": detail.unrecognized.count,
+            "sample": [{"path": path, "why": why} for path, why in detail.unrecognized.sample],
+        },
+    }
 
-    Args:
-        result: of the run.
-        form: asked for with `--output`.
-        terminal_width: None when the output does not go to a terminal.
-    """
-    if form is ResultFormat.JSON:
-        return one_document(whole(result))
-    if form is ResultFormat.JSONL:
-        lines = [*map(item_line, result.items), summary(result)]
-        return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-    if terminal_width is not None:
-        terminal_text: Callable[[RetentionResult, int], str] = import_module(_TERMINAL).terminal_text
-        return terminal_text(result, terminal_width)
-    return "".join(f"{line}\n" for line in plain_lines(result))
+
+def _rule(result: FeedResult) -> Document:
+    target = result.plan.target
+    if not isinstance(target, FeedTarget):
+        return {"limit": None, "effective_time": None, "horizon": None, "bases": []}
+    return {
+        "limit": str(target.limit),
+        "effective_time": format_instant(target.effective_time),
+        "horizon": format_instant(target.policy.horizon),
+        "bases": [str(location.base) for location in target.locations],
+    }
 
 
-def one_document(document: Mapping[str, object]) -> str:
-    """One JSON document, laid out for reading."""
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+def _kept(kept: Kept) -> Document:
+    """An instance that is old enough to go and stays all the same."""
+    return {
+        "location": kept.candidate.location.value,
+        "instance": format_instant(kept.candidate.time),
+        "path": str(kept.candidate.path),
+        "reason": kept.reason.value,
+        "message": kept.detail or None,
+    }
+
+
+def _item(item: PlanItem) -> Document:
+    return {
+        "feed": item.feed,
+        "cluster": item.cluster,
+        "location": item.location.value,
+        "kind": item.type.value,
+        "instance": item.instance_key or None,
+        "path": str(item.path),
+    }
+
+
+def _item_text(item: PlanItem) -> str:
+    what = item.instance_key or item.type.value
+    return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {item.path}"
+
+
+def _item_cells(item: PlanItem) -> tuple[str, ...]:
+    return (item.feed, item.cluster, item.location.value, item.instance_key or item.type.value, str(item.path))
+
+
+def _rule_text(result: FeedResult) -> str:
+    target = result.plan.target
+    if not isinstance(target, FeedTarget):
+        return ""
+    return f"; limit {target.limit}, horizon {format_instant(target.policy.horizon)}"
+
+
+def _lines(result: FeedResult) -> Iterator[str]:
+    plan, detail = result.plan, result.plan.detail
+    yield from _whole_directories(result)
+    for (reason, why), number in Counter((kept.reason, kept.detail) for kept in detail.kept).items():
+        yield f"{number} old instances stay: {reason}{f' ({why})' if why else ''}"
+    for note in plan.notes:
+        yield f"note: {note}"
+    if detail.unrecognized.count:
+        yield f"{detail.unrecognized.count} names do not conform and stay, for example:"
+        for path, why in detail.unrecognized.sample:
+            yield f"  {path}: {why}"
+
+
+def _whole_directories(result: FeedResult) -> Iterator[str]:
+    """What a dry run says beside the single instances: these directories need one call each."""
+    roots = [str(subtree.root) for subtree in result.plan.detail.subtrees]
+    if roots and result.counts[Outcome.PLANNED]:
+        more = f" and {len(roots) - _NAMED} more" if len(roots) > _NAMED else ""
+        are = "1 directory goes" if len(roots) == 1 else f"{len(roots)} directories go"
+        yield f"{are} as a whole: {', '.join(roots[:_NAMED])}{more}"
+
+
+RETENTION_VIEW: ActionView[FeedTarget, PlanItem, RetentionDetail] = ActionView(
+    targets="feeds",
+    target_document=_feed,
+    item_document=_item,
+    item_text=_item_text,
+    headings=("feed", "cluster", "location", "instance", "path"),
+    item_cells=_item_cells,
+    target_rule=_rule_text,
+    target_lines=_lines,
+)

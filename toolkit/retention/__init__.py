@@ -1,26 +1,31 @@
 """Retention of path feeds: find, select, act (DESIGN section 7)."""
 
-from toolkit.retention.choosing import Chooser, FeedChoice
-from toolkit.retention.feed_runs import FeedRuns
-from toolkit.retention.neighbours import Neighbourhood
-from toolkit.retention.progress import NoProgress, Progress
-from toolkit.retention.resolving import Resolved, Resolver
-from toolkit.retention.result import FeedResult, ItemResult, RetentionResult, SkipReason
-from toolkit.retention.run import RetentionRequest, RetentionRun
+from toolkit.retention.action import NAME, RetentionAction
+from toolkit.retention.plan import (
+    FeedPlan,
+    FeedResult,
+    ItemKind,
+    PlanItem,
+    RetentionDetail,
+    RetentionResult,
+    StayReason,
+)
+from toolkit.retention.resolve import Resolver
+from toolkit.retention.shared_data import SharedDataIndex
+from toolkit.retention.targets import FeedTarget, Location
 
 __all__ = [
-    "Chooser",
-    "FeedChoice",
+    "NAME",
+    "FeedPlan",
     "FeedResult",
-    "FeedRuns",
-    "ItemResult",
-    "Neighbourhood",
-    "NoProgress",
-    "Progress",
-    "Resolved",
+    "FeedTarget",
+    "ItemKind",
+    "Location",
+    "PlanItem",
     "Resolver",
-    "RetentionRequest",
+    "RetentionAction",
+    "RetentionDetail",
     "RetentionResult",
-    "RetentionRun",
-    "SkipReason",
+    "SharedDataIndex",
+    "StayReason",
 ]

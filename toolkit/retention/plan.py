@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.el import format_instant
+from toolkit.entities import LocationType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from toolkit.actions.model import TargetPlan
+    from toolkit.actions.result import ActionResult, TargetResult
     from toolkit.el import CanonicalPath
-    from toolkit.entities import LocationType
-    from toolkit.planning.delete_limits import Excess
     from toolkit.planning.retention import Candidate, Kept
     from toolkit.retention.targets import FeedTarget, Location
-    from toolkit.storage import StorageError
 
 
 class ItemKind(StrEnum):
@@ -26,7 +24,7 @@ class ItemKind(StrEnum):
 
     INSTANCE = "instance"
     """An instance of the feed: a directory with its content, or a file."""
-    LEFTOVER = "leftover"
+    PENDING_DELETE = "leftover"
     """What a killed removal left aside; it is not an instance any more."""
     EMPTY_DIRECTORY = "empty_directory"
     """An old directory above instances that nothing is in."""
@@ -36,18 +34,18 @@ class ItemKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanItem:
-    """One thing to remove.
+    """One thing to remove; a `WorkItem`.
 
     Attributes:
-        key: the instance's canonical time; empty where there is none.
+        instance_key: the instance's canonical time; empty where there is none.
         base: nothing at, beside or above it is touched.
     """
 
-    kind: ItemKind
+    type: ItemKind
     feed: str
     cluster: str
     location: LocationType
-    key: str
+    instance_key: str
     path: CanonicalPath
     base: CanonicalPath
 
@@ -55,11 +53,11 @@ class PlanItem:
     def of_instance(cls, candidate: Candidate, feed: str, cluster: str) -> PlanItem:
         """The item of an instance that was found."""
         return cls(
-            kind=ItemKind.INSTANCE,
+            type=ItemKind.INSTANCE,
             feed=feed,
             cluster=cluster,
             location=candidate.location,
-            key=format_instant(candidate.time),
+            instance_key=format_instant(candidate.time),
             path=candidate.path,
             base=candidate.base,
         )
@@ -68,18 +66,38 @@ class PlanItem:
     def of_directory(cls, kind: ItemKind, path: CanonicalPath, target: FeedTarget, location: Location) -> PlanItem:
         """An item that has no instance time."""
         return cls(
-            kind=kind,
-            feed=target.feed,
+            type=kind,
+            feed=target.entity,
             cluster=target.cluster,
             location=location.type,
-            key="",
+            instance_key="",
             path=path,
             base=location.base,
         )
 
     def about_parent(self, parent: CanonicalPath) -> PlanItem:
         """An item for a directory that this one was in."""
-        return replace(self, kind=ItemKind.EMPTY_DIRECTORY, key="", path=parent)
+        return replace(self, type=ItemKind.EMPTY_DIRECTORY, instance_key="", path=parent)
+
+    @property
+    def kind(self) -> str:
+        """See `WorkItem.kind`; for example ``instance:data``."""
+        return f"{self.type}:{self.location}"
+
+    @property
+    def uri(self) -> str:
+        """See `WorkItem.uri`."""
+        return str(self.path)
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """See `WorkItem.identity`."""
+        return (self.type, self.feed, self.cluster, self.location, self.instance_key, str(self.path))
+
+    @property
+    def is_data_instance(self) -> bool:
+        """Whether its end is an event."""
+        return self.type is ItemKind.INSTANCE and self.location is LocationType.DATA
 
     @property
     def sort_key(self) -> tuple[str, str, str, str]:
@@ -110,7 +128,7 @@ class Subtree:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Strangers:
+class Unrecognized:
     """Names that do not conform: how many were seen, and some of them with the reason."""
 
     count: int = 0
@@ -118,84 +136,86 @@ class Strangers:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Failure:
-    """Why a feed could not be looked at, was refused, or was skipped; `code` is stable."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FeedPlan:
-    """What will happen to one feed.
+class RetentionDetail:
+    """What a plan says of a feed besides its items.
 
     Attributes:
-        target: None when the feed was refused before it could be resolved.
-        items: what goes, sorted.
         subtrees: in the order of the items, none inside another.
         kept: instances that are old enough and stay all the same.
-        unreadable: directories whose content stays because they could not be listed.
-        is_held: a hold file in the feed's base keeps everything; then nothing was looked at.
-        failure: why nothing of this feed is planned.
-        skipped: why it is none of this run's business now: suspended, or another run is at it.
+        unrecognized: names that do not conform.
+        is_held: a hold file keeps everything of the feed; then nothing was looked at.
     """
 
-    feed: str
-    cluster: str
-    target: FeedTarget | None = None
-    items: tuple[PlanItem, ...] = ()
     subtrees: tuple[Subtree, ...] = ()
     kept: tuple[Kept, ...] = ()
-    unreadable: tuple[tuple[PlanItem, StorageError], ...] = ()
-    strangers: Strangers = Strangers()
-    notes: tuple[str, ...] = ()
+    unrecognized: Unrecognized = Unrecognized()
     is_held: bool = False
-    failure: Failure | None = None
-    skipped: Failure | None = None
-
-    @property
-    def label(self) -> str:
-        """How messages name it."""
-        return f"{self.feed} on {self.cluster}" if self.cluster else self.feed
-
-    @property
-    def evicted(self) -> int:
-        """How many instances go; leftovers and empty directories are none."""
-        return sum(item.kind is ItemKind.INSTANCE for item in self.items)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RetentionPlan:
-    """What will happen to all feeds of the run.
+FeedPlan: TypeAlias = "TargetPlan[FeedTarget, PlanItem, RetentionDetail]"
+"""What will happen to one feed."""
+RetentionResult: TypeAlias = "ActionResult[FeedTarget, PlanItem, RetentionDetail]"
+"""What a retention run found and did."""
+FeedResult: TypeAlias = "TargetResult[FeedTarget, PlanItem, RetentionDetail]"
+"""What became of one feed."""
 
-    Attributes:
-        excess: the safety limit that the plan exceeds, if any.
+
+def evicted(plan: FeedPlan) -> int:
+    """How many instances go; pending deletes and empty directories are none."""
+    return sum(item.type is ItemKind.INSTANCE for item in plan.items)
+
+
+class StayReason(StrEnum):
+    """Why an item was left on purpose, besides what keeps those of any action (`SkipReason`)."""
+
+    ALREADY_GONE = "already_gone"
+    """Somebody else removed it since the plan was made."""
+    NOT_EMPTY = "not_empty"
+    """Something was put into the directory since the plan was made, or it is gone."""
+
+
+FEWEST, MOST = 2, 5_000
+"""So many instances go with one directory: one goes by itself as well, and of too many nobody sees how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRange:
+    """A directory that was seen to hold nothing but the instances from `begin` to before `end`, as they were found."""
+
+    root: CanonicalPath
+    location: LocationType
+    begin: int
+    end: int
+
+
+def subtrees(wholes: Sequence[WholeRange], stays: Sequence[int], items: Sequence[PlanItem]) -> tuple[Subtree, ...]:
+    """The topmost directories all of whose instances go, in the order of the items.
+
+    Args:
+        wholes: directories in the order in which a walk leaves them: what is inside one comes before it.
+        stays: positions of the found instances that stay, rising.
+        items: of the plan of one feed, sorted.
     """
+    found = (_subtree(whole, items) for whole in _topmost(wholes, stays))
+    return tuple(sorted((each for each in found if each is not None), key=lambda each: each.begin))
 
-    feeds: tuple[FeedPlan, ...]
-    excess: Excess | None = None
 
-    @property
-    def items(self) -> tuple[PlanItem, ...]:
-        """All items in the order in which they are done."""
-        return tuple(item for feed in self.feeds for item in feed.items)
+def _topmost(wholes: Sequence[WholeRange], stays: Sequence[int]) -> Iterator[WholeRange]:
+    """Backwards, a directory comes before what is inside it, and that is passed over once the directory is taken."""
+    taken_from: int | None = None
+    for whole in reversed(wholes):
+        if taken_from is not None and whole.begin >= taken_from:
+            continue
+        do_all_go = bisect_left(stays, whole.begin) == bisect_left(stays, whole.end)
+        if do_all_go and FEWEST <= whole.end - whole.begin <= MOST:
+            taken_from = whole.begin
+            yield whole
 
-    @property
-    def evicted_by_feed(self) -> Mapping[str, int]:
-        """Instances that go, for each feed and cluster."""
-        return {feed.label: feed.evicted for feed in self.feeds if feed.evicted}
 
-    @cached_property
-    def digest(self) -> str:
-        """Names this plan: SHA-256, in hexadecimal, over its nominal time and its sorted items.
-
-        So an approval that somebody left in a schedule is not good for the same instances on another day.
-        """
-        digest = hashlib.sha256()
-        for feed in self.feeds:
-            if feed.target is not None and feed.items:
-                digest.update(f"{format_instant(feed.target.policy.nominal_time)}\n".encode())
-            for item in feed.items:
-                line = "\t".join((item.kind, item.feed, item.cluster, item.location, item.key, str(item.path)))
-                digest.update(f"{line}\n".encode(errors="surrogateescape"))
-        return digest.hexdigest()
+def _subtree(whole: WholeRange, items: Sequence[PlanItem]) -> Subtree | None:
+    """Where the directory's instances are among the items; None when something else of the plan is in it as well."""
+    first_inside = (whole.location, f"{names_text(whole.root)}\0")
+    begin = bisect_left(items, first_inside, key=lambda item: (item.location, names_text(item.path)))
+    end = begin + whole.end - whole.begin
+    inside = [0 <= at < len(items) and items[at].path.is_within(whole.root) for at in (begin - 1, begin, end - 1, end)]
+    return Subtree(root=whole.root, begin=begin, end=end) if inside == [False, True, True, False] else None

@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
+from toolkit.actions.hold_watch import HOLD_FILE
+from toolkit.actions.model import Problem, TargetPlan
 from toolkit.entities import LocationType
+from toolkit.errors import Refused
 from toolkit.planning.delete_limits import excess, excess_weight, kept_needed
 from toolkit.planning.retention import Candidate
-from toolkit.retention.find import OldWalk
-from toolkit.retention.findings import HOLD_FILE
-from toolkit.retention.newest import YoungWalk
-from toolkit.retention.plan import Failure, FeedPlan, RetentionPlan
-from toolkit.retention.seen import Seen
-from toolkit.retention.weighing import Scales
+from toolkit.retention.decide import ScanResult
+from toolkit.retention.expired_scan import ExpiredScan
+from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, RetentionDetail, evicted
+from toolkit.retention.recent_scan import RecentScan
 from toolkit.storage import FileKind, NotFound, StorageError
+from toolkit.threads import WorkerPool, worker_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolkit.el import CanonicalPath
-    from toolkit.planning.delete_limits import DeleteLimits
+    from toolkit.planning.delete_limits import DeleteLimits, Excess
     from toolkit.retention.targets import FeedTarget, Location
     from toolkit.storage import FileSystem
 
+
 _LOG = logging.getLogger(__name__)
 _HOLD_TEXT = 200
+_NAMED = 10
+
+
+class TooMuchToDelete(Refused):
+    """The plan exceeds a safety limit of `repo.yaml`; nothing was touched.
+
+    Args:
+        excess: the limit, its value and what was found.
+        digest: of the plan, for `--approve`.
+    """
+
+    def __init__(self, *, excess: Excess, digest: str) -> None:
+        self.excess, self.digest = excess, digest
+        super().__init__(
+            f"the plan deletes {excess.found} ({_by_feed(excess.by_feed)}), but {excess.limit} in repo.yaml allows "
+            f"{excess.allowed}; nothing was touched. Look at the plan with --dry-run. If it is right, run again with "
+            f"--approve {digest} (accepts exactly this plan), or raise {excess.limit}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,49 +63,35 @@ class Planner:
     storage: Callable[[CanonicalPath], FileSystem]
     check: Callable[[], None]
 
-    def plan(self, targets: Iterable[FeedTarget], refused: Iterable[FeedPlan], limits: DeleteLimits) -> RetentionPlan:
-        """The plan for all feeds of a run.
+    def limited(self, plans: Sequence[FeedPlan], limits: DeleteLimits) -> tuple[tuple[FeedPlan, ...], Excess | None]:
+        """The plans of all feeds of a run, and the limit that they exceed together.
 
-        Args:
-            targets: the feeds that can be looked at.
-            refused: feeds that cannot, to be reported beside the others.
-            limits: of the run over all its feeds.
+        A feed of unknown size is out of its plan, unless no other one is in any.
         """
-        return self.together([self.plan_feed(target) for target in targets], refused, limits)
+        by_feed = {plan.label: number for plan in plans if (number := evicted(plan))}
+        kept = self._kept_instances(plans, kept_needed(sum(by_feed.values()), limits))
+        found = excess(by_feed, kept, limits)
+        if found is not None or limits.bytes is None:
+            return tuple(plans), found
+        sizes = SizeCheck(storage=self.storage, check=self.check).of(plans, limits.bytes)
+        if sizes.excess is not None:
+            return tuple(plans), excess_weight(by_feed, sizes.excess, limits)
+        return tuple(_unless_unknown(plan, sizes.unknown.get(plan.label)) for plan in plans), None
 
-    def together(self, planned: Sequence[FeedPlan], refused: Iterable[FeedPlan], limits: DeleteLimits) -> RetentionPlan:
-        """The plans of single feeds, weighed as one; the arguments are those of `plan`."""
-        feeds = sorted(chain(planned, refused), key=lambda each: (each.feed, each.cluster))
-        plan = RetentionPlan(feeds=tuple(feeds))
-        by_feed = plan.evicted_by_feed
-        kept = self._kept_instances(planned, kept_needed(sum(by_feed.values()), limits))
-        too_much = excess(by_feed, kept, limits)
-        return replace(plan, excess=too_much) if too_much is not None else self._weighed(plan, limits)
-
-    def _weighed(self, plan: RetentionPlan, limits: DeleteLimits) -> RetentionPlan:
-        """A feed of unknown weight is out of the plan, unless no other one is in it."""
-        if limits.bytes is None:
-            return plan
-        found = Scales(storage=self.storage, check=self.check).weighed(plan.feeds, limits.bytes)
-        feeds = tuple(_unless_unknown(each, found.unknown.get((each.feed, each.cluster))) for each in plan.feeds)
-        if found.excess is None:
-            return replace(plan, feeds=feeds)
-        return replace(plan, excess=excess_weight(plan.evicted_by_feed, found.excess, limits))
-
-    def plan_feed(self, target: FeedTarget) -> FeedPlan:
+    def plan(self, target: FeedTarget) -> FeedPlan:
         """The plan for one feed; what stops it is a failure of this feed only."""
-        empty = FeedPlan(feed=target.feed, cluster=target.cluster, target=target, notes=target.notes)
+        empty = blank_plan(target)
         try:
             present, absent = self._by_presence(target)
             notes = (*target.notes, *(f"{each.type}: {each.base} does not exist" for each in absent))
             held_by = self._held_by((*(each.base for each in present), *target.neighbour_bases))
             if held_by is not None:
-                return replace(empty, notes=(*notes, held_by), is_held=True)
+                return replace(empty, notes=(*notes, held_by), detail=RetentionDetail(is_held=True))
             looked = self._look(target, present)
             return replace(looked, notes=(*notes, *looked.notes))
         except StorageError as error:
             _LOG.warning("event=feed_failed feed=%s cluster=%s code=%s", target.feed, target.cluster, error.code)
-            return replace(empty, failure=Failure(code=error.code, message=str(error)))
+            return replace(empty, failed=Problem(code=error.code, message=str(error)))
 
     def _by_presence(self, target: FeedTarget) -> tuple[list[Location], list[Location]]:
         present: list[Location] = []
@@ -119,9 +125,9 @@ class Planner:
         return None
 
     def _look(self, target: FeedTarget, locations: Iterable[Location]) -> FeedPlan:
-        seen = Seen(target=target)
+        seen = ScanResult(target=target)
         for location in locations:
-            walk = OldWalk(target=target, location=location, system=self.storage(location.base), check=self.check)
+            walk = ExpiredScan(target=target, location=location, system=self.storage(location.base), check=self.check)
             for finding in walk.findings():
                 seen.add(finding, location)
             seen.newest.extend(self._newest(target, location))
@@ -145,7 +151,7 @@ class Planner:
             return 0
         counted: set[CanonicalPath] = set()
         for plan in plans:
-            counted.update(kept.candidate.path for kept in plan.kept)
+            counted.update(kept.candidate.path for kept in plan.detail.kept)
         young = chain.from_iterable(map(self._young_paths, plans))
         while len(counted) < needed and (path := next(young, None)) is not None:
             counted.add(path)
@@ -153,7 +159,7 @@ class Planner:
 
     def _young_paths(self, plan: FeedPlan) -> Iterator[CanonicalPath]:
         """Only of feeds that were looked at; one on hold or unreadable takes no part in the run."""
-        if plan.target is None or plan.is_held or plan.failure is not None:
+        if plan.detail.is_held or plan.failed is not None:
             return
         for location in plan.target.locations:
             try:
@@ -165,17 +171,12 @@ class Planner:
 
     def _young(self, target: FeedTarget, location: Location) -> Iterator[Candidate]:
         system = self.storage(location.base)
-        return YoungWalk(target=target, location=location, system=system, check=self.check).candidates()
+        return RecentScan(target=target, location=location, system=system, check=self.check).candidates()
 
 
-def _unless_unknown(plan: FeedPlan, error: StorageError | None) -> FeedPlan:
-    if error is None:
-        return plan
-    told = (
-        f"max_delete.bytes in repo.yaml bounds what goes, and the weight of this feed is not known, so all of it stays "
-        f"({error}). Run it alone to see its plan, and to approve that"
-    )
-    return replace(plan, items=(), subtrees=(), failure=Failure(code=error.code, message=told))
+def blank_plan(target: FeedTarget) -> FeedPlan:
+    """The plan of a feed that was not looked at."""
+    return TargetPlan(target=target, detail=RetentionDetail(), notes=target.notes)
 
 
 def _require_bucket(system: FileSystem, root: CanonicalPath) -> None:
@@ -185,6 +186,116 @@ def _require_bucket(system: FileSystem, root: CanonicalPath) -> None:
         raise NotFound(path=root, detail="there is no such bucket; make it, or correct the end point") from error
 
 
+def _unless_unknown(plan: FeedPlan, error: StorageError | None) -> FeedPlan:
+    if error is None:
+        return plan
+    told = (
+        f"max_delete.bytes in repo.yaml bounds what goes, and the weight of this feed is not known, so all of it stays "
+        f"({error}). Run it alone to see its plan, and to approve that"
+    )
+    detail = replace(plan.detail, subtrees=())
+    return replace(plan, items=(), detail=detail, failed=Problem(code=error.code, message=told))
+
+
 def _hold_text(system: FileSystem, path: CanonicalPath) -> str:
     with system.read(path) as stream:
         return " ".join(stream.read(_HOLD_TEXT).decode(errors="replace").split())
+
+
+_AHEAD = 256
+"""So many are asked for before the sum is looked at."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sizes:
+    """What is known of the sizes of plans.
+
+    Attributes:
+        excess: what is too much, in words; None: what could be weighed is within the limit.
+        unknown: why a feed could not be weighed, by its label, when others could.
+    """
+
+    excess: str | None = None
+    unknown: Mapping[str, StorageError] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeCheck:
+    """Weighs plans: asked only when `max_delete` bounds bytes, since each instance costs a call.
+
+    Attributes:
+        storage: the store that a path is on.
+        check: called before each few calls; what it raises ends the weighing.
+    """
+
+    storage: Callable[[CanonicalPath], FileSystem]
+    check: Callable[[], None]
+
+    def of(self, plans: Iterable[FeedPlan], limit: int) -> Sizes:
+        """What is too much, and what nobody can tell; the feeds of which that is so do not keep the others.
+
+        Args:
+            plans: of all feeds of the run.
+            limit: bytes.
+        """
+        total, unknown, is_any_known = 0, dict[str, StorageError](), False
+        for plan in plans:
+            before = total
+            try:
+                for size in self._sizes(plan):
+                    total += size
+                    if total > limit:
+                        return Sizes(excess=f"at least {total:,} bytes")
+            except StorageError as error:
+                _LOG.warning('event=weighing_failed code=%s path="%s"', error.code, error.path)
+                unknown[plan.label], total = error, before
+            else:
+                is_any_known = is_any_known or bool(plan.items)
+        if unknown and not is_any_known:
+            # An unknown size may be any; so nothing goes before somebody has looked.
+            return Sizes(excess=f"an unknown number of bytes ({next(iter(unknown.values()))})")
+        return Sizes(unknown=unknown)
+
+    def _sizes(self, plan: FeedPlan) -> Iterator[int]:
+        for base, of_base in groupby(_pieces(plan), key=lambda piece: piece[1]):
+            system = self.storage(base)
+            with worker_pool(system.capabilities.parallel, "feedctl-listing") as threads:
+                paths = (path for path, _ in of_base)
+                while ahead := list(islice(paths, _AHEAD)):
+                    self.check()
+                    yield from _weights(system, ahead, threads)
+
+
+def _weights(system: FileSystem, paths: Sequence[CanonicalPath], threads: WorkerPool | None) -> Iterator[int]:
+    if threads is None:
+        return (_weight(system, path) for path in paths)
+    answers = [threads.submit(partial(_weight, system, path)) for path in paths]
+    return (answer.result() for answer in answers)
+
+
+def _weight(system: FileSystem, path: CanonicalPath) -> int:
+    try:
+        return system.content_summary(path).size
+    except NotFound:
+        return 0
+
+
+def _pieces(plan: FeedPlan) -> Iterator[tuple[CanonicalPath, CanonicalPath]]:
+    """What to weigh, each with its base: whole directories where they go whole. An empty directory weighs nothing."""
+    begin = 0
+    for subtree in plan.detail.subtrees:
+        yield from _each(plan.items[begin : subtree.begin])
+        yield subtree.root, plan.items[subtree.begin].base
+        begin = subtree.end
+    yield from _each(plan.items[begin:])
+
+
+def _each(items: Iterable[PlanItem]) -> Iterator[tuple[CanonicalPath, CanonicalPath]]:
+    return ((item.path, item.base) for item in items if item.type is not ItemKind.EMPTY_DIRECTORY)
+
+
+def _by_feed(evicted: Mapping[str, int]) -> str:
+    largest = sorted(evicted.items(), key=lambda each: (-each[1], each[0]))
+    named = ", ".join(f"{label}: {number:,}" for label, number in largest[:_NAMED])
+    rest = len(largest) - _NAMED
+    return f"{named} and {rest} more feeds" if rest > 0 else named

@@ -1,4 +1,4 @@
-"""What a retention run works on: a feed on a cluster, with everything about it resolved."""
+"""What a retention run works on: feeds on clusters, with everything about them resolved."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from toolkit.el import format_instant
+from toolkit.entities import LocationType
+
 if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathTemplate
-    from toolkit.entities import LocationType
     from toolkit.planning.retention import EvictionPolicy
 
 
@@ -71,7 +73,19 @@ class FeedTarget:
     name_services: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    counterpart: str = ""
+
     @property
-    def label(self) -> str:
-        """How messages name it."""
-        return f"{self.feed} on {self.cluster}"
+    def entity(self) -> str:
+        """See `Target.entity`."""
+        return self.feed
+
+    @property
+    def instance_key(self) -> str:
+        """See `Target.instance_key`: one eviction for each nominal time."""
+        return format_instant(self.policy.nominal_time)
+
+    @property
+    def data_bases(self) -> tuple[CanonicalPath, ...]:
+        """Where a hold file counts: its own bases, and those of feeds that share its data."""
+        return tuple(dict.fromkeys((*(location.base for location in self.locations), *self.neighbour_bases)))

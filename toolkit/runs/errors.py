@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from toolkit.errors import FeedctlError, InvalidInput, Skipped, Unavailable
+from toolkit.errors import InvalidInput, StopRequested, Unavailable
 from toolkit.result import ExitCode, Status
 
 
-class Stopped(FeedctlError):  # noqa: N818 - not an error of anybody's: the run was told to stop
+class Stopped(StopRequested):
     """The run was told to stop; no new effect may start (DESIGN section 1, Life and death of a run).
 
     Args:
@@ -64,10 +64,8 @@ class LeaseExpired(Stopped):
         super().__init__(reason=f"its lease is lost, another run may work on the same ({why})")
 
 
-class PauseAsked(Skipped):
+class PauseAsked(StopRequested):
     """The run is asked to pause, and something that does not rest by itself must be called off first."""
-
-    code = "pause_asked"
 
 
 class RecordLost(Stopped):

@@ -25,8 +25,16 @@ from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
-from toolkit.runs.ledger_text import message_text, path_of, path_text
-from toolkit.runs.recorder import Beat, RecordedRun, RunOutcome, SettledLeftOver, Step
+from toolkit.runs.recorder import (
+    HeartbeatReply,
+    RecordBatch,
+    RecordedRun,
+    RunOutcome,
+    SettledLeftOver,
+    message_text,
+    path_of,
+    path_text,
+)
 
 T = TypeVar("T")
 
@@ -68,16 +76,16 @@ class LedgerRecorder:
             return RecordedRun(key=request.key)
         return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt)
 
-    def beat(self, runs: Sequence[RecordedRun]) -> Beat:
+    def beat(self, runs: Sequence[RecordedRun]) -> HeartbeatReply:
         """See `Recorder.beat`; while others keep the ledger busy nothing is renewed, and the next beat tries again."""
         try:
             return self.ledger.write(lambda tx: _beat(tx, runs))
         except LedgerConflict:
-            return Beat()
+            return HeartbeatReply()
         except (LedgerUnavailable, UnknownRun) as error:
             raise LedgerLost(why=str(error)) from error
 
-    def record(self, run: RecordedRun, step: Step) -> None:
+    def record(self, run: RecordedRun, step: RecordBatch) -> None:
         """See `Recorder.record`."""
         try:
             self._write(lambda tx: _record(tx, run, step))
@@ -178,17 +186,17 @@ def _recorded(request: StartRequest, run: Run) -> RecordedRun:
     return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt, lease_seconds=seconds)
 
 
-def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> Beat:
+def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> HeartbeatReply:
     """All runs of a process have leases of one length, or none; so this is a few statements, however many they are."""
     lost: dict[int, str] = {}
     for seconds in sorted({run.lease_seconds for run in runs if run.lease_seconds is not None}):
         _, errors = leases.renew_many(tx, [_id(run) for run in runs if run.lease_seconds == seconds], seconds)
         lost |= {run_id: str(error) for run_id, error in errors.items()}
     ids = frozenset(map(_id, runs))
-    return Beat(renewed=ids - lost.keys(), lost=lost, requests=tuple(status.open_requests(tx, ids)))
+    return HeartbeatReply(renewed=ids - lost.keys(), lost=lost, requests=tuple(status.open_requests(tx, ids)))
 
 
-def _record(tx: Transaction, run: RecordedRun, step: Step) -> None:
+def _record(tx: Transaction, run: RecordedRun, step: RecordBatch) -> None:
     """Events come last, since all that append wait for the end of the transaction."""
     items.settle(tx, _id(run), [_storable(item) for item in step.settled])
     if step.intended:

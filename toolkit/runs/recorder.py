@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import pwd
+import re
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+from toolkit import __version__
+from toolkit.el.zones import ZONE_DATA
 from toolkit.errors import Skipped
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
-from toolkit.ledger.runs.rows import RunKey
+from toolkit.ledger.runs.rows import Origin, RunKey
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RunStatus
@@ -48,7 +56,7 @@ class RunOutcome:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Beat:
+class HeartbeatReply:
     """What a sign of life brought back.
 
     Attributes:
@@ -63,7 +71,7 @@ class Beat:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class RecordBatch:
     """What a run writes down between two batches of effects.
 
     Attributes:
@@ -75,11 +83,11 @@ class Step:
 
     settled: Sequence[SettledItem] = ()
     events: Sequence[NewEvent] = ()
-    beside: Sequence[tuple[NewItem, SettledItem]] = ()
+    audit_only: Sequence[tuple[NewItem, SettledItem]] = ()
     intended: Sequence[NewItem] = ()
 
     @property
-    def without_next(self) -> Step:
+    def without_next(self) -> RecordBatch:
         """Only what has happened."""
         return replace(self, intended=())
 
@@ -137,7 +145,7 @@ class Recorder(Protocol):
         """
         ...
 
-    def beat(self, runs: Sequence[RecordedRun]) -> Beat:
+    def beat(self, runs: Sequence[RecordedRun]) -> HeartbeatReply:
         """Renew the leases of runs, and read what was asked of them.
 
         Raises:
@@ -145,7 +153,7 @@ class Recorder(Protocol):
         """
         ...
 
-    def record(self, run: RecordedRun, step: Step) -> None:
+    def record(self, run: RecordedRun, step: RecordBatch) -> None:
         """Write down what became of effects, with their events, and what comes next, in one transaction.
 
         What happened has happened: its outcome is written even when the run has lost its lease, unless the run that
@@ -189,3 +197,131 @@ class Recorder(Protocol):
             LedgerLost: the ledger cannot be used.
         """
         ...
+
+
+class NullRecorder:
+    """A `Recorder` that keeps nothing; what the run does is in the audit file."""
+
+    place: str | None = None
+
+    def start(self, request: StartRequest) -> RecordedRun:
+        """See `Recorder.start`; nothing stands against it, since nobody knows."""
+        return RecordedRun(key=request.key)
+
+    def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
+        """See `Recorder.start_many`."""
+        return tuple(map(self.start, requests))
+
+    def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
+        """See `Recorder.skip`."""
+        del skipped
+        return RecordedRun(key=request.key)
+
+    def beat(self, runs: Sequence[RecordedRun]) -> HeartbeatReply:
+        """See `Recorder.beat`."""
+        del runs
+        return HeartbeatReply()
+
+    def record(self, run: RecordedRun, step: RecordBatch) -> None:
+        """See `Recorder.record`."""
+
+    def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
+        """See `Recorder.left_over`."""
+        del run
+        return ()
+
+    def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
+        """See `Recorder.settle_left_over`."""
+        del items
+        return True
+
+    def pause(self, run: RecordedRun, request: Request) -> None:
+        """See `Recorder.pause`."""
+
+    def go_on(self, run: RecordedRun, request: Request) -> None:
+        """See `Recorder.go_on`."""
+
+    def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
+        """See `Recorder.finish`."""
+
+
+_AS_BYTES = "bytes:"
+_PLAIN = "/:"
+
+
+def path_text(path: str) -> str:
+    """A path as text that is Unicode; what is none is written byte by byte, and `path_of` reads it back.
+
+    Args:
+        path: with a scheme, so that none begins like the written bytes.
+    """
+    if _is_unicode(path):
+        return path
+    return _AS_BYTES + quote_from_bytes(path.encode("utf-8", "surrogateescape"), safe=_PLAIN)
+
+
+def path_of(text: str) -> str:
+    """The path that was written with `path_text`."""
+    if not text.startswith(_AS_BYTES):
+        return text
+    return unquote_to_bytes(text.removeprefix(_AS_BYTES)).decode("utf-8", "surrogateescape")
+
+
+def message_text(message: str) -> str:
+    """A message for people, with escapes for what is no Unicode."""
+    return message if _is_unicode(message) else message.encode("utf-8", "backslashreplace").decode()
+
+
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= each <= "\udfff" for each in text)
+
+
+LOG_VARIABLE = "FEEDCTL_LOG"
+"""Environment variable in which a scheduler says where the log of a run is."""
+
+_CONTAINER = re.compile(r"container_(?:e\d+_)?(\d+_\d+)_\d+_\d+")
+
+
+def current_user() -> str:
+    """The name of the user whose rights this process has; its number when it has no name."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def versions() -> str:
+    """Of feedctl, Python and the time zone data: what a run's times and decisions depend on."""
+    return f"feedctl {__version__}, Python {platform.python_version()}, tzdata {ZONE_DATA}"
+
+
+def origin_here(environment: Mapping[str, str], *, snapshot: str | None = None, digest: str | None = None) -> Origin:
+    """This process as the origin of runs.
+
+    Args:
+        environment: of the process.
+        snapshot: the state of the config repo that was read.
+        digest: of the merged entity.
+    """
+    return Origin(
+        who=current_user(),
+        snapshot=snapshot,
+        digest=digest,
+        versions=versions(),
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        log_location=environment.get(LOG_VARIABLE) or None,
+        application_id=application_id(environment),
+    )
+
+
+def application_id(environment: Mapping[str, str]) -> str | None:
+    """What YARN or Kubernetes knows the application by, as far as the environment says it.
+
+    In YARN's cluster mode the driver is in a container, whose name has the application's number in it.
+    """
+    named = environment.get("SPARK_APPLICATION_ID")
+    if named:
+        return named
+    container = _CONTAINER.fullmatch(environment.get("CONTAINER_ID", ""))
+    return f"application_{container[1]}" if container else None

@@ -1,14 +1,13 @@
 """File systems and object stores: the port, its errors and its adapters (DESIGN section 5)."""
 
-from toolkit.storage.after_look import AfterLook, LookAgain
-from toolkit.storage.aside import ASIDE_PREFIX, aside_name, name_behind
-from toolkit.storage.begun import Begun
+from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, name_behind
 from toolkit.storage.errors import (
     AlreadyExists,
     BadName,
     BaseBehindLink,
     BaseChanged,
     MountRefused,
+    NotBegun,
     NotEmpty,
     NotFound,
     OutsideBase,
@@ -22,8 +21,9 @@ from toolkit.storage.errors import (
     Unsupported,
     WrongKind,
 )
-from toolkit.storage.local import LocalFileSystem
-from toolkit.storage.local_bases import Bases, RealPlaces
+from toolkit.storage.local.bases import Bases, RealPlaces
+from toolkit.storage.local.file_system import LocalFileSystem
+from toolkit.storage.look import LOOK_SECONDS, Look, LookAgain
 from toolkit.storage.opening import open_file_system
 from toolkit.storage.port import (
     OWN_PREFIX,
@@ -34,20 +34,19 @@ from toolkit.storage.port import (
     FileKind,
     FileStatus,
     FileSystem,
+    StorageSpec,
 )
 from toolkit.storage.readonly import ReadOnlyFileSystem
-from toolkit.storage.spec import StorageSpec
 
 __all__ = [
     "ASIDE_PREFIX",
+    "LOOK_SECONDS",
     "OWN_PREFIX",
-    "AfterLook",
     "AlreadyExists",
     "BadName",
     "BaseBehindLink",
     "BaseChanged",
     "Bases",
-    "Begun",
     "Capabilities",
     "ContentSummary",
     "Deleted",
@@ -56,8 +55,10 @@ __all__ = [
     "FileStatus",
     "FileSystem",
     "LocalFileSystem",
+    "Look",
     "LookAgain",
     "MountRefused",
+    "NotBegun",
     "NotEmpty",
     "NotFound",
     "OutsideBase",

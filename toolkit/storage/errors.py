@@ -73,6 +73,13 @@ class NotEmpty(StorageError, Failed):  # noqa: N818
     text = "the directory is not empty"
 
 
+class NotBegun(StorageError, Failed):  # noqa: N818
+    """A removal of many was called off before any request was sent about this path."""
+
+    code = "not_begun"
+    text = "nothing was asked about it"
+
+
 class WrongKind(StorageError, Failed):  # noqa: N818
     """A directory was expected and a file found, or the other way round."""
 

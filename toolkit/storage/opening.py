@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.errors import NotImplementedYet
-from toolkit.storage.after_look import seen_lately
-from toolkit.storage.deadlines import PATIENCE_SECONDS
-from toolkit.storage.local import LocalFileSystem, no_check
+from toolkit.storage.calls import PATIENCE_SECONDS
+from toolkit.storage.local.file_system import LocalFileSystem, no_check
 from toolkit.storage.patient import PatientFileSystem
 from toolkit.storage.readonly import ReadOnlyFileSystem
 
 if TYPE_CHECKING:
-    from toolkit.storage.local_bases import Bases
-    from toolkit.storage.port import FileSystem
-    from toolkit.storage.spec import StorageSpec
+    from toolkit.storage.local.bases import Bases
+    from toolkit.storage.port import Bindable, FileSystem, StorageSpec
 
-Opener: TypeAlias = Callable[["StorageSpec", Callable[[], None]], "FileSystem"]
+Opener: TypeAlias = Callable[["StorageSpec", Callable[[], None]], "Bindable"]
 
 _REMOTE = {
-    "hdfs": "toolkit.storage.hdfs",
-    "webhdfs": "toolkit.storage.webhdfs",
-    "swebhdfs": "toolkit.storage.webhdfs",
-    "s3": "toolkit.storage.s3",
-    "gs": "toolkit.storage.objects",
-    "abfs": "toolkit.storage.objects",
+    "hdfs": "toolkit.storage.hdfs.file_system",
+    "webhdfs": "toolkit.storage.webhdfs.file_system",
+    "swebhdfs": "toolkit.storage.webhdfs.file_system",
+    "s3": "toolkit.storage.s3.file_system",
+    "gs": "toolkit.storage.obstore.opening",
+    "abfs": "toolkit.storage.obstore.opening",
 }
 """The module of each scheme; its `opened(spec, before_effect)` is an `Opener`. Loaded when wanted: they are large."""
 
@@ -68,5 +68,22 @@ def _opened(
     if spec.scheme not in _REMOTE:
         known = ", ".join(("file", *_REMOTE))
         raise NotImplementedYet(what=f"storage {spec.scheme}://{spec.authority}", instead=f"use one of: {known}")
-    opener: Opener = import_module(_REMOTE[spec.scheme]).opened
-    return PatientFileSystem(inner=opener(spec, seen_lately(before_effect)), check=while_waiting, patience=patience)
+    return PatientFileSystem(inner=_shared(spec).bound(before_effect), check=while_waiting, patience=patience)
+
+
+_SHARED: dict[tuple[object, ...], Bindable] = {}
+_OPENING = threading.Lock()
+
+
+def _shared(spec: StorageSpec) -> Bindable:
+    """The store with its client: one for each spec and process, since a client has connections and threads.
+
+    What it was opened with counts as well: an operator's files and variables that changed give another one.
+    """
+    settings = tuple(sorted(spec.hadoop_conf.items()))
+    key = (spec.scheme, spec.authority, spec.user, settings, tuple(sorted(os.environ.items())))
+    with _OPENING:
+        if key not in _SHARED:
+            opener: Opener = import_module(_REMOTE[spec.scheme]).opened
+            _SHARED[key] = opener(spec, no_check)
+        return _SHARED[key]

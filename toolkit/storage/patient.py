@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import dropwhile
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from toolkit.storage.after_look import LookAgain, current_look
-from toolkit.storage.deadlines import PATIENCE_SECONDS
+from toolkit.storage.calls import PATIENCE_SECONDS
 from toolkit.storage.errors import NotFound, Unreachable
+from toolkit.storage.look import Look, LookAgain
 from toolkit.storage.port import Deleted, FileKind
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ class PatientFileSystem:
                     last = entry
                     yield entry
             except Unreachable as error:
-                self._let_look_again(error)
                 if last is not stalled:
                     stalled, wait = last, _Wait(self)
                 wait.after(error)
@@ -111,17 +110,14 @@ class PatientFileSystem:
         """See `FileSystem.set_modified`."""
         self._asked(path, lambda: self.inner.set_modified(path, modified))
 
-    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
-        """See `FileSystem.delete`; what is not there after an answer that was lost counts as removed by this call.
-
-        Raises:
-            LookAgain: only within an `AfterLook`: it was not answered, and was waited for; it **may still happen**.
-        """
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        """See `FileSystem.delete`; what is not there after an answer that was lost counts as removed by this call."""
         self._refuse_given_up(path)
         try:
-            self.inner.delete(path, below=below)
+            self.inner.delete(path, below=below, look=look)
         except Unreachable as error:
-            self._let_look_again(error, is_effect=True)
+            if look is not None:
+                self._let_look_again(look, error)
             with suppress(NotFound):
                 self._repeated(path, lambda: self.inner.delete(path, below=below), error)
         self._silent_since = None
@@ -206,16 +202,12 @@ class PatientFileSystem:
             except Unreachable as again:
                 error = again
 
-    def _let_look_again(self, error: Unreachable, *, is_effect: bool = False) -> None:
-        """Wait, and repeat nothing that relies on a look; nothing happens outside of an `AfterLook`."""
-        look = current_look()
-        if look is None:
-            return
-        look.has_had_turn = False
-        look.is_unanswered = look.is_unanswered or is_effect
+    def _let_look_again(self, look: Look, error: Unreachable) -> NoReturn:
+        """Wait, longer each time, and repeat nothing that relies on what was seen."""
+        look.is_unanswered = True
         look.wait = look.wait or _Wait(self).after
         look.wait(error)
-        raise LookAgain from error
+        raise LookAgain(why="the removal was not answered, and may still happen") from error
 
     def _refuse_given_up(self, path: CanonicalPath) -> None:
         if self._given_up is not None:

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
     from toolkit.storage.errors import StorageError
+    from toolkit.storage.look import Look
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StorageSpec:
+    """Which store to open, and how; without secrets, which every machine finds in its own environment.
+
+    Attributes:
+        scheme: as in a `CanonicalPath`: ``file``, ``hdfs``, ``webhdfs``, ``swebhdfs``, ``s3``, ``gs``, ``abfs``.
+        authority: name service, host and port, or bucket; empty for ``file``.
+        hadoop_conf: settings by their Hadoop names (``dfs.nameservices``, ``fs.s3a.endpoint`` ...), of the cluster
+            entity; they stand above those of the files in HADOOP_CONF_DIR.
+        user: acts under this name where the store believes what it is told (simple authentication); empty: the one
+            of HADOOP_USER_NAME, else that of the process.
+    """
+
+    scheme: str
+    authority: str = ""
+    hadoop_conf: Mapping[str, str] = field(default_factory=dict, hash=False)
+    user: str = ""
+
 
 OWN_PREFIX = ".feedctl"
 """Names that start so belong to feedctl and are never data."""
@@ -102,7 +124,9 @@ class Deleted(NamedTuple):
 class FileSystem(Protocol):
     """One store. Calls may come from several threads at once, and an adapter can be made anew from a `StorageSpec`.
 
-    Every method raises subclasses of `toolkit.storage.errors.StorageError` and nothing else.
+    Every method raises subclasses of `toolkit.storage.errors.StorageError`. One that changes something, or waits for a
+    silent store, also lets through what the hook before an effect raises: a `toolkit.errors.StopRequested`, after which
+    no further change is sent; whether the one before it happened is for the caller to see.
     """
 
     @property
@@ -202,7 +226,7 @@ class FileSystem(Protocol):
         """
         ...
 
-    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
         """Remove a file, or a directory with all that is in it, strictly below `below`.
 
         No symbolic link below `below` is followed; one inside the tree is itself removed. On a store that removes
@@ -210,8 +234,15 @@ class FileSystem(Protocol):
         it goes at once, and a killed removal can be seen and finished by deleting that name. An aside that an earlier
         removal of the same name left is removed first.
 
+        Args:
+            path: what goes.
+            below: nothing at, beside or above it is touched.
+            look: the removal relies on it: it asks `Look.let_through` instead of the store's hook, and one that is not
+                answered is not repeated.
+
         Raises:
             OutsideBase: `path` is not strictly below `below`; nothing was touched.
+            LookAgain: only with a `look`: it was too old, or the removal was not answered and may still happen.
             NotFound: nothing is there.
             SymlinkRefused: the path is, or leads through, a symbolic link; nothing was touched.
             MountRefused: something is mounted on or in it, and stays.
@@ -223,8 +254,8 @@ class FileSystem(Protocol):
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
         """Remove many paths, each as `delete` does; one that fails does not stop the others.
 
-        The store's own bulk call is used where it has one (S3: up to 1,000 keys a request, over several paths). Such a
-        store tells the `Begun` that the caller has entered of which paths a request was sent.
+        The store's own bulk call is used where it has one (S3: up to 1,000 keys a request, over several paths). When it
+        is called off, a store that knows of which paths no request was sent gives `NotBegun` for each, then raises.
 
         Args:
             paths: what goes; none may be inside another.
@@ -259,4 +290,12 @@ class FileSystem(Protocol):
         Raises:
             NotFound: nothing is there.
         """
+        ...
+
+
+class Bindable(FileSystem, Protocol):
+    """A remote store whose client can be shared by several runs of this process."""
+
+    def bound(self, before_effect: Callable[[], None]) -> FileSystem:
+        """A view of the same store through the same client, whose every change asks another hook first."""
         ...

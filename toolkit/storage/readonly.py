@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
+    from toolkit.storage.look import Look
     from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileStatus, FileSystem
 
 
@@ -89,7 +90,7 @@ class ReadOnlyFileSystem:
         """Refused."""
         raise ReadOnlyStorage(path=source)
 
-    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:  # noqa: ARG002 - the port's signature
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:  # noqa: ARG002
         """Refused."""
         raise ReadOnlyStorage(path=path)
 

@@ -17,7 +17,7 @@ from toolkit.storage.errors import PermissionDenied
 from toolkit.storage.hadoop_conf import CONF_VARIABLE, conf_dir, operator_settings
 
 if TYPE_CHECKING:
-    from toolkit.storage.spec import StorageSpec
+    from toolkit.storage.port import StorageSpec
 
 TRUSTED_VARIABLE = "FEEDCTL_TRUSTED_ENDPOINTS"
 """Environment variable with further addresses, parted by commas: ``httpfs:14000``, ``https://minio:9000``."""

@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from toolkit.errors import Unavailable
 from toolkit.transfer.errors import NoSpark
+from toolkit.transfer.port import ExecutorPool
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-Task = TypeVar("Task")
-Answer = TypeVar("Answer")
-
 _ADAPTER = "toolkit.transfer.adapters.spark_executors"
 
 
-class Machines(Protocol):
-    """Executors that are ready to work."""
-
-    @property
-    def parallel(self) -> int:
-        """So many tasks are worked on at once; at least 1."""
-        ...
-
-    def run(
-        self, work: Callable[[Task, int], Iterable[Answer]], tasks: Sequence[Task], *, check: Callable[[], None]
-    ) -> Iterator[Answer]:
-        """Work on tasks, each by itself; see `toolkit.transfer.adapters.spark_spread`."""
-        ...
-
-    def close(self) -> None:
-        """Give the machines back."""
-        ...
-
-
-class Application(Machines, Protocol):
-    """Machines that may still have to be started by a cluster."""
+class Application(ExecutorPool, Protocol):
+    """Executors that a cluster may still have to start, and that are given back."""
 
     def get_ready(self, check: Callable[[], None]) -> None:
         """Wait until they have started.
@@ -48,6 +28,10 @@ class Application(Machines, Protocol):
         Raises:
             Unavailable: they do not start, or lack what is needed.
         """
+        ...
+
+    def close(self) -> None:
+        """Give them back."""
         ...
 
 
@@ -62,29 +46,32 @@ class Executors:
 
     load: Callable[[], ModuleType]
     check: Callable[[], None]
+    _turn: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _application: Application | None = field(default=None, init=False)
     _is_ready: bool = field(default=False, init=False)
     _failure: Unavailable | None = field(default=None, init=False)
 
-    def open(self) -> Machines:
+    def open(self) -> ExecutorPool:
         """The machines, made ready by the first call: that takes seconds, and more while a cluster has no room.
 
-        Whoever sends tasks with a deadline must not count the time that a cluster takes to start executors.
+        Threads wait for each other here, since a process has one application. Whoever sends tasks with a deadline must
+        not count the time that a cluster takes to start executors.
 
         Raises:
             Unavailable: there is no pyspark, no context, or no executor that can work; nor is that tried again.
         """
-        if self._failure is not None:
-            raise self._failure
-        try:
-            application = self.start()
-            if not self._is_ready:
-                application.get_ready(self.check)
-                self._is_ready = True
-        except Unavailable as error:
-            self._failure = error
-            raise
-        return application
+        with self._turn:
+            if self._failure is not None:
+                raise self._failure
+            try:
+                application = self.start()
+                if not self._is_ready:
+                    application.get_ready(self.check)
+                    self._is_ready = True
+            except Unavailable as error:
+                self._failure = error
+                raise
+            return application
 
     def start(self) -> Application:
         """The application, with its context; its executors may still be on their way.

@@ -17,8 +17,11 @@ from tests.contract.file_system.stores import Store
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
 from toolkit.el import CanonicalPath
-from toolkit.storage import FileSystem, LocalFileSystem, NotFound, StorageSpec, hdfs, s3, webhdfs
-from toolkit.storage.local import no_check
+from toolkit.storage import FileSystem, LocalFileSystem, NotFound, StorageSpec
+from toolkit.storage.hdfs import file_system as hdfs
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.s3 import file_system as s3
+from toolkit.storage.webhdfs import file_system as webhdfs
 
 Opened = Callable[[StorageSpec, Callable[[], None]], FileSystem]
 Fill = Callable[[Iterable[str]], None]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.file_system.stores import Store
 from toolkit.storage import AlreadyExists, NotFound
-from toolkit.storage.local import no_check
+from toolkit.storage.local.file_system import no_check
 
 _THREADS = 16
 

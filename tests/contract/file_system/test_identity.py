@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.file_system.stores import Store
 from toolkit.storage import FileSystem, PermissionDenied
-from toolkit.storage.local import no_check
+from toolkit.storage.local.file_system import no_check
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.ledger_recorder import LedgerRecorder
-from toolkit.runs.recorder import RecordedRun, RunOutcome, SettledLeftOver, Step
+from toolkit.runs.recorder import RecordBatch, RecordedRun, RunOutcome, SettledLeftOver
 
 EVICTED = NewEvent(
     kind=EventKind.EVICTED, feed="clicks", cluster="primary", instance_key="2026-03-01T00:00Z", uri="file:///1"
@@ -63,7 +63,7 @@ def _taken_over(url: sa.URL) -> tuple[LedgerRecorder, RecordedRun, RecordedRun]:
     clock = HandClock()
     recorder = LedgerRecorder(ledger=open_ledger(url, clock))
     first = recorder.start(_request())
-    recorder.record(first, Step(intended=_new(0)))
+    recorder.record(first, RecordBatch(intended=_new(0)))
     clock.forward(61)
     return recorder, first, recorder.start(_request("2026-03-20T13:00Z"))
 
@@ -105,8 +105,8 @@ def test_an_instance_that_was_suspended_ahead_stays_suspended(recorder: LedgerRe
 
 def test_what_was_done_its_events_and_what_comes_next_are_one_record(recorder: LedgerRecorder) -> None:
     run = recorder.start(_request())
-    recorder.record(run, Step(intended=_new(0, 1)))
-    recorder.record(run, Step(settled=_done(0, 1), events=[EVICTED], intended=_new(2)))
+    recorder.record(run, RecordBatch(intended=_new(0, 1)))
+    recorder.record(run, RecordBatch(settled=_done(0, 1), events=[EVICTED], intended=_new(2)))
     assert _states(recorder, run.run_id) == [(0, ItemState.DONE), (1, ItemState.DONE), (2, ItemState.INTENDED)]
     (event,) = recorder.ledger.read(lambda tx: events.after(tx, 0))
     assert (event.sequence, event.run_id, event.uri) == (1, run.run_id, "file:///1")
@@ -114,9 +114,11 @@ def test_what_was_done_its_events_and_what_comes_next_are_one_record(recorder: L
 
 def test_paths_and_messages_that_are_no_unicode_are_kept(recorder: LedgerRecorder) -> None:
     run, path = recorder.start(_request()), os.fsdecode(b"file:///data/\xff")
-    recorder.record(run, Step(intended=[NewItem(position=0, kind="instance:data", path=path, instance_key="")]))
+    recorder.record(run, RecordBatch(intended=[NewItem(position=0, kind="instance:data", path=path, instance_key="")]))
     failed = SettledItem(position=0, state=ItemState.FAILED, code="permission_denied", message=f"not {path}")
-    recorder.record(run, Step(settled=[failed], intended=[NewItem(position=1, kind="x", path=path, instance_key="")]))
+    recorder.record(
+        run, RecordBatch(settled=[failed], intended=[NewItem(position=1, kind="x", path=path, instance_key="")])
+    )
     recorder.finish(run, RunOutcome(status=RunStatus.FAILED, reason=f"not {path}"))
     (left,) = recorder.left_over(run)
     assert left.path == path
@@ -156,7 +158,7 @@ def test_a_run_that_was_taken_over_hears_of_it_and_stays_killed(ledger_url: sa.U
     beat = recorder.beat([first, second])
     assert (set(beat.renewed), set(beat.lost)) == ({2}, {1})
     with pytest.raises(LeaseExpired):
-        recorder.record(first, Step(intended=_new(1)))
+        recorder.record(first, RecordBatch(intended=_new(1)))
     recorder.finish(first, RunOutcome(status=RunStatus.SUCCEEDED, exit_code=0))
     assert _run(recorder, first).status is RunStatus.KILLED
     recorder.ledger.close()
@@ -166,7 +168,7 @@ def test_what_a_run_did_before_it_was_taken_over_is_recorded_by_it_all_the_same(
     recorder, first, second = _taken_over(ledger_url)
     (left,) = recorder.left_over(second)
     with pytest.raises(LeaseExpired):
-        recorder.record(first, Step(settled=_done(0), events=[EVICTED], intended=_new(1)))
+        recorder.record(first, RecordBatch(settled=_done(0), events=[EVICTED], intended=_new(1)))
     assert _states(recorder, first.run_id) == [(0, ItemState.DONE)]
     assert recorder.left_over(second) == ()
     assert not recorder.settle_left_over([SettledLeftOver(left=left, item=_done(0)[0], event=EVICTED)])
@@ -179,7 +181,7 @@ def test_what_the_next_run_has_settled_is_not_settled_again(ledger_url: sa.URL) 
     (left,) = recorder.left_over(second)
     assert recorder.settle_left_over([SettledLeftOver(left=left, item=_done(0)[0], event=EVICTED)])
     with pytest.raises(LeaseExpired, match="another run has recorded"):
-        recorder.record(first, Step(settled=_done(0), events=[EVICTED]))
+        recorder.record(first, RecordBatch(settled=_done(0), events=[EVICTED]))
     (event,) = recorder.ledger.read(lambda tx: events.after(tx, 0))
     assert event.run_id == first.run_id
     recorder.ledger.close()
@@ -189,8 +191,8 @@ def test_an_event_that_a_later_run_has_told_is_not_told_again(ledger_url: sa.URL
     """A run died with an open item; the next finds the instance, evicts it and tells, before anybody settles."""
     recorder, _, second = _taken_over(ledger_url)
     (left,) = recorder.left_over(second)
-    recorder.record(second, Step(intended=_new(0)))
-    recorder.record(second, Step(settled=_done(0), events=[EVICTED]))
+    recorder.record(second, RecordBatch(intended=_new(0)))
+    recorder.record(second, RecordBatch(settled=_done(0), events=[EVICTED]))
     assert recorder.settle_left_over([SettledLeftOver(left=left, item=_done(0)[0], event=EVICTED)])
     assert [each.run_id for each in recorder.ledger.read(lambda tx: events.after(tx, 0))] == [second.run_id]
     recorder.ledger.close()
@@ -200,7 +202,7 @@ def test_what_a_suspended_run_without_an_owner_left_open_is_found(ledger_url: sa
     clock = HandClock()
     recorder = LedgerRecorder(ledger=open_ledger(ledger_url, clock))
     first = recorder.start(_request("2026-03-20T00:00Z"))
-    recorder.record(first, Step(intended=_new(0)))
+    recorder.record(first, RecordBatch(intended=_new(0)))
     recorder.pause(first, recorder.ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob")))
     assert recorder.left_over(first) == ()  # its owner lives
     clock.forward(61)
@@ -212,7 +214,7 @@ def test_what_a_suspended_run_without_an_owner_left_open_is_found(ledger_url: sa
 def test_a_ledger_that_does_not_know_the_run_any_more_is_lost(recorder: LedgerRecorder) -> None:
     stranger = RecordedRun(key=_request().key, run_id=4711, attempt=1, lease_seconds=60)
     with pytest.raises(LedgerLost):
-        recorder.record(stranger, Step(intended=_new(0)))
+        recorder.record(stranger, RecordBatch(intended=_new(0)))
     with pytest.raises(LedgerLost):
         recorder.beat([stranger])
 
@@ -222,7 +224,7 @@ def test_left_overs_of_several_runs_are_settled_together(ledger_url: sa.URL) -> 
     recorder = LedgerRecorder(ledger=open_ledger(ledger_url, clock))
     for hour in range(3):
         run = recorder.start(_request(f"2026-03-20T{hour:02d}:00Z"))
-        recorder.record(run, Step(intended=_new(0, 1)))
+        recorder.record(run, RecordBatch(intended=_new(0, 1)))
         clock.forward(61)
     last = recorder.start(_request())
     left = recorder.left_over(last)
@@ -241,7 +243,7 @@ def test_a_ledger_that_is_gone_is_lost(sqlite_ledger_url: sa.URL) -> None:
     file.rename(file.with_name("moved.db"))
     shutil.copy(file.with_name("moved.db"), file)
     with pytest.raises(LedgerLost, match="moved or replaced"):
-        recorder.record(run, Step(intended=_new(0)))
+        recorder.record(run, RecordBatch(intended=_new(0)))
     file.unlink()
     with pytest.raises(LedgerLost):
         recorder.beat([run])

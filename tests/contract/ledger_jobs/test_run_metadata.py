@@ -10,7 +10,7 @@ from toolkit.ledger.batches.rows import NewFile
 from toolkit.ledger.jobs.errors import JobNotRunning
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.runs.metadata import RunMetadata
+from toolkit.runs.job_calls import RunMetadata
 
 
 @pytest.fixture

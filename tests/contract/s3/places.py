@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from tests.testbed.s3 import S3Store
 from toolkit.el import CanonicalPath
-from toolkit.storage import Deleted, FileSystem, StorageSpec, s3
-from toolkit.storage.local import no_check
+from toolkit.storage import Deleted, FileSystem, StorageSpec
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.s3 import file_system
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -32,7 +33,7 @@ class Place:
 
     def opened(self, before_effect: Callable[[], None] = no_check) -> FileSystem:
         """The adapter, without the waiting that `open_file_system` puts around it."""
-        return s3.opened(self.spec, before_effect)
+        return file_system.opened(self.spec, before_effect)
 
     @property
     def root(self) -> CanonicalPath:

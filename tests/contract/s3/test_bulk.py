@@ -16,12 +16,11 @@ from botocore.compat import HTTPHeaders
 from tests.contract.s3.conftest import FaultyPlace
 from tests.contract.s3.places import Place, outcomes
 from tests.testbed.faults import Effect, Fault
-from toolkit.storage import Begun, PermissionDenied, Unreachable, open_file_system
-from toolkit.storage.local import no_check
-from toolkit.storage.s3 import S3FileSystem
-from toolkit.storage.s3_bucket import Bucket
-from toolkit.storage.s3_client import ClientMaker
-from toolkit.storage.s3_settings import S3Settings
+from toolkit.storage import Deleted, NotBegun, PermissionDenied, Unreachable, open_file_system
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.s3.bucket import Bucket
+from toolkit.storage.s3.client import ClientMaker, S3Settings
+from toolkit.storage.s3.file_system import S3FileSystem
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -65,8 +64,8 @@ class _Answer(AWSResponse):
 
 def wired(place: Place, problems: dict[str, str], named: str = "") -> tuple[S3FileSystem, Wire]:
     """The adapter, and what watches its requests; its errors are about the key `named`, else about the one asked."""
-    client = ClientMaker(S3Settings.of(place.spec), no_check)()
-    return S3FileSystem(Bucket(place.bucket, lambda: client)), Wire(client, problems, named)
+    maker = ClientMaker(S3Settings.of(place.spec), no_check)
+    return S3FileSystem(Bucket(place.bucket, maker)), Wire(maker(), problems, named)
 
 
 @contextmanager
@@ -194,7 +193,7 @@ def test_a_missing_profile_is_told(place: Place, monkeypatch: pytest.MonkeyPatch
         place.opened().status(place.at("d"))
 
 
-def test_whoever_calls_a_removal_off_learns_what_it_has_not_touched(place: Place) -> None:
+def test_a_removal_that_is_called_off_sends_no_further_request(place: Place) -> None:
     class CalledOff(Exception):  # noqa: N818 - named for what happened
         pass
 
@@ -207,10 +206,11 @@ def test_whoever_calls_a_removal_off_learns_what_it_has_not_touched(place: Place
     paths = [place.at(f"d/{number:02}") for number in range(30)]
     whole = {path: {f"{path.path[1:]}/{number:03}" for number in range(300)} for path in paths}
     place.fill(key for keys in whole.values() for key in keys)
-    with Begun() as begun, pytest.raises(CalledOff):
-        list(open_file_system(place.spec, before_effect=check).delete_all(paths, below=place.at("d")))
+    told: list[Deleted] = []
+    with pytest.raises(CalledOff):
+        told.extend(open_file_system(place.spec, before_effect=check).delete_all(paths, below=place.at("d")))
     left = set(place.keys())
     assert len(left) == 6000
     touched = {path for path, keys in whole.items() if not keys <= left}
-    assert {path for path in paths if begun.may_have(path)} == touched
     assert touched < set(paths)
+    assert {each.path for each in told if isinstance(each.error, NotBegun)} == set(paths) - touched

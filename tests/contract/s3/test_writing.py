@@ -8,7 +8,7 @@ from tests.contract.s3.conftest import FaultyPlace
 from tests.contract.s3.places import Place
 from tests.testbed.faults import Effect, Fault
 from toolkit.storage import AlreadyExists, Unreachable, WrongKind
-from toolkit.storage.s3_writing import PART_BYTES
+from toolkit.storage.s3.writing import PART_BYTES
 
 
 def test_a_large_file_goes_up_in_parts(faulty: FaultyPlace) -> None:

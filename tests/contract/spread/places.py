@@ -1,4 +1,4 @@
-"""The machines that the contract of `Spread` is checked on."""
+"""The machines that the contract of `ExecutorPool` is checked on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.commands import ROOT
 from tests.testbed.spark import SparkStandalone
-from toolkit.transfer.adapters.spark_executors import SparkMachines, opened
+from toolkit.transfer.adapters.spark_executors import SparkApplication, opened
 
 QUIET = {"spark.log.level": "OFF", "spark.driver.host": "127.0.0.1", "spark.speculation": "true"}
 LOCAL = {**QUIET, "spark.master": "local[2,4]"}
@@ -25,7 +25,7 @@ def standalone(cluster: SparkStandalone) -> dict[str, str]:
 
 
 @contextmanager
-def spark(java_home: Path, settings: Mapping[str, str]) -> Iterator[SparkMachines]:
+def spark(java_home: Path, settings: Mapping[str, str]) -> Iterator[SparkApplication]:
     """Executors of a context in this process; its JVM stays for the next one, with the environment of the first."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("JAVA_HOME", str(java_home))

@@ -1,4 +1,4 @@
-"""The contract of `Spread`: in this process, on Spark's local executors, and on a real cluster."""
+"""The contract of `ExecutorPool`: in this process, on Spark's local executors, and on a real cluster."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.contract.spread.places import LOCAL, spark, standalone
 from tests.contract.spread.works import Broken, Numbers, broken, dying_once, killing_the_executor, marking, named, where
 from tests.testbed.client import Testbed
 from tests.testbed.spark import SparkStandalone
-from toolkit.retention.spread import HereAndNow, Spread
 from toolkit.runs.errors import Stopped
-from toolkit.transfer.adapters.spark_executors import SparkMachines
+from toolkit.transfer.adapters.spark_executors import SparkApplication
 from toolkit.transfer.errors import TasksFailed
+from toolkit.transfer.port import ExecutorPool, LocalExecutorPool
 
 # Spark leaves it to Python to close its sockets, some time.
 pytestmark = [
@@ -43,10 +43,10 @@ def stopping(when: Callable[[], bool]) -> Callable[[], None]:
 
 
 @pytest.fixture(scope="module", params=["here", "local", "standalone"])
-def spread(request: pytest.FixtureRequest, java_home: Path) -> Iterator[Spread]:
+def spread(request: pytest.FixtureRequest, java_home: Path) -> Iterator[ExecutorPool]:
     """One of the implementations; of Spark's only one at a time."""
     if request.param == "here":
-        yield HereAndNow()
+        yield LocalExecutorPool()
     elif request.param == "local":
         with spark(java_home, LOCAL) as machines:
             yield machines
@@ -63,22 +63,22 @@ on_spark = pytest.mark.parametrize("spread", ["local", "standalone"], indirect=T
 on_executors = pytest.mark.parametrize("spread", ["standalone"], indirect=True, scope="module")
 
 
-def test_every_task_is_answered_once_and_is_a_first_attempt(spread: Spread) -> None:
+def test_every_task_is_answered_once_and_is_a_first_attempt(spread: ExecutorPool) -> None:
     tasks = [Numbers(name=name, count=count) for name, count in zip("abcdefg", range(7), strict=True)]
     answers = list(spread.run(named, tasks, check=go_on))
     expected = [f"{task.name}{number}/0" for task in tasks for number in range(task.count)]
     assert sorted(answers) == expected
 
 
-def test_no_tasks_have_no_answers(spread: Spread) -> None:
+def test_no_tasks_have_no_answers(spread: ExecutorPool) -> None:
     assert list(spread.run(named, [], check=go_on)) == []
 
 
-def test_at_least_one_task_is_worked_on_at_once(spread: Spread) -> None:
+def test_at_least_one_task_is_worked_on_at_once(spread: ExecutorPool) -> None:
     assert spread.parallel >= 1
 
 
-def test_a_run_that_is_told_to_stop_begins_nothing_more(spread: Spread, tmp_path: Path) -> None:
+def test_a_run_that_is_told_to_stop_begins_nothing_more(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=f"{number:02}", seconds=0.3, folder=str(tmp_path)) for number in range(20)]
     has_begun = stopping(lambda: any(tmp_path.iterdir()))
     with pytest.raises(Stopped):
@@ -89,7 +89,7 @@ def test_a_run_that_is_told_to_stop_begins_nothing_more(spread: Spread, tmp_path
     assert len(left) < len(tasks)
 
 
-def test_answers_that_nobody_wants_any_more_end_the_work(spread: Spread, tmp_path: Path) -> None:
+def test_answers_that_nobody_wants_any_more_end_the_work(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=f"{number:02}", seconds=0.2, folder=str(tmp_path)) for number in range(20)]
     answers = spread.run(marking, tasks, check=go_on)
     next(answers)
@@ -99,13 +99,13 @@ def test_answers_that_nobody_wants_any_more_end_the_work(spread: Spread, tmp_pat
     assert sorted(tmp_path.iterdir()) == left
 
 
-def test_one_run_after_the_other_works(spread: Spread) -> None:
+def test_one_run_after_the_other_works(spread: ExecutorPool) -> None:
     for _ in range(3):
         assert list(spread.run(named, [Numbers(name="a")], check=go_on)) == ["a0/0"]
 
 
 @on_spark
-def test_executors_are_other_processes_and_work_at_once(spread: Spread) -> None:
+def test_executors_are_other_processes_and_work_at_once(spread: ExecutorPool) -> None:
     assert os.getpid() not in list(spread.run(where, [Numbers(name=name) for name in "abcd"], check=go_on))
     began = time.monotonic()
     list(spread.run(named, [Numbers(name=name, seconds=6) for name in "ab"], check=go_on))
@@ -114,15 +114,15 @@ def test_executors_are_other_processes_and_work_at_once(spread: Spread) -> None:
 
 
 @on_spark
-def test_no_task_is_given_to_two_executors_by_intention_and_ctrl_c_stays_ours(spread: Spread) -> None:
-    assert isinstance(spread, SparkMachines)
+def test_no_task_is_given_to_two_executors_by_intention_and_ctrl_c_stays_ours(spread: ExecutorPool) -> None:
+    assert isinstance(spread, SparkApplication)
     assert spread.context.getConf().get("spark.speculation") == "false"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.extended
 @on_spark
-def test_answers_come_while_other_tasks_are_under_way(spread: Spread) -> None:
+def test_answers_come_while_other_tasks_are_under_way(spread: ExecutorPool) -> None:
     tasks = [Numbers(name="quick"), Numbers(name="slow", seconds=12)]
     began = time.monotonic()
     answers = spread.run(named, tasks, check=go_on)
@@ -132,7 +132,7 @@ def test_answers_come_while_other_tasks_are_under_way(spread: Spread) -> None:
 
 
 @on_spark
-def test_a_stop_is_noticed_within_a_second_and_ends_what_is_under_way(spread: Spread, tmp_path: Path) -> None:
+def test_a_stop_is_noticed_within_a_second_and_ends_what_is_under_way(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=name, seconds=20, folder=str(tmp_path)) for name in "ab"]
     told: list[float] = []
 
@@ -150,28 +150,28 @@ def test_a_stop_is_noticed_within_a_second_and_ends_what_is_under_way(spread: Sp
 
 
 @on_spark
-def test_check_is_asked_at_least_once_a_second(spread: Spread) -> None:
+def test_check_is_asked_at_least_once_a_second(spread: ExecutorPool) -> None:
     asked: list[float] = []
     list(spread.run(named, [Numbers(name="a", seconds=2.5)], check=lambda: asked.append(time.monotonic())))
     assert max(later - earlier for earlier, later in pairwise(asked)) < 1
 
 
 @on_spark
-def test_a_task_whose_machine_died_is_tried_again_as_the_next_attempt(spread: Spread, tmp_path: Path) -> None:
+def test_a_task_whose_machine_died_is_tried_again_as_the_next_attempt(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=name, folder=str(tmp_path)) for name in "ab"]
     assert sorted(spread.run(dying_once, tasks, check=go_on)) == ["a/1", "b/1"]
 
 
 @on_executors
-def test_an_executor_that_dies_leads_to_another_attempt_elsewhere(spread: Spread) -> None:
+def test_an_executor_that_dies_leads_to_another_attempt_elsewhere(spread: ExecutorPool) -> None:
     answers = list(spread.run(killing_the_executor, [Numbers(name="a"), Numbers(name="b")], check=go_on))
     assert [answer.partition("/")[0] for answer in sorted(answers)] == ["a", "b"]
     assert not any(answer.endswith("/0") for answer in answers)
 
 
 @on_spark
-def test_work_that_always_fails_is_given_up_and_named(spread: Spread) -> None:
+def test_work_that_always_fails_is_given_up_and_named(spread: ExecutorPool) -> None:
     with pytest.raises(TasksFailed, match="Broken: a 3"):
         list(spread.run(broken, [Numbers(name="a")], check=go_on))
     with pytest.raises(Broken):
-        list(HereAndNow().run(broken, [Numbers(name="a")], check=go_on))
+        list(LocalExecutorPool().run(broken, [Numbers(name="a")], check=go_on))

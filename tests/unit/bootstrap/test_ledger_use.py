@@ -8,24 +8,14 @@ from typing import TypeVar
 
 import pytest
 
-from tests.unit.retention.feeds import FeedText, days, run
-from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.bootstrap.ledger_use import LedgerUse
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.state import holds
 from toolkit.ledger.state.holds import NewHold
-from toolkit.retention.targets import FeedTarget
 
 T = TypeVar("T")
-
-
-def _target() -> FeedTarget:
-    system = MemoryFileSystem()
-    system.put(*days(1))
-    target = run(system, FeedText(), dry_run=True).feeds[0].plan.target
-    assert target is not None
-    return target
+_PAIRS = (("clicks", "primary"),)
 
 
 def _add(ledger: Ledger, feed: str, cluster: str | None) -> None:
@@ -41,7 +31,7 @@ def test_a_hold_counts_when_it_is_on_the_feed_and_its_cluster(
 ) -> None:
     read = LedgerUse(ledger=sqlite_ledger).holds()
     _add(sqlite_ledger, feed, cluster)
-    assert read.are_on(_target()) is is_on
+    assert read.are_on(_PAIRS) is is_on
 
 
 class _Restarting(Ledger):
@@ -61,17 +51,17 @@ class _Restarting(Ledger):
 def test_a_ledger_that_is_being_restarted_is_asked_again(sqlite_ledger: Ledger) -> None:
     read = LedgerUse(ledger=sqlite_ledger).holds()
     _add(sqlite_ledger, "clicks", None)
-    assert replace(read, ledger=_Restarting(sqlite_ledger, 1)).are_on(_target())
+    assert replace(read, ledger=_Restarting(sqlite_ledger, 1)).are_on(_PAIRS)
 
 
 def test_a_ledger_that_stays_away_is_an_error(sqlite_ledger: Ledger) -> None:
     read = LedgerUse(ledger=sqlite_ledger).holds()
     with pytest.raises(LedgerUnavailable, match="restarted"):
-        replace(read, ledger=_Restarting(sqlite_ledger, 1), patience=0).are_on(_target())
+        replace(read, ledger=_Restarting(sqlite_ledger, 1), patience=0).are_on(_PAIRS)
 
 
 def test_a_hold_that_was_read_already_is_not_new(sqlite_ledger: Ledger) -> None:
     _add(sqlite_ledger, "clicks", None)
     read = LedgerUse(ledger=sqlite_ledger).holds()
-    assert not read.are_on(_target())
+    assert not read.are_on(_PAIRS)
     assert [each.feed for each in read.as_entities] == ["clicks"]

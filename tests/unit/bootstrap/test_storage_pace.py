@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 
-from toolkit.bootstrap.storages import Storages
+from toolkit.bootstrap.storages import StoreChoice
 from toolkit.el import CanonicalPath
 from toolkit.storage.patient import PatientFileSystem
 
 
 def test_threads_that_wait_for_a_silent_store_do_not_use_the_rate_up() -> None:
     asked = list[int]()
-    storages = Storages(read_only=False, before_effect=lambda: asked.append(1), rate=0.1)
-    system = storages.of(CanonicalPath.parse("s3a://bucket/data"))
+    stores = StoreChoice().shared(rate=0.1).bound(lambda: asked.append(1))
+    system = stores.of(CanonicalPath.parse("s3a://bucket/data"))
     assert isinstance(system, PatientFileSystem)
     began = time.monotonic()
     for _ in range(5):

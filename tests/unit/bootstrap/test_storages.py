@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.planning.entities import validity
-from toolkit.bootstrap.storages import Storages, storage_spec
+from toolkit.bootstrap.storages import StoreChoice, storage_spec
 from toolkit.bootstrap.store_settings import ConflictingHadoopConf
 from toolkit.el import CanonicalPath, Frequency
 from toolkit.entities import Cluster, Feed, FeedCluster, Interface, Interfaces, Locations
 from toolkit.storage import LocalFileSystem, ReadOnlyFileSystem, StorageSpec
-from toolkit.storage.secret_keys import SecretInSettings
+from toolkit.storage.hadoop_conf import SecretInSettings
 
 NAME_SERVICE = {
     "dfs.nameservices": "ns1",
@@ -112,12 +112,12 @@ def test_clusters_whose_feeds_are_elsewhere_need_not_agree() -> None:
     one = _cluster("one", "hdfs://nn1", fs__s3a__endpoint="http://a")
     two = _cluster("two", "hdfs://nn2")
     pairs = [(_feed("clicks", "one", "s3a://logs/${YEAR}"), one), (_feed("views", "two", "/views/${YEAR}"), two)]
-    storages = Storages(read_only=True, before_effect=lambda: None, clusters=(one, two), pairs=pairs)
+    storages = StoreChoice(clusters=(one, two), pairs=pairs)
     assert storages.spec_of(CanonicalPath.parse("s3a://logs/x")).hadoop_conf == {"fs.s3a.endpoint": "http://a"}
     with pytest.raises(ConflictingHadoopConf):
         storages.spec_of(CanonicalPath.parse("s3a://other/x"))
     pairs.append((_feed("more", "two", "s3a://logs/${YEAR}"), two))
-    storages = Storages(read_only=True, before_effect=lambda: None, clusters=(one, two), pairs=pairs)
+    storages = StoreChoice(clusters=(one, two), pairs=pairs)
     with pytest.raises(ConflictingHadoopConf):
         storages.spec_of(CanonicalPath.parse("s3a://logs/x"))
 
@@ -161,7 +161,7 @@ def test_the_local_disk_needs_no_settings() -> None:
 
 
 def test_each_store_is_opened_once_and_only_for_reading_when_asked() -> None:
-    storages = Storages(read_only=True, before_effect=lambda: None, clusters=[_cluster("one", "file:///")])
+    storages = StoreChoice(clusters=[_cluster("one", "file:///")]).shared().bound(lambda: None, read_only=True)
     system = storages.of(CanonicalPath.parse("file:///a"))
     assert isinstance(system, ReadOnlyFileSystem)
     assert isinstance(system.inner, LocalFileSystem)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.running import Feedctl
-from toolkit.runs.identity import current_user
+from toolkit.runs.recorder import current_user
 
 pytestmark = pytest.mark.usefixtures("repo", "cli_ledger")
 

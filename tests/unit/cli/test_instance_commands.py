@@ -11,7 +11,7 @@ from toolkit.ledger.runs.finding import newest
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.state import commands
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.runs.identity import current_user
+from toolkit.runs.recorder import current_user
 
 pytestmark = pytest.mark.usefixtures("repo")
 

@@ -6,7 +6,7 @@ from tests.unit.storage.token_files import PROTOBUF
 from toolkit.doctor.acting import acting, acting_findings
 from toolkit.doctor.findings import CheckStatus, ok
 from toolkit.doctor.kerberos import Ticket
-from toolkit.runs.identity import current_user
+from toolkit.runs.recorder import current_user
 
 _KERBEROS = {"hadoop.security.authentication": "kerberos"}
 

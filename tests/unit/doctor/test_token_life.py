@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.storage.token_files import WRITABLE
 from toolkit.doctor.tokens import token_life
-from toolkit.storage.token_file import tokens_of
+from toolkit.storage.tokens import tokens_of
 
 _TOKENS = {token.kind: token for token in tokens_of(WRITABLE)}
 _IDENTIFIER = _TOKENS["HDFS_DELEGATION_TOKEN"].identifier

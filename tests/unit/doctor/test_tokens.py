@@ -8,8 +8,8 @@ import pytest
 from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, PROTOBUF, WRITABLE
 from toolkit.doctor.findings import CheckStatus, Finding
 from toolkit.doctor.tokens import in_words, token_findings
-from toolkit.storage.hdfs_tokens import UnreadableTokenFile
-from toolkit.storage.token_file import BadTokenFile
+from toolkit.storage.hdfs.tokens import UnreadableTokenFile
+from toolkit.storage.tokens import BadTokenFile
 
 _ENDS = datetime(2026, 1, 8, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolkit.el import PathTemplate, is_name, parse_instant
-from toolkit.el.directory_names import name_reader, start_name
-from toolkit.el.pattern import NOTHING_KNOWN
+from toolkit.el.pattern import NOTHING_KNOWN, name_reader, start_name
 from toolkit.el.segment import Found
 
 TEMPLATES = [

@@ -16,7 +16,7 @@ from tests.unit.ledger.test_opening import batches, opened
 from toolkit.ledger import database, engine
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
-from toolkit.runs.deadline import LEASE_SECONDS
+from toolkit.runs.lease import LEASE_SECONDS
 
 
 @pytest.fixture

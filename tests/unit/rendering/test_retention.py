@@ -9,9 +9,15 @@ import pytest
 from tests.unit.retention.feeds import FeedText, days, run
 from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
 from toolkit.entities import Hold
-from toolkit.rendering.retention import render
+from toolkit.rendering.action_result import rendered
+from toolkit.rendering.retention import RETENTION_VIEW
 from toolkit.rendering.tables import ResultFormat
 from toolkit.rendering.terminal_progress import TerminalProgress
+from toolkit.retention import RetentionResult
+
+
+def render(result: RetentionResult, form: ResultFormat, width: int | None) -> str:
+    return "".join(rendered(result, RETENTION_VIEW, form, width))
 
 
 def _system() -> MemoryFileSystem:

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 
-from tests.unit.retention.feeds import FeedText, cluster
+from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of
 from tests.unit.retention.memory import MemoryFileSystem
-from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of, start_request
+from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
+from toolkit.actions.action import RunContext
+from toolkit.actions.hold_watch import NewHolds, NoNewHolds
+from toolkit.actions.model import TargetPlan
+from toolkit.actions.runner import Targets
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import LocationType
-from toolkit.retention import Resolver
-from toolkit.retention.brake import NewHolds, NoNewHolds
-from toolkit.retention.feed_work import FeedWork
-from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, Subtree
-from toolkit.retention.progress import NoProgress
-from toolkit.retention.result import FeedResult
-from toolkit.retention.spreading import SpreadMeans
+from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.retention import Resolver, RetentionAction
+from toolkit.retention.plan import FeedPlan, FeedResult, ItemKind, PlanItem, RetentionDetail, Subtree
 from toolkit.retention.targets import FeedTarget
 from toolkit.runs.errors import Stopped
-from toolkit.runs.heartbeat import Heartbeat
-from toolkit.runs.lifeline import CurrentLifeline, Lifeline, Unbounded
+from toolkit.runs.run import ActiveRun
+from toolkit.runs.stop import NeverStopped, StopSignal
 from toolkit.storage import (
     Capabilities,
     Deleted,
     Entry,
     FileStatus,
     FileSystem,
+    Look,
     NotFound,
     PermissionDenied,
     StorageError,
+    StorageSpec,
 )
+from toolkit.transfer.port import ExecutorPool
 
 BASE = CanonicalPath.parse("file:///data/clicks")
 
@@ -78,9 +82,9 @@ class SharedStore(MemoryFileSystem):
             self.broken("list", path.path)
             return iter(list(super().list(path, start_from=start_from)))
 
-    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
         with self.lock:
-            self.before_effect()
+            (self.before_effect if look is None else look.let_through)()
             self.broken("delete", path.path)
             if any(each.startswith(path.path + "/") for each in self.locked):
                 raise PermissionDenied(path=path)
@@ -125,7 +129,13 @@ def item(path: str, kind: ItemKind = ItemKind.INSTANCE) -> PlanItem:
     key = f"{path.replace('/', '-')}T00:00Z" if kind is ItemKind.INSTANCE else ""
     place = CanonicalPath.parse(f"{BASE}/{path}")
     return PlanItem(
-        kind=kind, feed="clicks", cluster="primary", location=LocationType.DATA, key=key, path=place, base=BASE
+        type=kind,
+        feed="clicks",
+        cluster="primary",
+        location=LocationType.DATA,
+        instance_key=key,
+        path=place,
+        base=BASE,
     )
 
 
@@ -154,39 +164,66 @@ class Acted:
         return [event.instance_key for event in self.recorder.events()]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlannedAction(RetentionAction):
+    """Retention with a plan that was made by hand."""
+
+    by_hand: FeedPlan
+
+    def plan(self, target: FeedTarget, work: RunContext) -> FeedPlan:
+        del target, work
+        return self.by_hand
+
+
 def act(
     system: FileSystem,
     items: Sequence[PlanItem],
     subtrees: Sequence[Subtree] = (),
     *,
-    lifeline: Lifeline | None = None,
+    stop_signal: StopSignal | None = None,
     recorder: MemoryRecorder | None = None,
     new_holds: NewHolds | None = None,
-    means: SpreadMeans | None = None,
+    executors: Callable[[], ExecutorPool] | None = None,
+    executors_above: int = 0,
     flag: str = "",
 ) -> Acted:
     """Do what a plan says."""
     recorder, audit = recorder or MemoryRecorder(), AuditMemory()
-    current = CurrentLifeline(lifeline or Unbounded())
-    if isinstance(system, SharedStore):
-        system.before_effect = current.check
     target = target_on(system, flag)
-    plan = FeedPlan(feed="clicks", cluster="primary", target=target, items=tuple(items), subtrees=tuple(subtrees))
-    with Heartbeat(recorder, seconds=3600) as heartbeat:
-        process = lifeline or Unbounded()
-        with envelope_of(recorder, heartbeat, audit=audit, process=process).start(start_request()) as run:
-            work = FeedWork(
-                target=target,
-                run=run,
-                storage=lambda _: system,
-                new_holds=new_holds or NoNewHolds(),
-                means=means,
-                plan=plan,
-            )
-            with current.of(work):
-                work.evict(NoProgress())
-            work.finish()
-    return Acted(result=work.result, recorder=recorder, audit=audit, stopped=work.stopped)
+    detail = RetentionDetail(subtrees=tuple(subtrees))
+    action = PlannedAction(
+        limits=DeleteLimits(instances=10_000),
+        spec_of=lambda path: StorageSpec(scheme="s3", authority=path.name),
+        new_holds=new_holds or NoNewHolds(),
+        executors_above=executors_above,
+        by_hand=TargetPlan(target=target, detail=detail, items=tuple(items)),
+    )
+
+    def open_context(run: StopSignal) -> RunContext:
+        work = context_on(system, run)
+        if not isinstance(run, ActiveRun):
+            return work
+        if isinstance(system, SharedStore):
+            system.before_effect = work.guard.check
+        return replace(
+            work,
+            rate=lambda _: inf if executors is None else 1000,
+            executors=executors,
+            seconds_left=run.deadline.seconds_left,
+            check_remote=run.check_without_rest,
+        )
+
+    done = acted(
+        action,
+        Targets(to_do=(target,)),
+        request_of(),
+        open_context,
+        recorder=recorder,
+        audit=audit,
+        process=stop_signal or NeverStopped(),
+    )
+    (result,) = done.targets
+    return Acted(result=result, recorder=recorder, audit=audit, stopped=result.stopped)
 
 
 def target_on(system: FileSystem, flag: str = "") -> FeedTarget:
@@ -197,5 +234,5 @@ def target_on(system: FileSystem, flag: str = "") -> FeedTarget:
     feed = FeedText().feed()
     if flag:
         object.__setattr__(feed, "availability_flag", flag)
-    (target,) = resolver.resolve([(feed, cluster())], must_all_work=True).targets
+    (target,) = resolver.resolve([(feed, cluster())], must_all_work=True).to_do
     return target

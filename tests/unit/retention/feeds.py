@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import inf
 
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of
+from toolkit.actions.action import RunContext
+from toolkit.actions.guard import Guard
+from toolkit.actions.result import ActionRequest
+from toolkit.actions.runner import ActionRunner
 from toolkit.config_source import SnapshotId, SnapshotKind
-from toolkit.el import CanonicalPath, Frequency, parse_instant
+from toolkit.el import Frequency, parse_instant
 from toolkit.entities import (
     Cluster,
     Feed,
@@ -23,10 +28,12 @@ from toolkit.entities import (
 )
 from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import FeedRuns, Resolver, RetentionRequest, RetentionResult, RetentionRun
-from toolkit.runs.heartbeat import Heartbeat
-from toolkit.runs.lifeline import CurrentLifeline, Lifeline, Unbounded
-from toolkit.storage import FileSystem
+from toolkit.retention import Resolver, RetentionAction, RetentionResult
+from toolkit.retention.resolve import FeedTargets
+from toolkit.runs.lease import Heartbeat
+from toolkit.runs.stop import NeverStopped, StopSignal
+from toolkit.storage import FileSystem, StorageSpec
+from toolkit.threads import WorkerPool
 
 _LEASE_SECONDS = 3600.0
 NOMINAL = "2026-03-20T12:00Z"
@@ -85,7 +92,7 @@ class FeedText:
         return Retention(limit=limit, keep_last=self.keep_last, protect=(protection,))
 
 
-def run(  # noqa: PLR0913 - a test says only what it is about
+def run(
     system: FileSystem,
     *feeds: FeedText,
     dry_run: bool = False,
@@ -93,50 +100,75 @@ def run(  # noqa: PLR0913 - a test says only what it is about
     limits: DeleteLimits | None = None,
     approve: str | None = None,
     holds: Iterable[Hold] = (),
-    lifeline: Lifeline | None = None,
+    stop_signal: StopSignal | None = None,
     recorder: MemoryRecorder | None = None,
     audit: AuditMemory | None = None,
     beats: list[Callable[[], object]] | None = None,
-    lifelines: list[CurrentLifeline] | None = None,
 ) -> RetentionResult:
-    """One retention run, with a ledger of its own unless a recorder is given.
-
-    `beats` gets the heartbeat's beat, and `lifelines` what stores ask.
-    """
-
-    def storage(_: CanonicalPath) -> FileSystem:
-        return system
-
+    """One retention run, with a ledger of its own unless a recorder is given; `beats` gets the heartbeat's beat."""
     resolver = Resolver(
-        nominal_time=parse_instant(nominal), keep_beyond_validity=True, holds=tuple(holds), storage=storage
+        nominal_time=parse_instant(nominal), keep_beyond_validity=True, holds=tuple(holds), storage=lambda _: system
     )
-    resolved = resolver.resolve([(each.feed(), cluster()) for each in feeds], must_all_work=True)
-    request = RetentionRequest(
-        nominal_time=parse_instant(nominal),
-        dry_run=dry_run,
-        approve=approve,
-        limits=limits or DeleteLimits(instances=10_000),
-        environment=None,
-        snapshot=SnapshotId(kind=SnapshotKind.DIRECTORY, value="0" * 64, dirty=False, committed_at=None),
-        tzdata="test",
+    targets = resolver.resolve([(each.feed(), cluster()) for each in feeds], must_all_work=True)
+    return acted(
+        retention(limits=limits or DeleteLimits(instances=10_000)),
+        targets,
+        request_of(nominal, dry_run=dry_run, approve=approve),
+        lambda run: context_on(system, run),
+        recorder=recorder,
+        audit=audit,
+        process=stop_signal,
+        beats=beats,
     )
-    process = lifeline or Unbounded()
-    current = CurrentLifeline(process)
-    if lifelines is not None:
-        lifelines.append(current)
-    retention = RetentionRun(storage=storage, lifeline=current)
-    if dry_run:
-        return retention.preview(request, resolved)
+
+
+def acted(
+    action: RetentionAction,
+    targets: FeedTargets,
+    request: ActionRequest,
+    open_context: Callable[[StopSignal], RunContext],
+    *,
+    recorder: MemoryRecorder | None = None,
+    audit: AuditMemory | None = None,
+    process: StopSignal | None = None,
+    beats: list[Callable[[], object]] | None = None,
+) -> RetentionResult:
+    """The kernel's run over the targets, with a ledger in memory."""
+    process = process or NeverStopped()
+    runner = ActionRunner(
+        action=action, process=process, open_context=open_context, origin_of=lambda _: Origin(who="alice")
+    )
+    if request.dry_run:
+        return runner.preview(request, targets)
     recorder = recorder or MemoryRecorder()
     with Heartbeat(recorder, seconds=_LEASE_SECONDS) as heartbeat:
         if beats is not None:
             beats.append(heartbeat.beat)
-        runs = FeedRuns(
-            envelope=envelope_of(recorder, heartbeat, audit=audit, process=process),
-            nominal_time=parse_instant(nominal),
-            origin_of=lambda _: Origin(who="alice"),
-        )
-        return retention.run(request, resolved, runs)
+        return runner.run(request, targets, envelope_of(recorder, heartbeat, audit=audit, process=process))
+
+
+def retention(*, limits: DeleteLimits | None = None) -> RetentionAction:
+    """The action, without executors and without holds by command."""
+    return RetentionAction(limits=limits or DeleteLimits(instances=10_000), spec_of=lambda _: StorageSpec(scheme="s3"))
+
+
+def request_of(nominal: str = NOMINAL, *, dry_run: bool = False, approve: str | None = None) -> ActionRequest:
+    return ActionRequest(
+        nominal_time=parse_instant(nominal),
+        dry_run=dry_run,
+        approve=approve,
+        environment=None,
+        snapshot=SnapshotId(kind=SnapshotKind.DIRECTORY, value="0" * 64, dirty=False, committed_at=None),
+        tzdata="test",
+    )
+
+
+def context_on(system: FileSystem, run: StopSignal) -> RunContext:
+    """What a run works with whose stores are all the same one; it may be asked for any number of changes a second."""
+    pool = WorkerPool(system.capabilities.parallel, "test-store")
+    return RunContext(
+        stores=lambda _: system, guard=Guard(run=run), pool=lambda _: pool, rate=lambda _: inf, turn=lambda _: None
+    )
 
 
 def days(*numbers: int, month: str = "2026/03") -> list[str]:

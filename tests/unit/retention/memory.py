@@ -18,6 +18,7 @@ from toolkit.storage import (
     Entry,
     FileKind,
     FileStatus,
+    Look,
     NotFound,
     OutsideBase,
     PermissionDenied,
@@ -25,7 +26,7 @@ from toolkit.storage import (
     WrongKind,
     aside_name,
 )
-from toolkit.storage.each import delete_each
+from toolkit.storage.deletion import delete_each
 
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -130,7 +131,9 @@ class MemoryFileSystem:
         del first
         return delete_each(self, paths, below)
 
-    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        if look is not None:
+            look.let_through()
         if not path.is_within(below):
             raise OutsideBase(path=path, below=below)
         self.status(path)

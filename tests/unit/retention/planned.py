@@ -29,8 +29,8 @@ def planned(
     resolver = Resolver(
         nominal_time=parse_instant(NOMINAL), keep_beyond_validity=True, holds=tuple(holds), storage=lambda _: system
     )
-    (target,) = resolver.resolve([(feed.feed(), cluster(default_fs=default_fs))], must_all_work=True).targets
-    return Planner(storage=lambda _: system, check=check).plan_feed(target)
+    (target,) = resolver.resolve([(feed.feed(), cluster(default_fs=default_fs))], must_all_work=True).to_do
+    return Planner(storage=lambda _: system, check=check).plan(target)
 
 
 def paths(plan: FeedPlan) -> list[str]:

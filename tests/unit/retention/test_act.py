@@ -6,16 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.retention.acting import SharedStore, act, item
 from tests.unit.retention.feeds import FeedText, days, gone, run
 from tests.unit.retention.memory import MemoryFileSystem
-from tests.unit.runs.fakes import MemoryRecorder
+from toolkit.actions.hold_watch import ITEMS_BETWEEN_LOOKS
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Hold
 from toolkit.result import ExitCode, Outcome, Status
-from toolkit.retention.brake import ITEMS_BETWEEN_LOOKS
 from toolkit.runs.errors import Stopped
-from toolkit.runs.lifeline import ProcessLifeline
 from toolkit.storage import FileStatus, PermissionDenied
 
 UNTIL_ONE_ITEM = 6
@@ -59,7 +56,7 @@ def _uninterrupted(paths: list[str]) -> list[str]:
 def test_a_run_stopped_anywhere_has_no_later_effect_and_a_rerun_finishes(checks: int) -> None:
     paths = [*days(1, 2), *days(1, month="2026/02"), *days(1, month="2025/12"), *days(20)]
     system = _system(*paths)
-    stopped = run(system, FeedText(), lifeline=StopsAfter(checks))
+    stopped = run(system, FeedText(), stop_signal=StopsAfter(checks))
     if stopped.stopped is not None:
         assert (stopped.status, stopped.exit_code) == (Status.KILLED, ExitCode.TERMINATED)
     done = [each.item.path.path for each in stopped.items if each.outcome is Outcome.DONE]
@@ -70,7 +67,7 @@ def test_a_run_stopped_anywhere_has_no_later_effect_and_a_rerun_finishes(checks:
 
 
 def test_what_was_not_begun_is_skipped_as_stopped() -> None:
-    result = run(_system(*days(1, 2, 3)), FeedText(), lifeline=StopsAfter(UNTIL_ONE_ITEM))
+    result = run(_system(*days(1, 2, 3)), FeedText(), stop_signal=StopsAfter(UNTIL_ONE_ITEM))
     assert [(each.outcome, each.code) for each in result.items] == [
         (Outcome.DONE, ""),
         (Outcome.SKIPPED, "stopped"),
@@ -112,7 +109,7 @@ def test_a_base_that_can_no_longer_be_looked_at_fails_the_feed_aloud() -> None:
 
 
 def test_ctrl_c_has_its_own_exit_code() -> None:
-    result = run(_system(*days(1)), FeedText(), lifeline=StopsAfter(0, interrupted=True))
+    result = run(_system(*days(1)), FeedText(), stop_signal=StopsAfter(0, interrupted=True))
     assert (result.status, result.exit_code) == (Status.KILLED, ExitCode.INTERRUPTED)
 
 
@@ -167,7 +164,7 @@ def test_an_emptied_parent_that_cannot_be_removed_is_a_failed_item() -> None:
     system.before_delete = lambda _: system.locked.add("/data/clicks/2026/02")
     result = run(system, FeedText())
     failed = [each for each in result.items if each.outcome is Outcome.FAILED]
-    assert [(each.item.kind, each.item.path.path) for each in failed] == [("empty_directory", "/data/clicks/2026/02")]
+    assert [(each.item.type, each.item.path.path) for each in failed] == [("empty_directory", "/data/clicks/2026/02")]
     assert result.status is Status.PARTIAL
 
 
@@ -191,7 +188,7 @@ def test_a_parent_that_something_is_in_stays_without_a_word_though_its_removal_i
 def test_what_a_killed_removal_left_aside_is_finished() -> None:
     system = _system(f"{ASIDE}/part", *days(20))
     result = run(system, FeedText())
-    assert [(each.item.kind, each.item.key, each.item.path.path) for each in result.items] == [
+    assert [(each.item.type, each.item.instance_key, each.item.path.path) for each in result.items] == [
         ("leftover", "2026-03-05T00:00Z", ASIDE)
     ]
     assert sorted(system.files) == days(20)
@@ -200,12 +197,12 @@ def test_what_a_killed_removal_left_aside_is_finished() -> None:
 @pytest.mark.parametrize("name", [".feedctl-evicting-nonsense", ".feedctl-evicting-99", ".feedctl-other"])
 def test_own_names_that_no_instance_had_are_left(name: str) -> None:
     system = _system(f"/data/clicks/2026/03/{name}/part")
-    assert run(system, FeedText()).items == ()
+    assert [*run(system, FeedText()).items] == []
 
 
 def test_an_aside_where_no_instances_are_is_left() -> None:
     system = _system("/data/clicks/.feedctl-evicting-2026/part", "/data/clicks/2026/.feedctl-evicting-03/part")
-    assert run(system, FeedText()).items == ()
+    assert [*run(system, FeedText()).items] == []
 
 
 def test_an_aside_that_sorts_after_the_last_old_name_is_found() -> None:
@@ -226,8 +223,8 @@ def test_a_held_instance_that_was_half_removed_stays_as_it_is() -> None:
     hold = Hold(feed="clicks", start=parse_instant("2026-03-05T00:00Z"), reason="audit")
     system = _system(f"{ASIDE}/part")
     result = run(system, FeedText(), holds=[hold])
-    assert (result.items, sorted(system.files)) == ((), [f"{ASIDE}/part"])
-    assert "1 half-removed instances are on hold" in result.feeds[0].plan.notes[0]
+    assert ([*result.items], sorted(system.files)) == ([], [f"{ASIDE}/part"])
+    assert "1 half-removed instances are on hold" in result.targets[0].plan.notes[0]
 
 
 def test_an_aside_with_a_digest_for_a_name_is_finished_unless_anything_is_held() -> None:
@@ -240,7 +237,7 @@ def test_an_aside_with_a_digest_for_a_name_is_finished_unless_anything_is_held()
 def test_a_run_killed_before_it_could_remove_the_last_emptied_parent_is_finished() -> None:
     """Also when the horizon lies in that directory's month."""
     system = _system(*days(1))
-    stopped = run(system, FeedText(), lifeline=StopsAfter(UNTIL_ONE_ITEM))
+    stopped = run(system, FeedText(), stop_signal=StopsAfter(UNTIL_ONE_ITEM))
     assert (stopped.status, "/data/clicks/2026/03" in system.directories) == (Status.KILLED, True)
     run(system, FeedText())
     assert system.tree() == ["/data", "/data/clicks"]
@@ -250,7 +247,7 @@ def test_old_directories_that_are_empty_are_plan_items() -> None:
     system = _system(*days(20))
     system.make("/data/clicks/2026/01", "/data/clicks/2025", "/data/clicks/2026/04", "/data/clicks/other")
     result = run(system, FeedText())
-    assert [(each.item.kind, each.item.path.path) for each in result.items] == [
+    assert [(each.item.type, each.item.path.path) for each in result.items] == [
         ("empty_directory", "/data/clicks/2025"),
         ("empty_directory", "/data/clicks/2026/01"),
     ]
@@ -266,17 +263,3 @@ def test_an_empty_directory_that_was_filled_in_the_meantime_is_skipped() -> None
     assert [(each.item.path.path, each.outcome, each.code) for each in result.items][1:] == [
         ("/data/clicks/2026/01", Outcome.SKIPPED, "not_empty")
     ]
-
-
-def test_the_last_item_stays_open_when_what_it_was_in_could_not_be_tried_any_more() -> None:
-    """Without a date in its name only this item leads the next run back to the directory."""
-    process, recorder = ProcessLifeline(), MemoryRecorder()
-    store = SharedStore()
-    items = [item("us/2025-01-01")]
-    store.put(*(each.path.path for each in items))
-    store.broken = lambda call, _: process.stop(Stopped(reason="received SIGTERM")) if call == "delete" else None
-    acted = act(store, items, lifeline=process, recorder=recorder)
-    assert [each.outcome for each in acted.result.items] == [Outcome.DONE]
-    assert store.is_there(items[0].path.parent)
-    assert [each for step in recorder.steps for each in step.settled] == []
-    assert acted.evicted == []

@@ -8,17 +8,16 @@ import pytest
 
 from tests.unit.retention.acting import BASE, SharedStore, act, capabilities, item, subtree, target_on
 from tests.unit.runs.fakes import HandClock, MemoryRecorder
+from toolkit.actions.guard import CalledOff, Guard
+from toolkit.actions.hold_watch import ITEMS_BETWEEN_LOOKS, HoldWatch
 from toolkit.el import CanonicalPath
 from toolkit.ledger.vocabulary import ItemState
-from toolkit.retention.brake import ITEMS_BETWEEN_LOOKS, Brake
-from toolkit.retention.bulk import Bulk
-from toolkit.retention.gate import Gate
+from toolkit.retention.batches import BULK
+from toolkit.retention.delete import BulkDelete
 from toolkit.retention.plan import ItemKind
-from toolkit.retention.units import BULK
 from toolkit.runs.errors import Stopped
-from toolkit.runs.lifeline import ProcessLifeline, Unbounded
-from toolkit.storage import Deleted, StorageFailure, Unreachable
-from toolkit.storage.begun import current_begun
+from toolkit.runs.stop import NeverStopped, ProcessStop
+from toolkit.storage import Deleted, NotBegun, StorageFailure, Unreachable
 
 MANY = [item(f"2025/{month:02d}/{day:02d}") for month in range(1, 7) for day in range(1, 29)]
 
@@ -73,14 +72,14 @@ def test_a_bulk_call_that_fails_as_a_whole_fails_what_it_did_not_answer() -> Non
 
 
 def test_a_stop_in_a_bulk_call_tells_what_was_done_of_it() -> None:
-    store, process = _objects(), ProcessLifeline()
+    store, process = _objects(), ProcessStop()
 
     def stop(call: str, path: str) -> None:
         if call == "delete" and path.endswith("01/05"):
             process.stop(Stopped(reason="received SIGTERM"))
 
     store.broken = stop
-    acted = act(store, MANY, lifeline=process)
+    acted = act(store, MANY, stop_signal=process)
     assert [each[1:] for each in acted.outcomes] == [
         *[("done", "")] * 5, *[("failed", "interrupted")] * (BULK - 5), *[("skipped", "stopped")] * 68
     ]  # fmt: skip
@@ -106,36 +105,33 @@ def test_a_hold_stops_a_bulk_call_in_its_middle() -> None:
     assert [state for _, state in acted.recorder.states()].count(ItemState.DONE) == done
 
 
-def test_what_a_hold_kept_from_being_asked_for_is_not_touched() -> None:
-    """The store sends some items in each request, and tells of which."""
-    store, gate = _Telling(has=capabilities(atomic_delete=False, directories=False)), _gate()[0]
-    store.before_effect = gate.check
+def test_what_a_store_was_not_asked_about_is_whole_and_told_as_held() -> None:
+    class Telling(SharedStore):
+        """Asks for ten paths at a time, answers for none of them, and says of which it did not ask."""
 
-    def hold(call: str, path: str) -> None:
-        if call == "delete" and path.endswith("01/05"):
-            gate.brake.storage(BASE).write(BASE.child(".feedctl-hold"), [b""])
-            gate.brake.holds(BASE, must_look=True)
+        def delete_all(
+            self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = ""
+        ) -> Iterator[Deleted]:
+            del below, first
+            asked = list(paths)
+            try:
+                self.before_effect()
+                self.files["/data/clicks/.feedctl-hold"] = b""
+                clock.forward(2)
+                self.before_effect()
+            except CalledOff:
+                yield from (Deleted(path, NotBegun(path=path)) for path in asked[10:])
+                raise
 
-    store.broken = hold
-    done = Bulk(storage=lambda _: store, gate=gate, first="").remove(MANY[:30])
+    clock = HandClock()
+    store = Telling(has=capabilities(atomic_delete=False, directories=False))
+    store.put(*(f"{each.path.path}/part" for each in MANY[:30]))
+    watch = HoldWatch(bases=[MANY[0].base], pairs=[], storage=lambda _: store, now=clock)
+    guard = Guard(run=NeverStopped(), conditions=[watch])
+    store.before_effect = guard.check
+    done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:30])
     found = [(each.result.outcome, each.result.code, each.is_open) for each in done]
     assert found == [("failed", "interrupted", True)] * 10 + [("skipped", "held", False)] * 20
-
-
-class _Telling(SharedStore):
-    """Asks once for ten paths, and answers when all are gone."""
-
-    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        del below, first
-        asked = list(paths)
-        for ten in (asked[at : at + 10] for at in range(0, len(asked), 10)):
-            self.before_effect()
-            begun = current_begun()
-            assert begun is not None
-            begun.add(ten)
-            for path in ten:
-                self.broken("delete", path.path)
-        yield from ()
 
 
 @pytest.mark.parametrize("directories", [True, False])
@@ -161,24 +157,24 @@ def test_a_path_that_the_store_says_nothing_about_is_open(*, directories: bool) 
 
 def test_a_hold_is_seen_within_a_second_while_one_large_instance_goes() -> None:
     """Its store asks before each of its requests, and has no answer for long."""
-    gate, store, clock, requests = _gate()
+    guard, store, clock, requests = _guard()
 
     def remove(call: str, path: str) -> None:
         if call == "delete_all":
             for _ in range(100):
-                gate.check()
+                guard.check()
                 requests.append(path)
                 clock.forward(0.3)
                 store.files["/data/clicks/.feedctl-hold"] = b""
 
     store.broken = remove
-    done = Bulk(storage=lambda _: store, gate=gate, first="").remove(MANY[:2])
+    done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:2])
     assert {(each.result.code, each.is_open) for each in done} == {("interrupted", True)}
     assert len(requests) == 4
 
 
 def test_a_stop_before_the_first_change_has_touched_nothing_and_asks_nothing() -> None:
-    gate, store, _, asked = _gate()
+    guard, store, _, asked = _guard()
     stopped = Stopped(reason="received SIGTERM")
 
     def stop(call: str, path: str) -> None:
@@ -187,14 +183,14 @@ def test_a_stop_before_the_first_change_has_touched_nothing_and_asks_nothing() -
             raise stopped
 
     store.broken = stop
-    done = Bulk(storage=lambda _: store, gate=gate, first="").remove(MANY[:2])
+    done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:2])
     assert {(each.result.outcome, each.result.code, each.is_open) for each in done} == {("skipped", "stopped", False)}
     assert asked == ["status /data/clicks/.feedctl-hold", "delete_all /data/clicks"]
-    assert gate.stopped is stopped
+    assert guard.stopped is stopped
 
 
 def test_a_hold_that_cannot_be_looked_for_fails_the_rest_of_the_feed_with_the_stores_code() -> None:
-    gate, store, _, _ = _gate()
+    guard, store, _, _ = _guard()
 
     def fail(call: str, path: str) -> None:
         if call == "status":
@@ -203,7 +199,7 @@ def test_a_hold_that_cannot_be_looked_for_fails_the_rest_of_the_feed_with_the_st
         raise AssertionError(message)
 
     store.broken = fail
-    bulk = Bulk(storage=lambda _: store, gate=gate, first="")
+    bulk = BulkDelete(storage=lambda _: store, guard=guard, first="")
     for _ in range(2):
         done = bulk.remove(MANY[:2])
         assert {(each.result.outcome, each.result.code) for each in done} == {("failed", "storage_failure")}
@@ -211,11 +207,11 @@ def test_a_hold_that_cannot_be_looked_for_fails_the_rest_of_the_feed_with_the_st
         store.broken = lambda _, __: None  # what was not known once stays so for the run
 
 
-def _gate() -> tuple[Gate, SharedStore, HandClock, list[str]]:
-    """A gate of a run that nothing stops, before a store; and an empty list."""
+def _guard() -> tuple[Guard, SharedStore, HandClock, list[str]]:
+    """The guard of a run that nothing stops, before a store; and an empty list."""
     store, clock = _objects(), HandClock()
-    target = target_on(store)
-    return Gate(lifeline=Unbounded(), brake=Brake(target=target, storage=lambda _: store, now=clock)), store, clock, []
+    watch = HoldWatch(bases=target_on(store).data_bases, pairs=(), storage=lambda _: store, now=clock)
+    return Guard(run=NeverStopped(), conditions=(watch,)), store, clock, []
 
 
 @pytest.mark.parametrize("answers_later", [True, False])
@@ -237,11 +233,10 @@ def test_a_store_that_falls_silent_fails_the_rest_soon(*, answers_later: bool) -
     assert [each[1:] for each in acted.outcomes] == [("done", "")] * done + [("failed", "unreachable")] * (168 - done)
     settled = [each.state for step in recorder.steps for each in step.settled]
     is_open = len(MANY) - len(settled)
-    cut = 0 if answers_later else 1  # the last that went: what it was in could not be tried any more
-    assert is_open == (168 - done if answers_later else BULK - done + cut)
+    assert is_open == (168 - done if answers_later else BULK - done)
     # A store that says nothing about a hold either is not asked for more.
     assert len(asked) == (is_open if answers_later else 2)
-    assert settled.count(ItemState.DONE) == done - cut
+    assert settled.count(ItemState.DONE) == done
     messages = {each.message.rpartition("; ")[2] for each in acted.result.items if each.message}
     assert "run again when it does" in messages or answers_later
 

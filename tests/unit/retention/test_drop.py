@@ -12,7 +12,7 @@ from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.result import Outcome
 from toolkit.retention.plan import ItemKind
 from toolkit.runs.errors import Stopped
-from toolkit.runs.lifeline import ProcessLifeline
+from toolkit.runs.stop import ProcessStop
 from toolkit.storage import PermissionDenied, Unreachable
 
 MONTH = [item(f"2025/01/{day:02d}") for day in range(1, 5)]
@@ -43,11 +43,11 @@ def test_a_directory_with_nothing_but_items_goes_by_one_call() -> None:
     acted = _act(store)
     assert acted.outcomes == DONE
     assert store.effects == [ONE_CALL, "remove_if_empty /data/clicks/2025"]
-    assert acted.evicted == [each.key for each in MONTH]
-    beside = [
+    assert acted.evicted == [each.instance_key for each in MONTH]
+    audit_only = [
         (line["path"], line.get("message")) for line in acted.audit.lines if line.get("kind") == "empty_directory:data"
     ]
-    assert (f"{BASE}/2025/01", "removed by one call, with 4 items (0 to 3)") in beside
+    assert (f"{BASE}/2025/01", "removed by one call, with 4 items (0 to 3)") in audit_only
     assert [state for _, state in acted.recorder.states()] == [ItemState.INTENDED] * 4 + [ItemState.DONE] * 4
 
 
@@ -137,14 +137,14 @@ def test_a_call_that_is_not_answered_leaves_its_items_to_the_next_run() -> None:
 
 
 def test_a_stop_before_the_call_leaves_all_of_it() -> None:
-    store, process = _store(), ProcessLifeline()
+    store, process = _store(), ProcessStop()
 
     def stop_at_the_look(call: str, path: str) -> None:
         if (call, path) == ("list", "/data/clicks/2025/01"):
             process.stop(Stopped(reason="received SIGTERM"))
 
     store.broken = stop_at_the_look
-    acted = act(store, MONTH, [subtree(MONTH, "2025/01")], lifeline=process)
+    acted = act(store, MONTH, [subtree(MONTH, "2025/01")], stop_signal=process)
     assert {each[1:] for each in acted.outcomes} == {("skipped", "stopped")}
     assert store.effects == []
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
 from tests.unit.retention.acting import BASE, SharedStore, capabilities, item
 from tests.unit.storage.silent_store import Clock
+from toolkit.actions.guard import HELD, Guard, Refusal
 from toolkit.el import CanonicalPath
 from toolkit.result import Outcome
-from toolkit.retention.drop import MOST_TOO_LATE, Drop
-from toolkit.retention.gate import Gate
-from toolkit.retention.one_by_one import OneByOne
-from toolkit.retention.pace import Pace
-from toolkit.retention.removed import UnitRemoved
+from toolkit.retention.delete import SingleDelete, UnitRemoved
+from toolkit.retention.delete_tree import MOST_TOO_LATE, TreeDelete
 from toolkit.runs.errors import Stopped
 from toolkit.storage import Entry, NotFound, Unreachable
-from toolkit.storage.after_look import seen_lately
+from toolkit.storage.bound import RateLimiter
 from toolkit.storage.patient import PatientFileSystem
 
 MONTH = [item(f"2025/01/{day:02d}") for day in range(1, 5)]
@@ -29,7 +28,7 @@ PRECIOUS = f"{ROOT.path}/PRECIOUS"
 
 @dataclass
 class Run:
-    """A run's lifeline and its brake, by hand."""
+    """A run's stop signal and its only condition, by hand."""
 
     is_held: bool = False
     on_check: Callable[[], None] = lambda: None
@@ -37,32 +36,44 @@ class Run:
     def check(self) -> None:
         self.on_check()
 
-    def holds(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> bool:
+    def refusal(self, base: CanonicalPath, *, items: int, must_look: bool) -> Refusal | None:
         del base, items, must_look
-        return self.is_held
+        return HELD if self.is_held else None
 
 
 @dataclass
 class Place:
-    """A store that keeps a month, behind the patience and the pace that a run has."""
+    """A store that keeps a month, behind the patience and the rate that a run has."""
 
     rate: float = 1000.0
     run: Run = field(default_factory=Run)
     clock: Clock = field(default_factory=Clock)
     store: SharedStore = field(default_factory=lambda: SharedStore(has=capabilities()))
+    on_turn: Callable[[], None] = lambda: None
     requests: int = 0
 
     def __post_init__(self) -> None:
         self.store.put(*(f"{each.path.path}/part" for each in MONTH))
-        self.pace = Pace(rate=self.rate, check=self.run.check, now=self.clock.now, sleep=self.clock.sleep)
-        self.store.before_effect = seen_lately(self.pace.wait)
+        self.limiter = RateLimiter(rate=self.rate, now=self.clock.now, sleep=self.clock.sleep)
 
     def drop(self) -> UnitRemoved:
         now, sleep = self.clock.now, self.clock.sleep
-        system = PatientFileSystem(inner=self.store, check=self.run.check, now=now, sleep=sleep)
-        gate = Gate(lifeline=self.run, brake=self.run)  # type: ignore[arg-type]  # a brake by hand
-        one = OneByOne(storage=lambda _: system, gate=gate)
-        return Drop(storage=lambda _: system, gate=gate, one_by_one=one, now=now).remove(ROOT, MONTH)
+        guard = Guard(run=self.run, conditions=(self.run,))
+        self.store.before_effect = partial(self.limiter.acquire, guard.check)
+        system = PatientFileSystem(inner=self.store, check=guard.check, now=now, sleep=sleep)
+        single = SingleDelete(storage=lambda _: system, guard=guard)
+        tree = TreeDelete(
+            storage=lambda _: system,
+            guard=guard,
+            turn=lambda _: self._wait_for_turn(guard),
+            single=single,
+            now=now,
+        )
+        return tree.remove(ROOT, MONTH)
+
+    def _wait_for_turn(self, guard: Guard) -> None:
+        self.limiter.acquire(guard.check)
+        self.on_turn()
 
     def fail(self, times: int, then: Callable[[], None] = lambda: None) -> None:
         """The call for the directory is not answered so often; `then` happens at each."""
@@ -113,7 +124,7 @@ def test_what_comes_while_the_run_is_suspended_behind_the_look_stays() -> None:
     def rest() -> None:
         nonlocal checks
         checks += 1
-        if checks == 2:  # the first is the gate's, before the look
+        if checks == 3:  # those before the look are for the turn, and the guard's
             place.clock.sleep(3600)
             place.store.put(PRECIOUS)
 
@@ -123,12 +134,12 @@ def test_what_comes_while_the_run_is_suspended_behind_the_look_stays() -> None:
     assert (done.is_whole, ONE_CALL in place.store.effects) == (False, False)
 
 
-def test_a_removal_that_waited_long_for_its_turn_looks_again_and_keeps_the_turn() -> None:
+def test_a_removal_that_waits_long_for_its_turn_looks_only_then() -> None:
     place = Place(rate=0.1)
-    place.pace.wait()  # somebody else's, so that the next turn is 10 s later
+    place.limiter.acquire(lambda: None)  # somebody else's, so that the next turn is 10 s later
     began = place.clock.now()
     assert place.drop().is_whole
-    assert place.store.listed.count(ROOT.path) == 2
+    assert place.store.listed.count(ROOT.path) == 1
     assert place.clock.now() - began == pytest.approx(10, abs=0.2)
 
 
@@ -172,11 +183,20 @@ def test_a_store_that_never_answers_is_given_up_after_its_patience() -> None:
     assert 100 < sum(place.clock.slept) < 130
 
 
-def test_a_look_that_breaks_off_begins_anew_with_the_gate() -> None:
+def test_a_hold_that_comes_while_a_run_rests_before_its_turn_is_seen() -> None:
     place = Place()
 
+    place.on_turn = lambda: setattr(place.run, "is_held", True)
+    assert _outcomes(place.drop()) == {("skipped", "held")}
+    assert place.store.effects == []
+
+
+def test_a_hold_that_comes_while_a_look_breaks_off_is_seen() -> None:
+    place, broken_off = Place(), list[str]()
+
     def broken(call: str, path: str) -> None:
-        if (call, path) == ("list", ROOT.path) and not place.run.is_held:
+        if (call, path) == ("list", ROOT.path) and len(broken_off) < 4:
+            broken_off.append(path)
             place.run.is_held = True
             raise Unreachable(path=ROOT, detail="no answer")
 
@@ -206,7 +226,7 @@ def test_a_stop_between_the_look_and_the_call_has_touched_nothing() -> None:
     def stop() -> None:
         nonlocal checks
         checks += 1
-        if checks == 2:
+        if checks == 3:
             raise Stopped(reason="received SIGTERM")
 
     place.run.on_check = stop
@@ -224,7 +244,7 @@ def test_a_stop_when_nobody_can_tell_leaves_it_open() -> None:
     def stop() -> None:
         nonlocal checks
         checks += 1
-        if checks >= 2:
+        if checks >= 3:
             place.store.broken = silent
             raise Stopped(reason="received SIGTERM")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.unit.retention.feeds import NOMINAL, FeedText, cluster, days, run
 from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.retention.object_memory import ObjectMemory
-from tests.unit.runs.fakes import MemoryRecorder, envelope_of, left_item, start_request
+from tests.unit.runs.fakes import MemoryRecorder, left_item
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.runs.items import Item, NewItem
@@ -15,11 +15,8 @@ from toolkit.ledger.vocabulary import ItemState
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Status
 from toolkit.retention import Resolver
-from toolkit.retention.brake import Brake
-from toolkit.retention.gate import Gate
-from toolkit.retention.left_over import reconcile
-from toolkit.retention.plan import FeedPlan
-from toolkit.runs.heartbeat import Heartbeat
+from toolkit.retention.planner import blank_plan
+from toolkit.retention.records import recovered
 from toolkit.storage import FileStatus, PermissionDenied
 
 REGIONS = FeedText(data="/data/clicks/${region}/${YEAR}-${MONTH}-${DAY}")
@@ -48,7 +45,7 @@ def test_what_is_gone_was_done_and_is_an_event_of_the_run_that_did_it() -> None:
     recorder = MemoryRecorder(left=[_left("2026/03/01")])
     result = run(_system(), FeedText(), recorder=recorder)
     assert _settled(recorder) == [(7, ItemState.DONE, "found_gone", "2026-03-01T00:00Z")]
-    (note,) = result.feeds[0].plan.notes
+    (note,) = result.targets[0].plan.notes
     assert note.startswith(
         "an earlier run left 1 open (it died, or its storage did not answer): 1 are gone, 0 are still there"
     )
@@ -134,7 +131,7 @@ def test_when_somebody_else_settles_meanwhile_it_is_looked_at_again() -> None:
     recorder = MemoryRecorder(left=[_left("2026/03/01")], left_conflicts=3)
     result = run(_system(*days(2)), FeedText(), recorder=recorder)
     assert (recorder.settled_left, result.status) == ([], Status.SUCCEEDED)
-    assert "the next run looks again" in result.feeds[0].plan.notes[0]
+    assert "the next run looks again" in result.targets[0].plan.notes[0]
 
 
 def test_a_feed_on_hold_was_not_looked_at_so_nothing_is_settled() -> None:
@@ -175,59 +172,15 @@ def test_a_path_that_was_written_down_before_its_name_service_was_known_is_the_s
     resolver = Resolver(
         nominal_time=parse_instant(NOMINAL), keep_beyond_validity=True, holds=(), storage=lambda _: system
     )
-    (target,) = resolver.resolve([(FeedText().feed(), on_hdfs)], must_all_work=True).targets
-    plan = FeedPlan(feed="clicks", cluster="primary", target=target)
+    (target,) = resolver.resolve([(FeedText().feed(), on_hdfs)], must_all_work=True).to_do
+    plan = blank_plan(target)
     new = NewItem(
         position=0,
         kind="instance:data",
         path="hdfs://nn1.example.com/data/clicks/2026/03/01",
         instance_key="2026-03-01T00:00Z",
     )
-    recorder = MemoryRecorder(left=[left_item(new)])
-    with (
-        Heartbeat(recorder, seconds=3600) as heartbeat,
-        envelope_of(recorder, heartbeat).start(start_request()) as active,
-    ):
-        gate = Gate(lifeline=active, brake=Brake(target=target, storage=lambda _: system))
-        reconcile(active, plan, lambda _: system, gate, may_touch=True)
-    assert _settled(recorder) == [(7, ItemState.DONE, "found_gone", "2026-03-01T00:00Z")]
-
-
-def test_a_directory_without_a_date_that_a_killed_run_emptied_goes_with_the_rerun() -> None:
-    system = _system("/data/clicks/us/2026-03-19")
-    system.make("/data/clicks/de", "/data/clicks/fr")
-    recorder = MemoryRecorder(left=[_left("de/2026-03-01"), _left("us/2026-03-01", "2026-03-01T00:00Z", run_id=8)])
-    run(system, REGIONS, recorder=recorder)
-    assert "/data/clicks/de" not in system.tree()
-    assert {"/data/clicks/fr", "/data/clicks/us"} <= set(system.tree())
-
-
-def test_one_that_several_emptied_directories_are_in_goes_after_all_of_them() -> None:
-    system = _system()
-    system.make("/data/clicks/eu/de", "/data/clicks/eu/fr", "/data/clicks/us/ca", "/data/clicks/us/ny")
-    system.put("/data/clicks/us/ny/2026-03-19")
-    left = [_left("eu/de/2026-03-01"), _left("us/ca/2026-03-01", run_id=8), _left("eu/fr/2026-03-01", run_id=9)]
-    places = FeedText(data="/data/clicks/${area}/${country}/${YEAR}-${MONTH}-${DAY}")
-    run(system, places, recorder=MemoryRecorder(left=left))
-    assert system.tree() == [
-        "/data", "/data/clicks", "/data/clicks/us", "/data/clicks/us/ny", "/data/clicks/us/ny/2026-03-19",
-        "/data/clicks/x",
-    ]  # fmt: skip
-
-
-def test_the_base_of_a_location_inside_another_one_stays() -> None:
-    system = _system()
-    system.make("/data/clicks/stats/de")
-    recorder = MemoryRecorder(left=[_left("stats/de/2026-03-01", kind="instance:stats")])
-    stats = "/data/clicks/stats/${region}/${YEAR}-${MONTH}-${DAY}"
-    run(system, FeedText(others={"stats": stats}), recorder=recorder)
-    assert system.tree() == ["/data", "/data/clicks", "/data/clicks/stats", "/data/clicks/x"]
-
-
-def test_a_run_that_a_limit_refuses_leaves_what_a_killed_run_emptied() -> None:
-    system = _system("/data/clicks/us/2026-03-01", "/data/clicks/us/2026-03-02")
-    system.make("/data/clicks/de")
-    recorder = MemoryRecorder(left=[_left("de/2026-03-01")])
-    result = run(system, REGIONS, recorder=recorder, limits=DeleteLimits(instances=1))
-    assert result.status is Status.REFUSED
-    assert "/data/clicks/de" in system.tree()
+    (settled,) = recovered(plan, [left_item(new)], lambda _: system).settled
+    assert (settled.item.state, settled.item.code) == (ItemState.DONE, "found_gone")
+    assert settled.event is not None
+    assert settled.event.instance_key == "2026-03-01T00:00Z"

@@ -11,8 +11,7 @@ from tests.unit.retention.feeds import DAILY, NOMINAL, FeedText, cluster
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Feed, Hold
-from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import Neighbourhood, Resolver
+from toolkit.retention import Resolver, SharedDataIndex
 from toolkit.retention.plan import FeedPlan
 from toolkit.retention.planner import Planner
 from toolkit.retention.targets import FeedTarget
@@ -33,12 +32,10 @@ def _plan(system: MemoryFileSystem, other: FeedText, holds: Iterable[Hold] = ())
         keep_beyond_validity=True,
         holds=tuple(holds),
         storage=storage,
-        neighbourhood=Neighbourhood(feeds=(clicks, other.feed()), clusters=(cluster(),)),
+        shared_data=SharedDataIndex(feeds=(clicks, other.feed()), clusters=(cluster(),)),
     )
-    resolved = resolver.resolve([(clicks, cluster())], must_all_work=True)
-    planner = Planner(storage=storage, check=lambda: None)
-    (plan,) = planner.plan(resolved.targets, resolved.settled, DeleteLimits(instances=10)).feeds
-    return plan
+    (target,) = resolver.resolve([(clicks, cluster())], must_all_work=True).to_do
+    return Planner(storage=storage, check=lambda: None).plan(target)
 
 
 def _system() -> MemoryFileSystem:
@@ -69,14 +66,14 @@ def test_a_feed_that_shares_instances_is_named_and_its_holds_count(data: str) ->
     plan = _plan(_system(), _other(data), [hold, Hold(feed="other", cluster="backup", reason="elsewhere")])
     assert plan.notes == (NOTE,)
     assert [item.path.name for item in plan.items] == ["02"]
-    assert [(kept.candidate.path.name, kept.detail) for kept in plan.kept] == [("01", "hold of feed other: x")]
+    assert [(kept.candidate.path.name, kept.detail) for kept in plan.detail.kept] == [("01", "hold of feed other: x")]
 
 
 def test_a_hold_file_in_the_base_of_such_a_feed_counts() -> None:
     system = _system()
     system.put("/data/clicks/2026/.feedctl-hold")
     other = _other("/data/clicks/2026/${MONTH}/${DAY}/${YEAR}")
-    assert _plan(system, other).is_held
+    assert _plan(system, other).detail.is_held
 
 
 @pytest.mark.parametrize(
@@ -103,10 +100,10 @@ def test_a_name_node_and_its_name_service_are_one_place() -> None:
     conf = {"dfs.nameservices": "ns1", "dfs.namenode.rpc-address.ns1": "nn1:8020"}
     on = replace(cluster(default_fs="hdfs://ns1"), hadoop_conf=conf)
     clicks, other = FeedText().feed(), _other(f"hdfs://nn1:8020{DAILY}").feed()
-    (found,) = Neighbourhood(feeds=(clicks, other), clusters=(on,)).of(clicks, on)
+    (found,) = SharedDataIndex(feeds=(clicks, other), clusters=(on,)).of(clicks, on)
     assert (found.feed, str(found.location.base)) == ("other", "hdfs://ns1/data/clicks")
     ignorant = cluster(default_fs="hdfs://ns1")
-    assert Neighbourhood(feeds=(clicks, other), clusters=(ignorant,)).of(clicks, ignorant) == ()
+    assert SharedDataIndex(feeds=(clicks, other), clusters=(ignorant,)).of(clicks, ignorant) == ()
 
 
 def _on_both(feed: Feed) -> Feed:
@@ -121,9 +118,9 @@ def _resolved(feeds: tuple[Feed, ...], *holds: Hold) -> FeedTarget:
         keep_beyond_validity=True,
         holds=holds,
         storage=lambda _: MemoryFileSystem(),
-        neighbourhood=Neighbourhood(feeds=feeds, clusters=(cluster(), replace(cluster(), name="adhoc"))),
+        shared_data=SharedDataIndex(feeds=feeds, clusters=(cluster(), replace(cluster(), name="adhoc"))),
     )
-    (target,) = resolver.resolve([(feeds[0], cluster())], must_all_work=True).targets
+    (target,) = resolver.resolve([(feeds[0], cluster())], must_all_work=True).to_do
     return target
 
 

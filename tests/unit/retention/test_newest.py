@@ -15,7 +15,7 @@ from tests.unit.retention.object_memory import ObjectMemory
 from toolkit.el import parse_instant
 from toolkit.planning.retention import Candidate
 from toolkit.retention import Resolver
-from toolkit.retention.newest import YoungWalk
+from toolkit.retention.recent_scan import RecentScan
 from toolkit.retention.targets import FeedTarget
 
 LAYOUTS = [
@@ -38,13 +38,13 @@ def _target(layout: str, zone: str, system: MemoryFileSystem) -> FeedTarget:
         nominal_time=parse_instant(NOMINAL), keep_beyond_validity=True, holds=(), storage=lambda _: system
     )
     feed = FeedText(data=layout, frequency="hours(1)", path_timezone=zone, limit="hours(24)").feed()
-    (target,) = resolver.resolve([(feed, cluster(default_fs="hdfs://ns1"))], must_all_work=True).targets
+    (target,) = resolver.resolve([(feed, cluster(default_fs="hdfs://ns1"))], must_all_work=True).to_do
     return target
 
 
 def _walk(target: FeedTarget, system: MemoryFileSystem) -> Iterator[Candidate]:
     (location,) = target.locations
-    return YoungWalk(target=target, location=location, system=system, check=lambda: None).candidates()
+    return RecentScan(target=target, location=location, system=system, check=lambda: None).candidates()
 
 
 @given(

@@ -8,7 +8,7 @@ from tests.unit.retention.feeds import HOURLY, FeedText, days
 from tests.unit.retention.object_memory import ObjectMemory
 from tests.unit.retention.planned import paths, planned
 from toolkit.el import CanonicalPath
-from toolkit.retention.object_names import SeenTwice
+from toolkit.retention.expired_scan import SeenTwice
 from toolkit.retention.plan import FeedPlan
 from toolkit.storage import FileKind
 
@@ -24,25 +24,25 @@ def _planned(*keys: str, feed: FeedText | None = None) -> FeedPlan:
 def test_instances_are_found_and_none_goes_with_a_directory() -> None:
     plan = _planned(*days(1, 2, month="2025/01"), *days(1, 20))
     assert paths(plan) == ["/data/clicks/2025/01/01", "/data/clicks/2025/01/02", "/data/clicks/2026/03/01"]
-    assert plan.subtrees == ()
+    assert plan.detail.subtrees == ()
     assert str(plan.items[0].path) == "s3://bucket/data/clicks/2025/01/01"
 
 
 def test_a_base_without_keys_is_absent_in_a_bucket_and_a_failure_without_one() -> None:
     plan = _planned("/other/x")
-    assert (plan.failure, plan.notes) == (None, ("data: s3://bucket/data/clicks does not exist",))
+    assert (plan.failed, plan.notes) == (None, ("data: s3://bucket/data/clicks does not exist",))
     missing = _planned()
-    assert missing.failure is not None
-    assert (missing.failure.code, missing.items) == ("not_found", ())
-    assert "s3://bucket/" in missing.failure.message
-    assert "there is no such bucket" in missing.failure.message
+    assert missing.failed is not None
+    assert (missing.failed.code, missing.items) == ("not_found", ())
+    assert "s3://bucket/" in missing.failed.message
+    assert "there is no such bucket" in missing.failed.message
 
 
 def test_a_name_that_is_an_object_and_a_directory_is_one_instance() -> None:
     keys = ["/data/clicks/2025-01-01", "/data/clicks/2025-01-01-x", "/data/clicks/2025-01-01/part"]
     plan = _planned(*keys, feed=FeedText(data="/data/clicks/${YEAR}-${MONTH}-${DAY}"))
     assert paths(plan) == ["/data/clicks/2025-01-01"]
-    assert [path for path, _ in plan.strangers.sample] == ["s3://bucket/data/clicks/2025-01-01-x"]
+    assert [path for path, _ in plan.detail.unrecognized.sample] == ["s3://bucket/data/clicks/2025-01-01-x"]
 
 
 def test_keys_that_no_path_can_name_are_counted_and_stop_nothing() -> None:
@@ -57,8 +57,8 @@ def test_keys_that_no_path_can_name_are_counted_and_stop_nothing() -> None:
     plan = _planned(*keys)
     assert paths(plan) == ["/data/clicks/2025/01/01", "/data/clicks/2025/01/02"]
     why = "holds a key with '//', '/./' or '/../', which no path can name"
-    assert plan.strangers.count == 4
-    assert plan.strangers.sample == (
+    assert plan.detail.unrecognized.count == 4
+    assert plan.detail.unrecognized.sample == (
         ("s3://bucket/data/clicks", why),
         ("s3://bucket/data/clicks/2025", why),
         ("s3://bucket/data/clicks/2025", why),
@@ -71,20 +71,20 @@ def test_a_variable_does_not_stand_for_a_name_that_no_path_can_have(odd: str) ->
     feed = FeedText(data="/data/${region}/${YEAR}/${MONTH}/${DAY}")
     plan = _planned(f"/data/{odd}/2025/01/01/part", "/data/eu/2025/01/01/part", feed=feed)
     assert paths(plan) == ["/data/eu/2025/01/01"]
-    assert plan.strangers.count == 1
+    assert plan.detail.unrecognized.count == 1
 
 
 def test_there_are_no_empty_directories_and_nothing_was_set_aside() -> None:
     keys = ["/data/clicks/2025/01/", "/data/clicks/2025/01/.feedctl-evicting-05/part", "/data/clicks/2025/02/01"]
     plan = _planned(*keys)
     assert paths(plan) == ["/data/clicks/2025/02/01"]
-    assert plan.strangers.count == 0
+    assert plan.detail.unrecognized.count == 0
 
 
 def test_an_object_beside_the_directory_of_the_same_name_is_a_stranger() -> None:
     plan = _planned("/data/clicks/2025", *days(1, month="2025/01"))
     assert paths(plan) == ["/data/clicks/2025/01/01"]
-    assert [path for path, _ in plan.strangers.sample] == ["s3://bucket/data/clicks/2025"]
+    assert [path for path, _ in plan.detail.unrecognized.sample] == ["s3://bucket/data/clicks/2025"]
 
 
 def test_a_literal_name_may_be_an_object_as_well() -> None:
@@ -97,19 +97,19 @@ def test_an_object_in_the_place_of_a_literal_directory_is_a_stranger_and_stops_n
     feed = FeedText(data="/data/${YEAR}-${MONTH}-${DAY}/raw/${HOUR}", frequency="hours(1)", keep_last=1)
     days_of_data = ("2025-01-02/raw/05/part", "2025-01-02/raw/06/part", "2025-01-01/raw", "2026-03-19/raw")
     plan = _planned(*(f"/data/{each}" for each in days_of_data), feed=feed)
-    assert (paths(plan), plan.unreadable, plan.failure) == (["/data/2025-01-02/raw/05"], (), None)
-    assert [path for path, _ in plan.strangers.sample] == ["s3://bucket/data/2025-01-01/raw"]
+    assert (paths(plan), plan.unreadable, plan.failed) == (["/data/2025-01-02/raw/05"], (), None)
+    assert [path for path, _ in plan.detail.unrecognized.sample] == ["s3://bucket/data/2025-01-01/raw"]
 
 
 def test_a_base_without_keys_does_not_exist() -> None:
     plan = _planned("/data/clicks_else/2025/01/01/part")
-    assert plan.failure is None
+    assert plan.failed is None
     assert plan.notes == ("data: s3://bucket/data/clicks does not exist",)
 
 
 def test_a_base_that_is_an_object_alone_holds_nothing() -> None:
     plan = _planned("/data/clicks")
-    assert (plan.items, plan.failure) == ((), None)
+    assert (plan.items, plan.failed) == ((), None)
 
 
 def test_a_prefix_that_cannot_be_listed_is_reported_and_the_others_go() -> None:
@@ -118,7 +118,7 @@ def test_a_prefix_that_cannot_be_listed_is_reported_and_the_others_go() -> None:
     system.locked.add("/data/clicks/2025/01")
     plan = planned(system, FeedText(), default_fs=BUCKET)
     assert paths(plan) == ["/data/clicks/2025/02/01"]
-    assert [item.path.path for item, _ in plan.unreadable] == ["/data/clicks/2025/01"]
+    assert [each.item.path.path for each in plan.unreadable] == ["/data/clicks/2025/01"]
 
 
 def test_dates_that_are_too_young_are_not_listed() -> None:

@@ -17,11 +17,11 @@ from toolkit.ledger.events import NewEvent
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
-from toolkit.retention.units import BATCH
+from toolkit.retention.batches import BATCH
 from toolkit.runs.audit import AuditLine
 from toolkit.runs.errors import LeaseExpired, Stopped
-from toolkit.runs.lifeline import ProcessLifeline
-from toolkit.runs.recorder import RecordedRun, Step
+from toolkit.runs.recorder import RecordBatch, RecordedRun
+from toolkit.runs.stop import ProcessStop
 from toolkit.storage import Entry
 
 _MONTHS = [f"{year}/{month:02d}" for year in (2024, 2025) for month in range(1, 13)][:19]
@@ -55,7 +55,7 @@ def test_every_item_is_intended_before_it_is_done() -> None:
 def test_items_are_written_down_in_batches_with_one_record_between_two() -> None:
     recorder, audit = MemoryRecorder(), AuditMemory()
     result = run(_system(*MANY), FeedText(), recorder=recorder, audit=audit)
-    assert len(result.items) == len(MANY) == BATCH + REST
+    assert len([*result.items]) == len(MANY) == BATCH + REST
     assert [(len(step.settled), len(step.intended)) for step in recorder.steps] == [
         (0, BATCH),
         (0, REST),
@@ -181,14 +181,14 @@ def test_nothing_begins_once_the_ledger_is_lost_in_the_middle_of_a_batch() -> No
 
 
 def test_a_batch_that_was_written_down_before_the_run_was_stopped_is_settled_too() -> None:
-    process, recorder = ProcessLifeline(), MemoryRecorder()
+    process, recorder = ProcessStop(), MemoryRecorder()
 
-    def stop_while_the_second_is_written(step: Step) -> None:
+    def stop_while_the_second_is_written(step: RecordBatch) -> None:
         if len(step.intended) == REST:
             process.stop(Stopped(reason="received SIGTERM"))
 
     recorder.before_record = stop_while_the_second_is_written
-    result = run(_system(*MANY), FeedText(), recorder=recorder, lifeline=process)
+    result = run(_system(*MANY), FeedText(), recorder=recorder, stop_signal=process)
     assert result.status is Status.KILLED
     assert sum(len(step.intended) for step in recorder.steps) == len(MANY)
     assert sum(len(step.settled) for step in recorder.steps) == len(MANY)
@@ -205,7 +205,7 @@ def test_nothing_of_a_batch_begins_before_it_is_written_down() -> None:
 
 def test_a_run_that_lost_its_lease_records_what_it_did_and_stops() -> None:
     class TakenOver(MemoryRecorder):
-        def record(self, run: RecordedRun, step: Step) -> None:
+        def record(self, run: RecordedRun, step: RecordBatch) -> None:
             del run
             self.steps.append(step)
             if step.settled:
@@ -224,7 +224,7 @@ def test_a_run_that_is_killed_ends_alone_and_the_others_go_on() -> None:
     recorder, system = MemoryRecorder(), _system(*days(1, 2), "/data/views/2024/x")
     beats: list[Callable[[], object]] = []
 
-    def kill_the_first(step: Step) -> None:
+    def kill_the_first(step: RecordBatch) -> None:
         if step.intended and not recorder.open_requests:
             recorder.open_requests.append(request(RequestKind.KILL, run_id=1))
             beats[0]()
@@ -237,7 +237,7 @@ def test_a_run_that_is_killed_ends_alone_and_the_others_go_on() -> None:
         1: RunStatus.KILLED,
         2: RunStatus.SUCCEEDED,
     }
-    assert result.feeds[0].stopped is not None
+    assert result.targets[0].stopped is not None
 
 
 def test_a_stop_of_the_process_ends_the_runs_of_all_feeds() -> None:
@@ -264,9 +264,9 @@ def test_a_run_that_is_told_to_stop_after_its_last_effect_has_succeeded() -> Non
             process.stop(Stopped(reason="received SIGTERM"))
             return super().remove_if_empty(path, below=below)
 
-    process, system, recorder = ProcessLifeline(), StopsAtTheEnd(), MemoryRecorder()
+    process, system, recorder = ProcessStop(), StopsAtTheEnd(), MemoryRecorder()
     system.put(*days(1, 20))
-    assert run(system, FeedText(), recorder=recorder, lifeline=process).status is Status.SUCCEEDED
+    assert run(system, FeedText(), recorder=recorder, stop_signal=process).status is Status.SUCCEEDED
     assert recorder.outcomes[1].status is RunStatus.SUCCEEDED
 
 
@@ -278,10 +278,10 @@ def test_a_run_that_is_stopped_while_it_plans_has_no_plan_to_show() -> None:
             process.stop(Stopped(reason="received SIGTERM"))
             return super().list(path, start_from=start_from)
 
-    process, system = ProcessLifeline(), StopsAtItsListing()
+    process, system = ProcessStop(), StopsAtItsListing()
     system.put(*days(1), "/data/views/2024/x")
-    result = run(system, FeedText(), VIEWS, recorder=recorder, lifeline=process)
-    assert (result.status, result.feeds, result.digest) == (Status.KILLED, (), "")
+    result = run(system, FeedText(), VIEWS, recorder=recorder, stop_signal=process)
+    assert (result.status, result.targets, result.digest) == (Status.KILLED, (), "")
     assert [each.status for each in recorder.outcomes.values()] == [RunStatus.KILLED] * 2
 
 
@@ -290,10 +290,10 @@ def test_a_feed_that_is_skipped_is_named_and_the_others_go_on() -> None:
     system = _system(*days(1), "/data/views/2024/x")
     result = run(system, FeedText(), VIEWS, recorder=recorder)
     assert (result.status, gone(result)) == (Status.SUCCEEDED, ["/data/views/2024"])
-    skipped = result.feeds[0].plan.skipped
+    skipped = result.targets[0].plan.skipped
     assert skipped is not None
     assert (skipped.code, skipped.message) == ("skipped", "clicks is suspended by bob")
-    assert result.feeds[0].run is not None
+    assert result.targets[0].run is not None
     assert recorder.skips == ["clicks is suspended by bob"]
 
 

@@ -13,8 +13,8 @@ from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Cluster, Feed, Protection, ProtectionName, Retention, RetentionAction
 from toolkit.errors import NotImplementedYet
-from toolkit.retention import Resolved, Resolver
-from toolkit.retention.errors import NotYetEvictable
+from toolkit.retention import Resolver
+from toolkit.retention.resolve import FeedTargets, NotYetEvictable
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
 
 TEN_DAYS = Frequency.parse("days(10)")
@@ -35,7 +35,7 @@ def _storage(path: CanonicalPath) -> FileSystem:
     return open_file_system(StorageSpec(scheme=path.scheme, authority=path.authority))
 
 
-def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -> Resolved:
+def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -> FeedTargets:
     resolver = Resolver(
         nominal_time=parse_instant("2026-03-20T12:00Z"), keep_beyond_validity=True, holds=(), storage=_storage
     )
@@ -71,11 +71,11 @@ def test_a_named_feed_that_asks_for_what_does_not_exist_is_refused(feed: Feed, m
 @pytest.mark.parametrize(("feed", "message"), REFUSED)
 def test_among_many_feeds_it_is_reported_and_the_others_are_done(feed: Feed, message: str) -> None:
     resolved = _resolve([feed, FeedText(name="other").feed()], named=False)
-    assert [target.feed for target in resolved.targets] == ["other"]
+    assert [target.feed for target in resolved.to_do] == ["other"]
     (refused,) = resolved.settled
-    assert refused.failure is not None
-    assert (refused.failure.code, refused.feed) == ("not_implemented", feed.name)
-    assert re.search(message, refused.failure.message)
+    assert refused.failed is not None
+    assert (refused.failed.code, refused.target.entity) == ("not_implemented", feed.name)
+    assert re.search(message, refused.failed.message)
 
 
 @pytest.mark.parametrize(("feed", "message"), REFUSED)
@@ -91,7 +91,7 @@ def test_a_storage_without_adapter_is_refused_before_anything_is_touched() -> No
 
 def test_the_clusters_file_system_may_begin_in_a_directory() -> None:
     resolved = _resolve([FeedText().feed()], named=True, on=cluster(default_fs="file:///tmp/demo"))
-    (location,) = resolved.targets[0].locations
+    (location,) = resolved.to_do[0].locations
     assert str(location.base) == "file:///tmp/demo/data/clicks"
     assert location.written(location.base.child("2026")) == "/data/clicks/2026"
 
@@ -106,7 +106,7 @@ def test_everything_that_cannot_be_done_is_named_at_once() -> None:
 
 def test_a_variable_without_a_value_is_told_since_it_reaches_over_all_its_values() -> None:
     feed = replace(FeedText(data="/data/${regio}/${cluster.name}/${YEAR}").feed(), properties={"region": "us"})
-    (target,) = _resolve([feed], named=True).targets
+    (target,) = _resolve([feed], named=True).to_do
     assert target.notes == (
         "data: ${regio} in /data/${regio}/${cluster.name}/${YEAR} has no value, so every name in its place is taken",
     )

@@ -11,7 +11,7 @@ from toolkit.entities import Hold
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
 from toolkit.retention import Resolver
-from toolkit.retention.errors import UndatedData
+from toolkit.retention.resolve import UndatedData
 
 
 def _system(*paths: str) -> MemoryFileSystem:
@@ -33,7 +33,7 @@ def test_a_second_run_finds_nothing_to_do() -> None:
     run(system, FeedText())
     before = system.tree()
     again = run(system, FeedText())
-    assert (again.items, again.status) == ((), Status.SUCCEEDED)
+    assert ([*again.items], again.status) == ([], Status.SUCCEEDED)
     assert system.tree() == before
 
 
@@ -63,8 +63,8 @@ def test_a_parent_that_holds_something_else_stays() -> None:
     system = _system(*days(1), "/data/clicks/2026/03/README")
     result = run(system, FeedText())
     assert "/data/clicks/2026/03/README" in system.files
-    assert result.feeds[0].plan.strangers.count == 1
-    ((path, why),) = result.feeds[0].plan.strangers.sample
+    assert result.targets[0].plan.detail.unrecognized.count == 1
+    ((path, why),) = result.targets[0].plan.detail.unrecognized.sample
     assert path == "file:///data/clicks/2026/03/README"
     assert "expected '${DAY}'" in why
 
@@ -103,7 +103,7 @@ def test_links_are_neither_followed_nor_removed_and_are_named() -> None:
     system.links |= {"/data/clicks/2025", "/data/clicks/2026/03/01"}
     result = run(system, FeedText())
     assert gone(result) == ["/data/clicks/2026/03/02"]
-    assert result.feeds[0].plan.strangers.sample == (
+    assert result.targets[0].plan.detail.unrecognized.sample == (
         ("file:///data/clicks/2025", "is a symbolic link"),
         ("file:///data/clicks/2026/03/01", "is a symbolic link"),
     )
@@ -111,13 +111,13 @@ def test_links_are_neither_followed_nor_removed_and_are_named() -> None:
 
 def test_names_that_never_conform_are_counted_with_a_sample() -> None:
     system = _system(*(f"/data/clicks/junk-{number:02d}" for number in range(25)), "/data/clicks/2026/13/01/part")
-    strangers = run(system, FeedText()).feeds[0].plan.strangers
-    assert (strangers.count, len(strangers.sample)) == (26, 10)
+    unrecognized = run(system, FeedText()).targets[0].plan.detail.unrecognized
+    assert (unrecognized.count, len(unrecognized.sample)) == (26, 10)
 
 
 def test_the_sample_says_why_a_name_does_not_conform() -> None:
     system = _system(*days(30, month="2026/02"), "/data/clicks/0000/x", "/data/clicks/2026/03", "/data/clicks/2026/1/x")
-    sample = run(system, FeedText()).feeds[0].plan.strangers.sample
+    sample = run(system, FeedText()).targets[0].plan.detail.unrecognized.sample
     assert [why for _, why in sample] == [
         "'0000' names a date that does not exist in UTC",
         "'2026/02/30' names a date that does not exist in UTC",
@@ -131,7 +131,7 @@ def test_stats_meta_and_tmp_go_by_their_own_templates_and_undated_ones_stay() ->
     others = {"stats": "/stats/${YEAR}-${MONTH}", "meta": "/meta", "tmp": "/tmp/${YEAR}"}
     result = run(system, FeedText(others=others))
     assert gone(result) == ["/data/clicks/2026/03/01", "/stats/2026-01"]
-    assert result.feeds[0].plan.notes == ("meta: /meta has no dates and stays",)
+    assert result.targets[0].plan.notes == ("meta: /meta has no dates and stays",)
 
 
 def test_undated_data_with_retention_is_an_invalid_entity() -> None:
@@ -146,7 +146,7 @@ def test_bound_variables_touch_only_their_own_value() -> None:
         nominal_time=parse_instant("2026-03-20T12:00Z"), keep_beyond_validity=True, holds=(), storage=lambda _: system
     )
     resolved = resolver.resolve([(feed, cluster(colo="gs"))], must_all_work=True)
-    assert [str(each.base) for each in resolved.targets[0].locations] == ["file:///data/gs"]
+    assert [str(each.base) for each in resolved.to_do[0].locations] == ["file:///data/gs"]
 
 
 def test_a_free_variable_stands_for_any_one_name() -> None:
@@ -158,7 +158,7 @@ def test_a_free_variable_stands_for_any_one_name() -> None:
 
 def test_a_base_that_does_not_exist_is_nothing_to_do_with_a_note() -> None:
     result = run(_system("/elsewhere"), FeedText())
-    assert (result.status, result.feeds[0].plan.notes) == (
+    assert (result.status, result.targets[0].plan.notes) == (
         Status.SUCCEEDED,
         ("data: file:///data/clicks does not exist",),
     )
@@ -166,8 +166,8 @@ def test_a_base_that_does_not_exist_is_nothing_to_do_with_a_note() -> None:
 
 def test_a_feed_without_retention_is_left_alone_with_a_note() -> None:
     result = run(_system(*days(1)), FeedText(limit=None))
-    assert result.items == ()
-    assert result.feeds[0].plan.notes == ("no retention on this cluster: nothing is ever evicted",)
+    assert [*result.items] == []
+    assert result.targets[0].plan.notes == ("no retention on this cluster: nothing is ever evicted",)
 
 
 def test_a_feed_that_ended_keeps_its_last_instances_unless_told_otherwise() -> None:
@@ -181,7 +181,9 @@ def test_keep_last_reaches_over_the_horizon_and_lists_no_more_than_it_needs() ->
     system = _system(*days(1, 2, 3, 18, 19), *days(1, month="2026/02"))
     result = run(system, FeedText(keep_last=3), dry_run=True)
     assert gone(result) == [f"/data/clicks/{each}" for each in ("2026/02/01", "2026/03/01", "2026/03/02")]
-    assert [(each.candidate.path.name, each.reason) for each in result.feeds[0].plan.kept] == [("03", "keep_last")]
+    assert [(each.candidate.path.name, each.reason) for each in result.targets[0].plan.detail.kept] == [
+        ("03", "keep_last")
+    ]
     assert system.listed.count("/data/clicks/2026/02") == 1  # the newest three lie in March
 
 
@@ -196,24 +198,24 @@ def test_a_hold_keeps_and_is_named() -> None:
     hold = Hold(feed="clicks", start=parse_instant("2026-03-02T00:00Z"), reason="audit 7")
     result = run(_system(*days(1, 2, 20)), FeedText(), holds=[hold])
     assert gone(result) == ["/data/clicks/2026/03/01"]
-    kept = result.feeds[0].plan.kept
+    kept = result.targets[0].plan.detail.kept
     assert [(each.candidate.path.name, each.reason, each.detail) for each in kept] == [("02", "hold", "audit 7")]
-    assert len(result.items) == 1
+    assert len([*result.items]) == 1
 
 
 def test_a_hold_file_in_the_base_holds_the_whole_feed() -> None:
     system = _system(*days(1), "/data/clicks/.feedctl-evicting-2025/part")
     system.files["/data/clicks/.feedctl-hold"] = b"legal:\ncase 12\n"
     result = run(system, FeedText(), FeedText(name="views", data="/data/views/${YEAR}"))
-    assert (result.items, result.status) == ((), Status.SUCCEEDED)
-    assert result.feeds[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: legal: case 12",)
+    assert ([*result.items], result.status) == ([], Status.SUCCEEDED)
+    assert result.targets[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: legal: case 12",)
 
 
 def test_a_hold_file_below_the_base_holds_the_whole_feed_too() -> None:
     system = _system(*days(1, 20), "/data/clicks/2026/.feedctl-hold")
     result = run(system, FeedText())
-    assert (result.items, result.status, system.effects) == ((), Status.SUCCEEDED, [])
-    (note,) = result.feeds[0].plan.notes
+    assert ([*result.items], result.status, system.effects) == ([], Status.SUCCEEDED, [])
+    (note,) = result.targets[0].plan.notes
     assert note.startswith("on hold by file:///data/clicks/2026/.feedctl-hold: a hold file below the base holds")
 
 
@@ -221,15 +223,15 @@ def test_a_hold_that_is_no_file_holds_and_is_not_read() -> None:
     system = _system(*days(1))
     system.links.add("/data/clicks/.feedctl-hold")
     result = run(system, FeedText())
-    assert (result.items, result.status) == ((), Status.SUCCEEDED)
-    assert result.feeds[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: it is a symlink",)
+    assert ([*result.items], result.status) == ([], Status.SUCCEEDED)
+    assert result.targets[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: it is a symlink",)
 
 
 def test_a_hold_file_that_cannot_be_read_stops_its_feed_and_no_other() -> None:
     system = _system(*days(1), "/data/clicks/.feedctl-hold", "/data/views/2024/x")
     system.locked.add("/data/clicks/.feedctl-hold")
     result = run(system, FeedText(), FeedText(name="views", data="/data/views/${YEAR}"))
-    failure = result.feeds[0].plan.failure
+    failure = result.targets[0].plan.failed
     assert failure is not None
     assert failure.code == "permission_denied"
     assert gone(result) == ["/data/views/2024"]
@@ -250,7 +252,7 @@ def test_a_locked_directory_is_named_and_the_rest_goes_on(*, dry_run: bool) -> N
     result = run(system, FeedText(), dry_run=dry_run)
     assert gone(result) == ["/data/clicks/2026/03/01"]
     failed = [each for each in result.items if each.outcome is Outcome.FAILED]
-    assert [(each.item.kind, each.item.path.path, each.code) for each in failed] == [
+    assert [(each.item.type, each.item.path.path, each.code) for each in failed] == [
         ("unreadable", "/data/clicks/2026/01", "permission_denied")
     ]
     assert result.status is Status.PARTIAL

@@ -15,14 +15,20 @@ from tests.unit.runs.fakes import MemoryRecorder
 from toolkit.el import CanonicalPath
 from toolkit.errors import Unavailable
 from toolkit.ledger.vocabulary import ItemState
-from toolkit.retention.remote_deletion import TOO_LATE, DeletionTask, PathAnswer, delete_paths, deleted
-from toolkit.retention.spread import HereAndNow, Spread
-from toolkit.retention.spreading import WAVE, SpreadMeans
+from toolkit.retention.delete_remote import (
+    EXECUTOR_BATCH,
+    DeletionTask,
+    PathAnswer,
+    delete_paths,
+    deleted,
+)
 from toolkit.runs.errors import Stopped
-from toolkit.runs.lifeline import ProcessLifeline
+from toolkit.runs.stop import ProcessStop
 from toolkit.storage import StorageSpec
+from toolkit.transfer.port import ExecutorPool, LocalExecutorPool
+from toolkit.transfer.timed_tasks import CLOCK_SKEW, TOO_LATE, TaskTime
 
-MANY = [item(f"{number // 28:04d}/{number % 28 + 1:02d}") for number in range(WAVE + 300)]
+MANY = [item(f"{number // 28:04d}/{number % 28 + 1:02d}") for number in range(EXECUTOR_BATCH + 300)]
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -37,7 +43,7 @@ class Machines:
     tasks: list[DeletionTask] = field(default_factory=list)
     opened: int = 0
 
-    def open(self) -> Spread:
+    def open(self) -> ExecutorPool:
         self.opened += 1
         return self
 
@@ -74,13 +80,18 @@ def _act(
     machines: Machines,
     *,
     above: int = 100,
-    lifeline: ProcessLifeline | None = None,
+    stop_signal: ProcessStop | None = None,
     recorder: MemoryRecorder | None = None,
 ) -> Acted:
-    means = SpreadMeans(
-        opened=machines.open, above=above, rate=1000, spec_of=lambda path: StorageSpec(scheme="s3", authority=path.name)
+    return act(
+        store,
+        MANY,
+        executors=machines.open,
+        executors_above=above,
+        flag="_DONE",
+        stop_signal=stop_signal,
+        recorder=recorder,
     )
-    return act(store, MANY, means=means, flag="_DONE", lifeline=lifeline, recorder=recorder)
 
 
 def test_a_large_eviction_is_sent_out_in_waves_that_are_written_down_before() -> None:
@@ -88,12 +99,12 @@ def test_a_large_eviction_is_sent_out_in_waves_that_are_written_down_before() ->
     machines = Machines(_removing(store))
     acted = _act(store, machines, recorder=recorder)
     assert [each[1:] for each in acted.outcomes] == [("done", "")] * len(MANY)
-    assert [len(step.intended) for step in recorder.steps] == [WAVE, 300, 0, 0]
+    assert [len(step.intended) for step in recorder.steps] == [EXECUTOR_BATCH, 300, 0, 0]
     sent = [path for task in machines.tasks for path in task.paths]
     assert sent == [each.path for each in MANY]
     task = machines.tasks[0]
     assert (task.base, task.first, task.rate, len(task.paths)) == (BASE, "_DONE", 250, 100)
-    assert 0 < task.seconds_left <= 60
+    assert 0 < task.time.seconds_left <= 60
     assert store.files == {}
 
 
@@ -116,7 +127,7 @@ def test_without_machines_it_is_done_from_here_and_said() -> None:
     store, asked, no_pyspark = _store(), list[int](), Unavailable("no pyspark")
 
     class NoMachines(Machines):
-        def open(self) -> Spread:
+        def open(self) -> ExecutorPool:
             asked.append(1)
             raise no_pyspark
 
@@ -166,14 +177,14 @@ def test_machines_that_are_lost_leave_what_they_did_not_answer_open_and_the_next
 
     acted = _act(store, Machines(answer), recorder=recorder)
     assert [each[1:] for each in acted.outcomes] == (
-        [("done", "")] * 500 + [("failed", "interrupted")] * (WAVE - 500) + [("done", "")] * 300
+        [("done", "")] * 500 + [("failed", "interrupted")] * (EXECUTOR_BATCH - 500) + [("done", "")] * 300
     )
     assert sum(len(step.settled) for step in recorder.steps) == 800
     assert "all executors are gone" in acted.result.items[600].message
 
 
 def test_a_stop_in_a_wave_calls_it_off() -> None:
-    store, process = _store(), ProcessLifeline()
+    store, process = _store(), ProcessStop()
     done = _removing(store)
 
     def answer(task: DeletionTask) -> Iterator[PathAnswer]:
@@ -182,10 +193,10 @@ def test_a_stop_in_a_wave_calls_it_off() -> None:
             process.stop(Stopped(reason="received SIGTERM"))
 
     machines = Machines(answer)
-    acted = _act(store, machines, lifeline=process)
+    acted = _act(store, machines, stop_signal=process)
     assert len(machines.tasks) == 4
     codes = [each[2] for each in acted.outcomes]
-    assert codes == [""] * 400 + ["interrupted"] * (WAVE - 400) + ["stopped"] * 300
+    assert codes == [""] * 400 + ["interrupted"] * (EXECUTOR_BATCH - 400) + ["stopped"] * 300
     assert acted.stopped is not None
 
 
@@ -200,7 +211,7 @@ def test_a_hold_that_appears_in_a_wave_calls_it_off() -> None:
     acted = _act(store, Machines(answer, parallel=100))
     codes = [each[2] for each in acted.outcomes]
     assert 0 < codes.count("") < 1000
-    assert codes[WAVE:] == ["held"] * 300
+    assert codes[EXECUTOR_BATCH:] == ["held"] * 300
     assert acted.stopped is None
 
 
@@ -215,8 +226,7 @@ def _task(
         base=base,
         first="",
         paths=(*map(base.child, names), base.child("gone")),
-        issued_at=issued_at,
-        seconds_left=seconds_left,
+        time=TaskTime(issued_at=issued_at, seconds_left=seconds_left),
         rate=1000.0,
     )
 
@@ -228,13 +238,13 @@ def test_a_machine_answers_for_each_path(tmp_path: Path) -> None:
 
 
 def test_a_second_attempt_takes_what_is_gone_for_the_work_of_the_first(tmp_path: Path) -> None:
-    answers = HereAndNow().run(
+    answers = LocalExecutorPool().run(
         lambda task, _: deleted(task, 1, lambda: 1000.0), [_task(tmp_path, ["a"])], check=lambda: None
     )
     assert [each[1] for each in answers] == ["", ""]
 
 
-@pytest.mark.parametrize(("now", "code"), [(995.1, ""), (1049.9, ""), (1050.0, TOO_LATE), (994.9, TOO_LATE)])
+@pytest.mark.parametrize(("now", "code"), [(995.1, ""), (1049.9, ""), (1050.0, TOO_LATE), (994.9, CLOCK_SKEW)])
 def test_a_machine_begins_nothing_when_the_lease_may_be_over(tmp_path: Path, now: float, code: str) -> None:
     """A clock that is far behind cannot tell, so that nothing is begun either."""
     answers = list(deleted(_task(tmp_path, ["a"]), 0, lambda: now))

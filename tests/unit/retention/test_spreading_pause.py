@@ -6,28 +6,26 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TypeVar
 
 import pytest
 
 from tests.unit.retention.acting import SharedStore, capabilities, item, target_on
+from tests.unit.retention.feeds import context_on
 from tests.unit.runs.fakes import request
+from toolkit.actions.guard import Guard
+from toolkit.actions.hold_watch import HoldWatch
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
-from toolkit.retention.brake import Brake
-from toolkit.retention.gate import Gate
-from toolkit.retention.remote_deletion import DeletionTask, PathAnswer
-from toolkit.retention.removed import UnitRemoved
-from toolkit.retention.spread import Spread
-from toolkit.retention.spreading import Spreading, SpreadMeans
-from toolkit.runs.deadline import Deadline
+from toolkit.retention.delete import UnitRemoved
+from toolkit.retention.delete_remote import DeletionTask, PathAnswer, RemoteDelete
 from toolkit.runs.errors import RunKilled
-from toolkit.runs.lifeline import Unbounded
-from toolkit.runs.orders import Orders
-from toolkit.runs.run_lifeline import RunLifeline
+from toolkit.runs.lease import Deadline, RunCommands
+from toolkit.runs.stop import NeverStopped, RunStop
 from toolkit.storage import StorageSpec
+from toolkit.transfer.port import ExecutorPool
 
 SENT = 400
 MANY = [item(f"{number // 28:04d}/{number % 28 + 1:02d}") for number in range(SENT + 50)]
@@ -44,7 +42,7 @@ class Busy:
     tells_at_once: bool = True
     parallel: int = 4
 
-    def open(self) -> Spread:
+    def open(self) -> ExecutorPool:
         return self
 
     def run(
@@ -80,12 +78,12 @@ class Busy:
 
 
 def _suspended(
-    in_pause: Callable[[Orders, SharedStore], None], *, tells_at_once: bool = True
-) -> tuple[SharedStore, list[int], UnitRemoved, Gate]:
+    in_pause: Callable[[RunCommands, SharedStore], None], *, tells_at_once: bool = True
+) -> tuple[SharedStore, list[int], UnitRemoved, Guard]:
     """What becomes of a wave in whose middle the run is suspended; and how much was left then and a little later."""
     store = SharedStore(has=capabilities(atomic_delete=False, directories=False, parallel=2))
     store.put(*(f"{each.path.path}/part" for each in MANY))
-    orders, left, asked = Orders(), list[int](), list[int]()
+    orders, left, asked = RunCommands(), list[int](), list[int]()
 
     def answer(task: DeletionTask) -> Iterator[PathAnswer]:
         for path, error in store.delete_all(task.paths, below=task.base, first=task.first):
@@ -100,26 +98,25 @@ def _suspended(
         left.append(len(store.files))
         in_pause(orders, store)
 
-    line = RunLifeline(
-        process=Unbounded(),
+    line = RunStop(
+        process=NeverStopped(),
         deadline=Deadline(seconds=math.inf),
         orders=orders,
         beat=lambda: None,
         pause=pause,
         go_on=lambda _: None,
     )
-    gate = Gate(lifeline=line, brake=Brake(target=target_on(store), storage=lambda _: store))
-    machines = Busy(answer, tells_at_once=tells_at_once)
-    means = SpreadMeans(opened=machines.open, above=1, rate=1000, spec_of=lambda _: StorageSpec(scheme="s3"))
-    spreading = Spreading(
-        storage=lambda _: store,
-        gate=gate,
-        first="",
-        means=means,
+    watch = HoldWatch(bases=target_on(store).data_bases, pairs=(), storage=lambda _: store)
+    work = replace(
+        context_on(store, line),
+        guard=Guard(run=line, conditions=(watch,)),
+        rate=lambda _: 1000,
         seconds_left=lambda: 50.0,
-        check=line.check_without_rest,
+        check_remote=line.check_without_rest,
     )
-    return store, left, spreading.remove(MANY[:SENT]), gate
+    machines = Busy(answer, tells_at_once=tells_at_once)
+    remote = RemoteDelete(work=work, open_executors=machines.open, first="", spec_of=lambda _: StorageSpec(scheme="s3"))
+    return store, left, remote.remove(MANY[:SENT]), work.guard
 
 
 @pytest.mark.parametrize("tells_at_once", [True, False])
@@ -136,14 +133,14 @@ def test_a_suspended_run_calls_its_wave_off_and_sends_the_rest_out_again_when_it
 
 
 def test_a_run_that_is_killed_while_it_is_suspended_leaves_what_was_not_answered_open() -> None:
-    store, left, done, gate = _suspended(lambda orders, _: orders.ask(request(RequestKind.KILL, 2)))
+    store, left, done, guard = _suspended(lambda orders, _: orders.ask(request(RequestKind.KILL, 2)))
     assert {(each.result.code, each.is_open) for each in done.removed} == {("", False), ("interrupted", True)}
     assert len(store.files) == left[0]
-    assert isinstance(gate.stopped, RunKilled)
+    assert isinstance(guard.stopped, RunKilled)
 
 
 def test_a_hold_that_comes_while_a_run_is_suspended_is_seen_when_it_goes_on() -> None:
-    def in_pause(orders: Orders, store: SharedStore) -> None:
+    def in_pause(orders: RunCommands, store: SharedStore) -> None:
         store.files["/data/clicks/.feedctl-hold"] = b""
         orders.ask(request(RequestKind.RESUME, 2))
 

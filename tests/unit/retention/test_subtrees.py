@@ -13,14 +13,13 @@ from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
 from tests.unit.retention.planned import as_parallel, planned
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
-from toolkit.retention.plan import FeedPlan, ItemKind
-from toolkit.retention.subtrees import MOST
+from toolkit.retention.plan import MOST, FeedPlan, ItemKind
 
 BASE = "/data/clicks"
 
 
 def _roots(plan: FeedPlan) -> list[str]:
-    return [each.root.path.removeprefix(f"{BASE}/") for each in plan.subtrees]
+    return [each.root.path.removeprefix(f"{BASE}/") for each in plan.detail.subtrees]
 
 
 def _planned(*files: str, feed: FeedText | None = None, system: MemoryFileSystem | None = None) -> FeedPlan:
@@ -32,7 +31,7 @@ def _planned(*files: str, feed: FeedText | None = None, system: MemoryFileSystem
 def test_the_topmost_directories_that_hold_nothing_else_go_as_a_whole() -> None:
     plan = _planned(*days(1, 2, month="2025/01"), *days(3, 4, month="2025/02"), *days(1, 2, month="2026/02"), *days(20))
     assert _roots(plan) == ["2025", "2026/02"]
-    assert [(each.begin, each.end) for each in plan.subtrees] == [(0, 4), (4, 6)]
+    assert [(each.begin, each.end) for each in plan.detail.subtrees] == [(0, 4), (4, 6)]
 
 
 @pytest.mark.parametrize("odd", ["2025/01/README", "2025/readme/x", "2025/13/01/x"])
@@ -70,7 +69,7 @@ def test_a_link_an_aside_a_locked_and_an_empty_directory_keep_those_above_them()
 def test_an_instance_that_stays_keeps_the_directories_above_it() -> None:
     plan = _planned(*days(1, 2, month="2025/01"), *days(1, 2, month="2025/02"), feed=FeedText(keep_last=1))
     assert _roots(plan) == ["2025/01"]
-    assert len(plan.kept) == 1
+    assert len(plan.detail.kept) == 1
 
 
 def test_a_hold_keeps_only_the_directories_above_what_it_covers() -> None:
@@ -91,20 +90,20 @@ def test_a_directory_above_too_many_instances_goes_part_by_part() -> None:
     plan = _planned(*hours, feed=FeedText(data=HOURLY, frequency="hours(1)"))
     assert len(hours) > MOST
     assert _roots(plan) == [f"2025/{month:02d}" for month in range(1, 11)]
-    assert sum(each.end - each.begin for each in plan.subtrees) == len(hours)
+    assert sum(each.end - each.begin for each in plan.detail.subtrees) == len(hours)
 
 
 def test_a_directory_in_which_only_one_name_was_looked_for_never_goes_as_a_whole() -> None:
     feed = FeedText(data="/data/${YEAR}-${MONTH}-${DAY}/clicks/raw/${HOUR}", frequency="hours(1)")
     plan = _planned(*(f"/data/2025-01-01/clicks/raw/{hour:02d}/part" for hour in range(3)), feed=feed)
-    assert [each.root.path for each in plan.subtrees] == ["/data/2025-01-01/clicks/raw"]
+    assert [each.root.path for each in plan.detail.subtrees] == ["/data/2025-01-01/clicks/raw"]
 
 
 def test_locations_that_may_be_inside_one_another_have_no_subtrees() -> None:
     inside = FeedText(others={"stats": f"{DAILY}/stats/${{HOUR}}"})
-    assert _planned(*days(1, 2, month="2025/01"), feed=inside).subtrees == ()
-    beside = FeedText(others={"stats": "/data/clicks_stats/${YEAR}/${MONTH}/${DAY}"})
-    assert _roots(_planned(*days(1, 2, month="2025/01"), feed=beside)) == ["2025"]
+    assert _planned(*days(1, 2, month="2025/01"), feed=inside).detail.subtrees == ()
+    audit_only = FeedText(others={"stats": "/data/clicks_stats/${YEAR}/${MONTH}/${DAY}"})
+    assert _roots(_planned(*days(1, 2, month="2025/01"), feed=audit_only)) == ["2025"]
 
 
 ODD = {
@@ -141,7 +140,7 @@ def systems(draw: st.DrawFn) -> MemoryFileSystem:
 
 def _expected(system: MemoryFileSystem, plan: FeedPlan) -> list[str]:
     """Directories below which is nothing but planned instances, by looking at the whole tree."""
-    gone = {item.path.path for item in plan.items if item.kind is ItemKind.INSTANCE}
+    gone = {item.path.path for item in plan.items if item.type is ItemKind.INSTANCE}
     tree = system.tree()
 
     def goes_as_a_whole(root: str) -> bool:
@@ -164,13 +163,13 @@ def test_below_a_subtree_is_exactly_what_is_planned_and_the_way_to_it(
     system: MemoryFileSystem, keep_last: int | None
 ) -> None:
     plan = planned(system, FeedText(keep_last=keep_last))
-    assert sorted(each.root.path for each in plan.subtrees) == _expected(system, plan)
-    for each in plan.subtrees:
+    assert sorted(each.root.path for each in plan.detail.subtrees) == _expected(system, plan)
+    for each in plan.detail.subtrees:
         inside = [position for position, item in enumerate(plan.items) if item.path.is_within(each.root)]
         assert inside == list(range(each.begin, each.end))
-        assert all(plan.items[position].kind is ItemKind.INSTANCE for position in inside)
+        assert all(plan.items[position].type is ItemKind.INSTANCE for position in inside)
         assert each.root.is_within(plan.items[each.begin].base)
-    for one, other in pairwise(plan.subtrees):
+    for one, other in pairwise(plan.detail.subtrees):
         assert one.end <= other.begin
         assert not one.root.is_within(other.root)
         assert not other.root.is_within(one.root)
@@ -178,4 +177,4 @@ def test_below_a_subtree_is_exactly_what_is_planned_and_the_way_to_it(
 
 def test_a_store_that_removes_file_by_file_has_no_subtrees() -> None:
     assert _roots(_planned(*days(1, 2, month="2025/01"))) == ["2025"]
-    assert not _planned(*days(1, 2, month="2025/01"), system=MemoryFileSystem()).subtrees
+    assert not _planned(*days(1, 2, month="2025/01"), system=MemoryFileSystem()).detail.subtrees

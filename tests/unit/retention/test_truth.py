@@ -18,7 +18,7 @@ from toolkit.ledger.vocabulary import ItemState
 from toolkit.result import Outcome
 from toolkit.retention.plan import PlanItem, Subtree
 from toolkit.runs.errors import Stopped
-from toolkit.runs.lifeline import ProcessLifeline
+from toolkit.runs.stop import ProcessStop
 from toolkit.storage import Capabilities, StorageFailure, Unreachable
 
 _KINDS = [
@@ -90,7 +90,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.items = [item(day) for day in sorted(self.trouble.planned)]
-        self.process = ProcessLifeline()
+        self.process = ProcessStop()
         self.store = SharedStore(has=self.trouble.store)
         self.store.put(*(f"{BASE.path}/{day}/part" for day in _DAYS))
         for day in self.trouble.removed:
@@ -130,7 +130,7 @@ class Scene:
 
     def act(self) -> Acted:
         recorder = MemoryRecorder(fails_at=self.trouble.lost_at)
-        return act(self.store, self.items, self.subtrees, lifeline=self.process, recorder=recorder)
+        return act(self.store, self.items, self.subtrees, stop_signal=self.process, recorder=recorder)
 
     def is_there(self, each: PlanItem) -> bool:
         return self.store.is_there(each.path)
@@ -160,7 +160,7 @@ def _nothing_else_is_gone(scene: Scene) -> None:
 
 
 def _each_item_has_one_outcome_and_it_is_true(scene: Scene, acted: Acted) -> None:
-    results = [each for each in acted.result.items if each.item.kind == "instance"]
+    results = [each for each in acted.result.items if each.item.type == "instance"]
     assert [each.item for each in results] == scene.items
     for each in results:
         is_there = scene.is_there(each.item)
@@ -179,26 +179,22 @@ def _the_ledger_agrees(scene: Scene, acted: Acted) -> None:
     settled = Counter(each.position for step in recorder.steps for each in step.settled)
     assert set(intended.values()) | set(settled.values()) <= {1}
     assert settled.keys() <= intended.keys()
-    results = dict(enumerate(each for each in acted.result.items if each.item.kind == "instance"))
+    results = dict(enumerate(each for each in acted.result.items if each.item.type == "instance"))
     for step in recorder.steps:
         for each in step.settled:
             assert each.state is _STATES[results[each.position].outcome]
             assert (each.code or "") == results[each.position].code
     for position in intended.keys() - settled.keys():
-        # One that is gone stays open when the directories above it could not be tried any more.
-        is_cut = scene.trouble.stopped_at is not None or scene.trouble.silent_from is not None or scene.trouble.broken
-        left = results[position]
-        is_gone_and_cut = is_cut and not scene.is_there(left.item)
-        assert left.code in {"unreachable", "interrupted"} or is_gone_and_cut, left
+        assert results[position].code in {"unreachable", "interrupted"}, results[position]
     for position in settled:
         assert "may still happen" not in results[position].message
     for position in results.keys() - intended.keys():
         assert results[position].code == "stopped"
     told = Counter(acted.evicted)
     assert set(told.values()) <= {1}
-    done = {each.item.key for at, each in results.items() if each.outcome is Outcome.DONE and at in settled}
+    done = {each.item.instance_key for at, each in results.items() if each.outcome is Outcome.DONE and at in settled}
     assert done <= told.keys()
-    assert all(not scene.is_there(each) for each in scene.items if each.key in told)
+    assert all(not scene.is_there(each) for each in scene.items if each.instance_key in told)
 
 
 def test_the_scene_can_show_trouble() -> None:

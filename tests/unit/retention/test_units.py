@@ -8,17 +8,22 @@ import pytest
 
 from tests.unit.retention.acting import capabilities, item
 from toolkit.el import CanonicalPath
-from toolkit.retention.pace import side_by_side
-from toolkit.retention.units import Division
+from toolkit.retention.batches import BatchPlan
+from toolkit.storage import StorageSpec
+from toolkit.storage.bound import SharedStores, side_by_side
 
 _HDFS = CanonicalPath.parse("hdfs://nn/data/clicks")
+
+
+def _stores(rate: float) -> SharedStores:
+    return SharedStores(spec_of=lambda path: StorageSpec(scheme=path.scheme), rate=rate)
 
 
 def _sizes(rate: float, base: CanonicalPath = _HDFS, parallel: int = 16) -> set[int]:
     named = (item(f"2025/01/{number:04d}") for number in range(8000))
     items = [replace(each, base=base, path=base.child(each.path.name)) for each in named]
     has = capabilities(parallel=parallel)
-    batches = Division(items=items, subtrees=(), capabilities=lambda _: has, rate=rate).batches()
+    batches = BatchPlan(items=items, subtrees=(), capabilities=lambda _: has, rate=_stores(rate).rate_of).batches()
     units = [unit for batch in batches for unit in batch.units]
     assert [at for unit in units for at in unit.positions] == list(range(8000))
     return {len(unit.positions) for unit in units}

@@ -93,8 +93,12 @@ def test_looking_ahead_finds_and_lists_what_the_walk_one_by_one_does(system: Mem
     system.capabilities = as_parallel(system.capabilities, 3)
     one_by_one = _sequential(system)
     ahead, slowly = planned(system, FeedText(data=data)), planned(one_by_one, FeedText(data=data))
-    assert (ahead.items, ahead.subtrees, ahead.strangers) == (slowly.items, slowly.subtrees, slowly.strangers)
-    assert [item for item, _ in ahead.unreadable] == [item for item, _ in slowly.unreadable]
+    assert (ahead.items, ahead.detail.subtrees, ahead.detail.unrecognized) == (
+        slowly.items,
+        slowly.detail.subtrees,
+        slowly.detail.unrecognized,
+    )
+    assert [each.item for each in ahead.unreadable] == [each.item for each in slowly.unreadable]
     assert sorted(system.listed) == sorted(one_by_one.listed)
 
 
@@ -133,15 +137,15 @@ def test_a_silent_directory_is_reported_in_its_place_and_the_others_are_found(pa
     system.silent.add("/data/clicks/2025/01/05")
     plan = planned(system, FeedText(data=HOURLY, frequency="hours(1)"))
     assert len(plan.items) == len(HOURS) - 1
-    assert [item.path.path for item, _ in plan.unreadable] == ["/data/clicks/2025/01/05"]
-    assert [each.root.path for each in plan.subtrees] == ["/data/clicks/2025/02"]
+    assert [each.item.path.path for each in plan.unreadable] == ["/data/clicks/2025/01/05"]
+    assert [each.root.path for each in plan.detail.subtrees] == ["/data/clicks/2025/02"]
 
 
 @pytest.mark.parametrize("parallel", [1, 4])
 def test_a_base_that_cannot_be_listed_stops_the_feed(parallel: int) -> None:
     system = _slow(parallel, *HOURS)
     system.silent.add("/data/clicks")
-    failure = planned(system, FeedText(data=HOURLY, frequency="hours(1)")).failure
+    failure = planned(system, FeedText(data=HOURLY, frequency="hours(1)")).failed
     assert failure is not None
     assert failure.code == "unreachable"
 
@@ -180,4 +184,4 @@ def test_what_vanishes_meanwhile_is_passed_over(parallel: int) -> None:
     plan = planned(system, FeedText(data=HOURLY, frequency="hours(1)"))
     assert len(plan.items) == len(HOURS) - 1
     assert plan.unreadable == ()
-    assert [each.root.path for each in plan.subtrees] == ["/data/clicks/2025/02"]
+    assert [each.root.path for each in plan.detail.subtrees] == ["/data/clicks/2025/02"]

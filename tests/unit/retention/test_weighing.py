@@ -93,12 +93,12 @@ def test_a_feed_of_unknown_weight_stays_alone(*, dry_run: bool) -> None:
     result = run(system, *feeds, limits=limits, dry_run=dry_run)
     assert (result.status, result.exit_code) == (Status.PARTIAL, ExitCode.PARTIAL)
     assert gone(result) == ["/data/views/2024"]
-    clicks, views = result.feeds
-    assert views.plan.failure is None
-    assert clicks.plan.failure is not None
-    assert clicks.plan.failure.code == "permission_denied"
+    clicks, views = result.targets
+    assert views.plan.failed is None
+    assert clicks.plan.failed is not None
+    assert clicks.plan.failed.code == "permission_denied"
     for part in ("max_delete.bytes", "/data/clicks/2026/03/02", "Run it alone"):
-        assert part in clicks.plan.failure.message
+        assert part in clicks.plan.failed.message
 
 
 def test_what_is_too_heavy_is_refused_also_beside_what_is_not_known() -> None:

@@ -15,11 +15,11 @@ from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RequestKind, RunStatus
 from toolkit.runs.audit import AuditLine
-from toolkit.runs.envelope import Envelope
 from toolkit.runs.errors import AuditLost, LedgerLost
-from toolkit.runs.heartbeat import Heartbeat
-from toolkit.runs.lifeline import Lifeline, Unbounded
-from toolkit.runs.recorder import Beat, RecordedRun, RunOutcome, SettledLeftOver, Step
+from toolkit.runs.lease import Heartbeat
+from toolkit.runs.recorder import HeartbeatReply, RecordBatch, RecordedRun, RunOutcome, SettledLeftOver
+from toolkit.runs.run import Envelope
+from toolkit.runs.stop import NeverStopped, StopSignal
 
 THEN = datetime(2026, 3, 20, 12, tzinfo=UTC)
 
@@ -101,10 +101,10 @@ class MemoryRecorder:
     lost: set[int] = field(default_factory=set)
     left: list[Item] = field(default_factory=list)
     left_entity: str = "clicks"
-    before_record: Callable[[Step], None] = lambda _: None
+    before_record: Callable[[RecordBatch], None] = lambda _: None
     place: str | None = "memory"
     runs: dict[int, RunKey] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordBatch] = field(default_factory=list)
     skips: list[str] = field(default_factory=list)
     statuses: list[RunStatus] = field(default_factory=list)
     outcomes: dict[int, RunOutcome] = field(default_factory=dict)
@@ -131,16 +131,16 @@ class MemoryRecorder:
         self.runs[run_id] = request.key
         return RecordedRun(key=request.key, run_id=run_id, attempt=1)
 
-    def beat(self, runs: Sequence[RecordedRun]) -> Beat:
+    def beat(self, runs: Sequence[RecordedRun]) -> HeartbeatReply:
         self.beats += 1
         if self.fails_at is not None and self.records >= self.fails_at:
             raise LedgerLost(why="gone")
         ids = {run.run_id for run in runs if run.run_id is not None}
         asked = [each for each in self.open_requests if each.request_id not in self.honoured]
         lost = dict.fromkeys(ids & self.lost, "taken over")
-        return Beat(renewed=frozenset(ids - self.lost), lost=lost, requests=tuple(asked))
+        return HeartbeatReply(renewed=frozenset(ids - self.lost), lost=lost, requests=tuple(asked))
 
-    def record(self, run: RecordedRun, step: Step) -> None:
+    def record(self, run: RecordedRun, step: RecordBatch) -> None:
         del run
         self.records += 1
         self.before_record(step)
@@ -194,13 +194,13 @@ def envelope_of(
     heartbeat: Heartbeat,
     *,
     audit: AuditMemory | None = None,
-    process: Lifeline | None = None,
+    process: StopSignal | None = None,
     clock: HandClock | None = None,
 ) -> Envelope:
     return Envelope(
         recorder=recorder,
         audit=audit or AuditMemory(),
-        process=process or Unbounded(),
+        process=process or NeverStopped(),
         heartbeat=heartbeat,
         lease_seconds=60,
         clock=clock or HandClock(),

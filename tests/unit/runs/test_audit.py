@@ -13,8 +13,16 @@ import pytest
 
 from tests.unit.runs.fakes import done, item, left_item, start_request
 from toolkit.ledger.runs.rows import Origin
-from toolkit.runs.audit import AuditFile, AuditPlace, opened_audit
-from toolkit.runs.audit_lines import intended_lines, left_over_line, process_line, run_line, settled_lines
+from toolkit.runs.audit import (
+    AuditFile,
+    AuditPlace,
+    intended_lines,
+    left_over_line,
+    opened_audit,
+    process_line,
+    run_line,
+    settled_lines,
+)
 from toolkit.runs.errors import AuditLost, AuditUnusable
 from toolkit.runs.recorder import RecordedRun
 

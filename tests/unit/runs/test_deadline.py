@@ -8,8 +8,8 @@ import time
 import pytest
 
 from tests.unit.runs.fakes import HandClock
-from toolkit.runs.deadline import Deadline, lease_seconds, machine_clock
 from toolkit.runs.errors import BadLeaseTime
+from toolkit.runs.lease import Deadline, lease_seconds, machine_clock
 
 
 def test_a_lease_is_good_for_its_time_less_one_beat() -> None:

@@ -12,12 +12,11 @@ import pytest
 from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, done, envelope_of, item, start_request
 from toolkit.errors import Skipped
 from toolkit.ledger.vocabulary import ItemState, RunStatus
-from toolkit.runs.envelope import Envelope, SkippedRun
 from toolkit.runs.errors import AuditLost, LeaseExpired, LedgerLost, RunKilled, Stopped
-from toolkit.runs.heartbeat import Heartbeat
-from toolkit.runs.lifeline import ProcessLifeline
-from toolkit.runs.recorder import RunOutcome, Step
-from toolkit.runs.unrecorded import Unrecorded
+from toolkit.runs.lease import Heartbeat
+from toolkit.runs.recorder import NullRecorder, RecordBatch, RunOutcome
+from toolkit.runs.run import Envelope, SkippedRun
+from toolkit.runs.stop import ProcessStop
 
 
 @pytest.fixture
@@ -88,7 +87,7 @@ def test_what_stands_against_a_run_is_written_down(
 
 
 def test_a_process_that_was_told_to_stop_starts_nothing(recorder: MemoryRecorder) -> None:
-    line = ProcessLifeline()
+    line = ProcessStop()
     line.stop(Stopped(reason="received SIGTERM"))
     with Heartbeat(recorder, seconds=60) as heartbeat, pytest.raises(Stopped):
         envelope_of(recorder, heartbeat, process=line).start(start_request())
@@ -100,9 +99,9 @@ def test_effects_are_in_the_audit_file_before_they_begin_and_after_they_are_done
 ) -> None:
     emptied = (item(0, "file:///data"), done(0))
     with envelope.start(start_request()) as run:
-        run.record(Step(intended=[item(0), item(1, "file:///data/2")]))
+        run.record(RecordBatch(intended=[item(0), item(1, "file:///data/2")]))
         assert audit.told()[1:] == [("file:///data/1", "intended"), ("file:///data/2", "intended")]
-        run.record(Step(settled=[done(0), done(1)], beside=[emptied], intended=[item(2, "file:///data/3")]))
+        run.record(RecordBatch(settled=[done(0), done(1)], audit_only=[emptied], intended=[item(2, "file:///data/3")]))
     assert audit.told()[3:] == [
         ("file:///data/1", "done"),
         ("file:///data/2", "done"),
@@ -118,9 +117,9 @@ def test_what_cannot_be_intended_in_the_ledger_is_told_as_skipped_in_the_audit_f
 ) -> None:
     recorder.fails_at = 2
     run = envelope.start(start_request())
-    run.record(Step(intended=[item(0)]))
+    run.record(RecordBatch(intended=[item(0)]))
     with pytest.raises(LedgerLost), run:
-        run.record(Step(settled=[done(0)], intended=[item(1, "file:///data/2")]))
+        run.record(RecordBatch(settled=[done(0)], intended=[item(1, "file:///data/2")]))
     assert audit.told()[1:] == [
         ("file:///data/1", "intended"),
         ("file:///data/1", "done"),
@@ -136,9 +135,9 @@ def test_without_the_audit_file_the_next_effects_do_not_begin_and_the_ledger_kno
 ) -> None:
     audit.fails_at = 3
     run = envelope.start(start_request())
-    run.record(Step(intended=[item(0)]))
+    run.record(RecordBatch(intended=[item(0)]))
     with pytest.raises(AuditLost), run:
-        run.record(Step(settled=[done(0)], intended=[item(1, "file:///data/2")]))
+        run.record(RecordBatch(settled=[done(0)], intended=[item(1, "file:///data/2")]))
     assert recorder.states() == [("file:///data/1", ItemState.INTENDED), ("file:///data/1", ItemState.DONE)]
     assert recorder.outcomes[1].status is RunStatus.FAILED
     assert recorder.outcomes[1].exit_code == 1
@@ -159,14 +158,14 @@ def test_an_outcome_that_cannot_be_written_is_said_and_hides_nothing(
 
 
 def test_a_run_without_the_ledger_has_no_lease_and_no_number_and_is_audited(audit: AuditMemory) -> None:
-    clock, unrecorded = HandClock(), Unrecorded()
+    clock, unrecorded = HandClock(), NullRecorder()
     with Heartbeat(unrecorded, seconds=60) as heartbeat:
         envelope = replace(envelope_of(MemoryRecorder(), heartbeat, audit=audit, clock=clock), recorder=unrecorded)
         with envelope.start(start_request()) as run:
             clock.forward(1e6)
             run.check()
-            run.record(Step(intended=[item(0)]))
-            run.record(Step(settled=[done(0)]))
+            run.record(RecordBatch(intended=[item(0)]))
+            run.record(RecordBatch(settled=[done(0)]))
             assert run.left_over() == ()
     assert (run.recorded.run_id, envelope.place) == (None, None)
     assert audit.told() == [
@@ -216,7 +215,7 @@ def test_many_runs_that_cannot_be_told_of_are_over_again(recorder: MemoryRecorde
 
 
 def test_none_of_many_starts_once_the_process_must_stop(recorder: MemoryRecorder) -> None:
-    process = ProcessLifeline()
+    process = ProcessStop()
     process.stop(Stopped(reason="received SIGTERM"))
     with Heartbeat(recorder, seconds=3600) as heartbeat, pytest.raises(Stopped), ExitStack() as stack:
         list(envelope_of(recorder, heartbeat, process=process).start_all([start_request()], stack))

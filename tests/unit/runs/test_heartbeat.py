@@ -11,10 +11,10 @@ import pytest
 
 from tests.unit.runs.fakes import HandClock, MemoryRecorder, envelope_of, request, start_request
 from toolkit.ledger.vocabulary import RequestKind
-from toolkit.runs.active_run import ActiveRun
 from toolkit.runs.errors import LeaseExpired, LedgerLost, RunKilled
-from toolkit.runs.heartbeat import Heartbeat
-from toolkit.runs.recorder import Beat, RecordedRun
+from toolkit.runs.lease import Heartbeat
+from toolkit.runs.recorder import HeartbeatReply, RecordedRun
+from toolkit.runs.run import ActiveRun
 
 
 def _beating() -> list[threading.Thread]:
@@ -74,7 +74,7 @@ def test_a_slow_answer_counts_from_when_it_was_asked_for() -> None:
     clock = HandClock()
 
     class Slow(MemoryRecorder):
-        def beat(self, runs: Sequence[RecordedRun]) -> Beat:
+        def beat(self, runs: Sequence[RecordedRun]) -> HeartbeatReply:
             clock.forward(45)
             return super().beat(runs)
 

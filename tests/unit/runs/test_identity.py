@@ -9,7 +9,7 @@ import socket
 import pytest
 
 from toolkit import __version__
-from toolkit.runs.identity import application_id, current_user, origin_here
+from toolkit.runs.recorder import application_id, current_user, origin_here
 
 
 def test_the_user_is_the_one_whose_rights_the_process_has() -> None:

@@ -8,7 +8,7 @@ from tests.unit.entities.config_repo import CLUSTER, PROCESS, repository
 from toolkit.el import ElError
 from toolkit.entities import UnknownName
 from toolkit.ledger.batches.rows import FeedInstance
-from toolkit.runs.job_io import JobIo
+from toolkit.runs.job_calls import JobIo
 
 NOON = "2026-03-01T12:00Z"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.runs.ledger_text import message_text, path_of, path_text
+from toolkit.runs.recorder import message_text, path_of, path_text
 
 
 @pytest.mark.parametrize("path", ["file:///data/2026-03-01", "file:///data/größe %41", "hdfs://ns1/a b"])

@@ -13,18 +13,17 @@ import time
 import pytest
 
 from toolkit.runs.errors import Stopped
-from toolkit.runs.lifeline import ProcessLifeline, Unbounded, lifeline, watch_parent
-from toolkit.runs.parent import gateway_is_alive
-from toolkit.runs.submitted import gateway_port
+from toolkit.runs.spark_submit import gateway_is_alive, gateway_port
+from toolkit.runs.stop import NeverStopped, ProcessStop, watch_parent, watched_signals
 
 _CHILD = """
 import os, sys, time
 from toolkit.runs.errors import Stopped
-from toolkit.runs.lifeline import ProcessLifeline, Unbounded, lifeline, watch_parent
+from toolkit.runs.stop import watched_signals
 if os.fork():
     os.wait() if sys.argv[1] == "wait" else time.sleep(60)
     os._exit(0)
-with lifeline({"PYSPARK_GATEWAY_PORT": sys.argv[2]}) as line:
+with watched_signals({"PYSPARK_GATEWAY_PORT": sys.argv[2]}) as line:
     print("up", os.getpid(), flush=True)
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
@@ -40,7 +39,7 @@ print("never stopped", flush=True)
 
 @pytest.mark.parametrize(("number", "interrupted"), [(signal.SIGTERM, False), (signal.SIGINT, True)])
 def test_a_signal_stops_the_run_at_its_next_check(number: signal.Signals, *, interrupted: bool) -> None:
-    with lifeline({}) as line:
+    with watched_signals({}) as line:
         line.check()
         os.kill(os.getpid(), number)
         with pytest.raises(Stopped, match=number.name) as caught:
@@ -49,7 +48,7 @@ def test_a_signal_stops_the_run_at_its_next_check(number: signal.Signals, *, int
 
 
 def test_the_first_reason_stays() -> None:
-    with lifeline({}) as line:
+    with watched_signals({}) as line:
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(Stopped, match="SIGTERM"):
@@ -57,7 +56,7 @@ def test_the_first_reason_stays() -> None:
 
 
 def test_a_second_interrupt_comes_at_once() -> None:
-    with lifeline({}), pytest.raises(KeyboardInterrupt):  # noqa: PT012 - two signals are the case
+    with watched_signals({}), pytest.raises(KeyboardInterrupt):  # noqa: PT012 - two signals are the case
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(1)
@@ -65,7 +64,7 @@ def test_a_second_interrupt_comes_at_once() -> None:
 
 def test_handlers_are_put_back() -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    with lifeline({}):
+    with watched_signals({}):
         assert signal.getsignal(signal.SIGTERM) != before[0]
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
 
@@ -81,7 +80,8 @@ def test_a_gateway_that_refuses_means_that_the_parent_is_gone() -> None:
 
 def test_a_run_whose_parent_died_before_it_began_starts_nothing() -> None:
     script = (
-        "from toolkit.runs.lifeline import lifeline\nwith lifeline({'PYSPARK_GATEWAY_PORT': '1'}) as line: line.check()"
+        "from toolkit.runs.stop import watched_signals\n"
+        "with watched_signals({'PYSPARK_GATEWAY_PORT': '1'}) as line: line.check()"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
     assert "spark-submit is gone" in run.stderr
@@ -111,7 +111,7 @@ def test_a_killed_parent_stops_the_run() -> None:
 
 def test_the_watcher_alone_notices_another_parent() -> None:
     """Where the kernel does not tell of the parent's death."""
-    line = ProcessLifeline()
+    line = ProcessStop()
     watch_parent(line, os.getppid() + 1, threading.Event())
     with pytest.raises(Stopped, match="died"):
         line.check()
@@ -120,7 +120,7 @@ def test_the_watcher_alone_notices_another_parent() -> None:
 def test_the_kernel_alone_tells_of_the_parents_death() -> None:
     script = (
         "import os, signal, time\n"
-        "from toolkit.runs.parent import die_with_parent\n"
+        "from toolkit.runs.spark_submit import die_with_parent\n"
         "ready, told = os.pipe()\n"
         "if os.fork():\n"
         "    os.read(ready, 1)\n"
@@ -135,4 +135,4 @@ def test_the_kernel_alone_tells_of_the_parents_death() -> None:
 
 
 def test_an_unbounded_run_goes_on() -> None:
-    Unbounded().check()
+    NeverStopped().check()

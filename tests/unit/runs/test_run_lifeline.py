@@ -11,10 +11,10 @@ import pytest
 
 from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, envelope_of, request, start_request
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
-from toolkit.runs.active_run import ActiveRun
 from toolkit.runs.errors import LeaseExpired, LedgerLost, PauseAsked, RunKilled, Stopped
-from toolkit.runs.heartbeat import Heartbeat
-from toolkit.runs.lifeline import CurrentLifeline, ProcessLifeline, Unbounded
+from toolkit.runs.lease import Heartbeat
+from toolkit.runs.run import ActiveRun
+from toolkit.runs.stop import ProcessStop
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Scene:
     recorder: MemoryRecorder
     heartbeat: Heartbeat
     clock: HandClock
-    process: ProcessLifeline
+    process: ProcessStop
     audit: AuditMemory
 
     def in_background(self, deed: Callable[[], None]) -> threading.Thread:
@@ -47,7 +47,7 @@ class Scene:
 
 @pytest.fixture
 def scene() -> Iterator[Scene]:
-    recorder, clock, process, audit = MemoryRecorder(), HandClock(), ProcessLifeline(), AuditMemory()
+    recorder, clock, process, audit = MemoryRecorder(), HandClock(), ProcessStop(), AuditMemory()
     with Heartbeat(recorder, seconds=3600) as heartbeat:
         run = envelope_of(recorder, heartbeat, process=process, clock=clock, audit=audit).start(start_request())
         with run:
@@ -190,15 +190,6 @@ def test_threads_of_a_suspended_run_all_wait(scene: Scene) -> None:
     for thread in threads:
         thread.join()
     assert len(checked) == 4
-
-
-def test_storage_asks_the_run_whose_effects_are_at_work() -> None:
-    stopped = ProcessLifeline()
-    stopped.stop(Stopped(reason="killed"))
-    current = CurrentLifeline(Unbounded())
-    with current.of(stopped), pytest.raises(Stopped):
-        current.check()
-    current.check()
 
 
 def test_no_thread_of_a_suspended_run_goes_on_after_a_signal(scene: Scene) -> None:

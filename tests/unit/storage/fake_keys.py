@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from toolkit.storage.begun import note_sent
-from toolkit.storage.s3_bucket import MOST_KEYS, Page, StoredObject
-from toolkit.storage.s3_errors import KeyProblem
+from toolkit.storage.s3.bucket import MOST_KEYS, Page, StoredObject
+from toolkit.storage.s3.errors import KeyProblem
 
 _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -74,7 +73,6 @@ class FakeKeys:
         assert 0 < len(keys) <= MOST_KEYS
         assert len(set(keys)) == len(keys)
         self.before("remove")
-        note_sent()
         with self._lock:
             self.removals.append(list(keys))
             self.keys.difference_update(set(keys).difference(self.denied))

@@ -16,6 +16,7 @@ from toolkit.storage import (
     Entry,
     FileKind,
     FileStatus,
+    Look,
     NotFound,
     Unreachable,
 )
@@ -121,8 +122,10 @@ class SilentStore:
         del modified
         self._answer("set_modified", path)
 
-    def delete(self, path: CanonicalPath, *, below: CanonicalPath) -> None:
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
         del below
+        if look is not None:
+            look.let_through()
         self._answer("delete", path, lambda: self.names.pop(path.name, None))
         if self.names.pop(path.name, None) is None:
             raise NotFound(path=path)

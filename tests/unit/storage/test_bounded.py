@@ -16,7 +16,7 @@ from types import FrameType
 
 import pytest
 
-from toolkit.storage.bounded import BoundedCalls, BrokenCall, NoAnswer
+from toolkit.storage.calls import BoundedCalls, BrokenCall, NoAnswer
 
 _TEXT = "index out of range"
 
@@ -169,7 +169,7 @@ def test_what_a_signal_raises_ends_the_wait_and_harms_nothing() -> None:
 def test_a_hanging_call_does_not_keep_the_process(hangs: str) -> None:
     program = f"""
 import threading, time
-from toolkit.storage.bounded import BoundedCalls, NoAnswer
+from toolkit.storage.calls import BoundedCalls, NoAnswer
 try:
     BoundedCalls(seconds=0.05).run(lambda: {hangs})
 except NoAnswer:
@@ -177,19 +177,6 @@ except NoAnswer:
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "late\n", "")
-
-
-def test_a_forked_child_starts_anew() -> None:
-    """The parent's threads and its hanging calls do not exist there."""
-    calls = BoundedCalls(seconds=5, stuck=1)
-    calls.run(lambda: 7)
-    calls.seconds = 0.05
-    with _hanging(calls, 1):
-        child = os.fork()
-        if child == 0:
-            calls.seconds = 5
-            os._exit(7 if calls.run(lambda: 7) == 7 and calls.stuck == 0 else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def _threads() -> int:

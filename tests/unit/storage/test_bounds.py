@@ -6,7 +6,7 @@ import pytest
 
 from toolkit.el import CanonicalPath
 from toolkit.storage import OutsideBase
-from toolkit.storage.bounds import names_below, refuse_outside
+from toolkit.storage.deletion import names_below, refuse_outside
 
 BASE = CanonicalPath("s3", "bucket", "/data/a")
 

@@ -17,7 +17,7 @@ from toolkit.storage import (
     StorageFailure,
     Unreachable,
 )
-from toolkit.storage.local_errors import translated
+from toolkit.storage.local.system import translated
 
 PATH = CanonicalPath("file", "", "/data")
 

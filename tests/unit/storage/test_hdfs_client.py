@@ -7,11 +7,11 @@ import pytest
 from toolkit.el import CanonicalPath
 from toolkit.errors import InvalidInput
 from toolkit.storage import FileSystem, StorageError, StorageSpec, Unreachable
-from toolkit.storage.bounded import BoundedCalls
-from toolkit.storage.hdfs import opened
-from toolkit.storage.hdfs_client import HdfsClient, UnusableHdfs
-from toolkit.storage.hdfs_errors import UnknownAuthority
-from toolkit.storage.local import no_check
+from toolkit.storage.calls import BoundedCalls
+from toolkit.storage.hdfs.client import HdfsClient, UnusableHdfs
+from toolkit.storage.hdfs.errors import UnknownAuthority
+from toolkit.storage.hdfs.file_system import opened
+from toolkit.storage.local.file_system import no_check
 
 _SERVICE = "ns1"
 

@@ -16,8 +16,8 @@ from toolkit.storage import (
     Unsupported,
     WrongKind,
 )
-from toolkit.storage.bounded import BrokenCall, NoAnswer
-from toolkit.storage.hdfs_errors import hdfs_error, is_no_such_host, unknown_authority
+from toolkit.storage.calls import BrokenCall, NoAnswer
+from toolkit.storage.hdfs.errors import hdfs_error, is_no_such_host, unknown_authority
 
 _PATH = CanonicalPath("hdfs", "ns1", "/a")
 _TRACE = r"\n\tat org.apache.hadoop.Foo.bar(Foo.java:1)"

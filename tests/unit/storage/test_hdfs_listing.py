@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from toolkit.el import CanonicalPath
 from toolkit.storage import Entry, FileKind, StorageFailure
-from toolkit.storage.hdfs_listing import by_code_point
+from toolkit.storage.hdfs.client import by_code_point
 
 _PATH = CanonicalPath("hdfs", "ns1", "/a")
 _NAMES = st.sets(st.text(alphabet="ab~\x7fé\u0800\uffe5\U0001f98a", min_size=1, max_size=4), max_size=40)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.storage.hadoop_wire import vint
-from toolkit.storage.hdfs_tokens import token_address
+from toolkit.storage.hdfs.tokens import token_address
+from toolkit.storage.tokens import vint
 
 
 def _token_file(directory: Path, kind: str, service: str) -> dict[str, str]:

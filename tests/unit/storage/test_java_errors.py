@@ -15,7 +15,7 @@ from toolkit.storage import (
     Unreachable,
     WrongKind,
 )
-from toolkit.storage.java_errors import is_not_active, java_error
+from toolkit.storage.hdfs.errors import is_not_active, java_error
 
 _PATH = CanonicalPath("hdfs", "ns1", "/a")
 

@@ -26,9 +26,9 @@ from toolkit.storage import (
     StorageSpec,
     WrongKind,
 )
-from toolkit.storage.local import no_check
-from toolkit.storage.objects import opened
-from toolkit.storage.obstore_files import ObstoreFileSystem
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.obstore.files import ObstoreFileSystem
+from toolkit.storage.obstore.opening import opened
 
 SPEC = StorageSpec(scheme="gs", authority="bucket")
 FILE, DIRECTORY = FileKind.FILE, FileKind.DIRECTORY

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.storage.silent_store import BASE, Clock, SilentStore
 from toolkit.storage import Deleted, Entry, FileKind, FileSystem, NotFound, PermissionDenied, Unreachable
-from toolkit.storage.local import no_check
+from toolkit.storage.local.file_system import no_check
 from toolkit.storage.patient import PatientFileSystem
 
 _FILE, _DIRECTORY = FileKind.FILE, FileKind.DIRECTORY

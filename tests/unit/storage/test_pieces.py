@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import ClassVar
 
-from toolkit.storage.pieces import StreamInPieces, in_pieces
+from toolkit.storage.streams import StreamInPieces, in_pieces
 
 
 class Counting(StreamInPieces):

@@ -11,10 +11,11 @@ import pytest
 
 from tests.integration.http_answers import Answer, WebServer, serving
 from toolkit.el import CanonicalPath
-from toolkit.storage import FileSystem, StorageError, StorageFailure, StorageSpec, s3
-from toolkit.storage.local import no_check
-from toolkit.storage.s3_bucket import Bucket
-from toolkit.storage.s3_errors import UNANSWERED
+from toolkit.storage import FileSystem, StorageError, StorageFailure, StorageSpec
+from toolkit.storage.local.file_system import no_check
+from toolkit.storage.s3 import file_system
+from toolkit.storage.s3.bucket import Bucket
+from toolkit.storage.s3.errors import UNANSWERED
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client
@@ -129,7 +130,7 @@ def proxy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
 
 def opened(web: WebServer) -> FileSystem:
     conf = {"fs.s3a.endpoint": f"http://{web.authority}", "fs.s3a.path.style.access": "true"}
-    return s3.opened(StorageSpec(scheme="s3", authority="b", hadoop_conf=conf), no_check)
+    return file_system.opened(StorageSpec(scheme="s3", authority="b", hadoop_conf=conf), no_check)
 
 
 def test_a_proxy_that_answers_for_the_store_never_means_success(proxy: WebServer) -> None:

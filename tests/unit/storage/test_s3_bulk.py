@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,9 +11,8 @@ from hypothesis import strategies as st
 
 from tests.unit.storage.fake_keys import FakeKeys
 from toolkit.el import CanonicalPath
-from toolkit.storage import Begun, Deleted, NotFound, OutsideBase, PermissionDenied, StorageFailure, Unreachable
-from toolkit.storage.begun import note_sent
-from toolkit.storage.s3_bulk import MOST_HELD, BulkRemoval
+from toolkit.storage import Deleted, NotBegun, NotFound, OutsideBase, PermissionDenied, StorageFailure, Unreachable
+from toolkit.storage.s3.bulk import MOST_HELD, BulkRemoval
 
 ROOT = CanonicalPath("s3", "bucket", "/")
 BASE = CanonicalPath("s3", "bucket", "/d")
@@ -99,17 +99,17 @@ def test_exactly_the_keys_of_the_given_paths_go(
     fake = FakeKeys.of(stored, page_size)
     fake.denied = data.draw(st.sets(st.sampled_from(sorted(stored)), max_size=2)) if stored else set()
     answers = removed(fake, paths, first=first, most_held=most_held)
-    doomed = {path: {key for key in stored if belongs(key, path)} for path in paths}
+    target = {path: {key for key in stored if belongs(key, path)} for path in paths}
     assert sorted(answer.path for answer in answers) == sorted(paths)
     for path, error in outcomes(answers).items():
         if error is None:
-            assert doomed[path]
-            assert not doomed[path] & fake.keys
+            assert target[path]
+            assert not target[path] & fake.keys
         elif error is NotFound:
-            assert not doomed[path]
+            assert not target[path]
         else:
-            assert (error, bool(doomed[path] & fake.denied)) == (PermissionDenied, True)
-    everything = set().union(*doomed.values())
+            assert (error, bool(target[path] & fake.denied)) == (PermissionDenied, True)
+    everything = set().union(*target.values())
     flags = {f"{path.path[1:]}/{first}" for path in paths}
     asked = set(itertools.chain.from_iterable(fake.removals))
     assert asked <= everything | flags
@@ -246,8 +246,9 @@ def test_whoever_is_stopped_starts_nothing_new_and_tells_what_was_done() -> None
     with pytest.raises(Stopped), ThreadPoolExecutor(4) as pool:
         told.extend(BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=4).run(paths))
     assert len(fake.removals) == 2
-    assert {answer.error for answer in told} == {None}
-    assert {f"{answer.path.path[1:]}/a" for answer in told} == set(itertools.chain.from_iterable(fake.removals))
+    assert set(outcomes(told).values()) <= {None, NotBegun}
+    gone = {f"{answer.path.path[1:]}/a" for answer in told if answer.error is None}
+    assert gone == set(itertools.chain.from_iterable(fake.removals))
 
 
 def test_whoever_is_stopped_learns_which_paths_nothing_was_asked_about() -> None:
@@ -256,36 +257,49 @@ def test_whoever_is_stopped_learns_which_paths_nothing_was_asked_about() -> None
     class Stopped(Exception):  # noqa: N818 - named for what happened
         pass
 
-    requests = itertools.count()
+    requests, let_through = itertools.count(), threading.local()
 
     def stop(request: str) -> None:
         if request == "remove" and next(requests) >= 2:
             raise Stopped
+        let_through.number = sent() + 1
+
+    def sent() -> int:
+        number: int = getattr(let_through, "number", 0)
+        return number
 
     paths = [at(f"{number:02}") for number in range(20)]
     fake = FakeKeys.of(f"{path.path[1:]}/{number:03}" for path in paths for number in range(300))
     fake.before = stop
-    with ThreadPoolExecutor(4) as pool, Begun() as begun, pytest.raises(Stopped):
-        list(BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=8).run(paths))
+    told: list[Deleted] = []
+    with pytest.raises(Stopped), ThreadPoolExecutor(4) as pool:
+        told.extend(BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=8, sent=sent).run(paths))
     asked = {f"/{key}".rpartition("/")[0] for key in itertools.chain.from_iterable(fake.removals)}
-    assert {path.path for path in paths if begun.may_have(path)} == asked
+    untouched = {path.path for path, error in outcomes(told).items() if error is NotBegun}
+    assert untouched == {path.path for path in paths} - asked
     assert 0 < len(asked) < len(paths)
 
 
 def test_a_request_without_an_answer_may_have_changed_something() -> None:
-    def silent(request: str) -> None:
+    class Stopped(Exception):  # noqa: N818 - named for what happened
+        pass
+
+    asked = itertools.count()
+
+    def stop(request: str) -> None:
         if request == "remove":
-            note_sent()
-            raise Unreachable(path=ROOT)
+            next(asked)
+            raise Stopped
 
     fake = FakeKeys.of({"d/1/a"})
-    fake.before = silent
-    with Begun() as begun:
-        removed(fake, [at("1"), at("2")])
-        fake.before = lambda _: None
-        removed(fake, [at("2")])  # a second try changes nothing in what is known of the first
-    assert [begun.may_have(at(name)) for name in "12"] == [True, False]
-    assert Begun().may_have(at("1"))
+    fake.before = stop
+    told: list[Deleted] = []
+    pool = ThreadPoolExecutor(1)
+    removal = BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=1, sent=lambda: next(asked))
+    with pytest.raises(Stopped):
+        told.extend(removal.run([at("1")]))
+    pool.shutdown()
+    assert told == []
 
 
 def test_whoever_looks_away_leaves_no_request_running() -> None:

@@ -23,7 +23,7 @@ from toolkit.storage import (
     StorageFailure,
     Unreachable,
 )
-from toolkit.storage.s3_errors import KeyProblem, translated
+from toolkit.storage.s3.errors import KeyProblem, translated
 
 PATH = CanonicalPath("s3", "bucket", "/a")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolkit.el import CanonicalPath
 from toolkit.storage import BadName, StorageFailure
-from toolkit.storage.s3_keys import fits_xml, just_before, key_of, prefix_of, spans_of
+from toolkit.storage.s3.bucket import fits_xml, just_before, key_of, prefix_of, spans_of
 
 ROOT = CanonicalPath("s3", "bucket", "/")
 

@@ -4,7 +4,7 @@ import pytest
 
 from toolkit.errors import InvalidInput
 from toolkit.storage import StorageSpec
-from toolkit.storage.s3_settings import S3Settings
+from toolkit.storage.s3.client import S3Settings
 
 
 def settings(**conf: str) -> S3Settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.storage.secret_keys import HIDDEN, SecretInSettings, is_secret, refuse_secrets, shown, without_secrets
+from toolkit.storage.hadoop_conf import HIDDEN, SecretInSettings, is_secret, refuse_secrets, shown, without_secrets
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, PROTOBUF, WRITABLE
-from toolkit.storage.token_file import BadTokenFile, tokens_of
+from toolkit.storage.tokens import BadTokenFile, tokens_of
 
 _BOTH = pytest.mark.parametrize("content", [WRITABLE, PROTOBUF], ids=["writable", "protobuf"])
 

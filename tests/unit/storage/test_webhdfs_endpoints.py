@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.storage.webhdfs_endpoints import UnknownNameNodes, name_node_urls
+from toolkit.storage.webhdfs.endpoints import UnknownNameNodes, name_node_urls
 
 _SERVICE = {
     "dfs.ha.namenodes.ns1": "nn1, nn2",

@@ -9,9 +9,9 @@ from requests import PreparedRequest, Request
 
 from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, PROTOBUF, WRITABLE
 from toolkit.storage import StorageSpec
-from toolkit.storage.hdfs_tokens import UnreadableTokenFile
-from toolkit.storage.token_file import BadTokenFile
-from toolkit.storage.webhdfs_identity import KerberosMissing, session_of
+from toolkit.storage.hdfs.tokens import UnreadableTokenFile
+from toolkit.storage.tokens import BadTokenFile
+from toolkit.storage.webhdfs.endpoints import KerberosMissing, session_of
 
 _KERBEROS = {"hadoop.security.authentication": "kerberos"}
 _TRUSTED = {"FEEDCTL_TRUSTED_ENDPOINTS": "127.0.0.1:9870"}

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from toolkit.storage.bounded import NoAnswer
-from toolkit.storage.webhdfs_upload import Upload
+from toolkit.storage.calls import NoAnswer
+from toolkit.storage.webhdfs.answers import Upload
 
 
 def test_all_bytes_arrive_in_small_pieces_from_the_callers_own_thread() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -70,6 +71,18 @@ def test_machines_are_made_ready_once_and_given_back() -> None:
     machines.close()
     machines.close()
     assert spark.said == ["loaded", "opened", "ready", "closed"]
+
+
+def test_targets_in_several_threads_make_one_application() -> None:
+    spark, opened, ready = FakeSpark(), list[object](), threading.Event()
+    machines = Executors(load=spark.module, check=lambda: None if ready.wait(10) else pytest.fail("never ready"))
+    threads = [threading.Thread(target=lambda: opened.append(machines.open())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    ready.set()
+    for thread in threads:
+        thread.join(10)
+    assert (spark.said, opened) == (["loaded", "opened", "ready"], [spark] * 4)
 
 
 def test_a_run_that_is_told_to_stop_does_not_wait_for_executors() -> None:

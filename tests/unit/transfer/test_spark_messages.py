@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.transfer.adapters.spark_messages import why
+from toolkit.transfer.adapters.spark_pool import why
 from toolkit.transfer.errors import TasksFailed
 
 WITHOUT_FEEDCTL = """\

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from toolkit.transfer.adapters.spark_watch import IdleWatch
+from toolkit.transfer.adapters.spark_pool import IdleWatch
 from toolkit.transfer.errors import NoExecutors
 
 if TYPE_CHECKING:

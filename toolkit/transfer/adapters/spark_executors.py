@@ -13,8 +13,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 
-from toolkit.transfer.adapters.spark_messages import why
-from toolkit.transfer.adapters.spark_spread import SparkSpread
+from toolkit.transfer.adapters.spark_pool import SparkExecutorPool, why
 from toolkit.transfer.errors import NoSpark
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ _UNLESS_SET = {
 
 
 @dataclass(kw_only=True)
-class SparkMachines(SparkSpread):
+class SparkApplication(SparkExecutorPool):
     """Executors with the context that they belong to."""
 
     def get_ready(self, check: Callable[[], None]) -> None:
@@ -62,7 +61,7 @@ def loaded(number: int, attempt: int) -> Iterable[int]:
     return [number]
 
 
-def opened(settings: Mapping[str, str] = MappingProxyType({})) -> SparkMachines:
+def opened(settings: Mapping[str, str] = MappingProxyType({})) -> SparkApplication:
     """Executors, with a new context.
 
     Args:
@@ -76,7 +75,7 @@ def opened(settings: Mapping[str, str] = MappingProxyType({})) -> SparkMachines:
             context = SparkContext(conf=_conf(settings))
     except (Py4JError, PySparkException, OSError, ValueError, RuntimeError) as error:
         raise NoSpark(why=why(error)) from error
-    return SparkMachines(context=context)
+    return SparkApplication(context=context)
 
 
 def _conf(settings: Mapping[str, str]) -> SparkConf:

@@ -1,0 +1,347 @@
+"""An action from its targets to its result: one run for each target, and what ends one of them or all."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from tests.unit.actions.fake_action import Job, Mark, MarkAction, Result, Scene, outcomes
+from tests.unit.runs.fakes import MemoryRecorder, item, left_item, request
+from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.errors import Skipped
+from toolkit.ledger.vocabulary import RequestKind, RunStatus
+from toolkit.result import ExitCode, Status
+from toolkit.runs.errors import LedgerLost, RunKilled, Stopped
+from toolkit.runs.recorder import RecordBatch
+from toolkit.runs.stop import ProcessStop
+
+SIGTERM = Stopped(reason="received SIGTERM")
+
+
+def _scene(**todo: int) -> Scene:
+    return Scene(action=MarkAction(todo=todo))
+
+
+def _statuses(scene: Scene) -> list[RunStatus]:
+    """Of the runs, in their order."""
+    return [scene.recorder.outcomes[run_id].status for run_id in sorted(scene.recorder.outcomes)]
+
+
+def _broken(entity: str, number: int = 0) -> object:
+    def fail(mark: Mark) -> None:
+        if (mark.entity, mark.number) == (entity, number):
+            raise LookupError(number)
+
+    return fail
+
+
+def _done(result: Result) -> list[str]:
+    return [f"{each.item.entity}-{each.item.number}" for each in result.items if each.outcome.value == "done"]
+
+
+# Plan, limit, approval
+
+
+def test_a_dry_run_shows_the_plan_and_touches_nothing() -> None:
+    scene = _scene(views=1, clicks=2)
+    result = scene.run(dry_run=True)
+    assert (outcomes(result), result.exit_code) == ([("planned", "")] * 3, ExitCode.DONE)
+    assert [target.plan.target.entity for target in result.targets] == ["clicks", "views"]
+    assert (scene.action.done, scene.recorder.runs, scene.audit.lines) == ([], {}, [])
+    assert result.digest == scene.run().digest
+
+
+def test_a_dry_run_that_is_told_to_stop_has_no_plan() -> None:
+    scene, process = _scene(clicks=1), ProcessStop()
+    process.stop(SIGTERM)
+    scene.process = process
+    result = scene.run(dry_run=True)
+    assert (result.targets, result.digest, result.exit_code) == ((), "", ExitCode.TERMINATED)
+
+
+def test_a_refused_run_touches_nothing_names_the_digest_and_gives_its_leases_back() -> None:
+    scene = _scene(clicks=2, views=2)
+    scene.action.most = 3
+    result = scene.run()
+    assert (result.status, result.exit_code, scene.action.done) == (Status.REFUSED, ExitCode.REFUSED, [])
+    assert str(result.refusal) == f"too many marks; approve {result.digest}"
+    assert outcomes(result) == [("skipped", "refused")] * 4
+    assert {(each.status, each.exit_code) for each in scene.recorder.outcomes.values()} == {(RunStatus.FAILED, 3)}
+    assert scene.recorder.steps == []
+
+
+def test_exactly_the_plan_that_was_approved_may_exceed_a_limit() -> None:
+    scene = _scene(clicks=2, views=2)
+    scene.action.most = 3
+    digest = scene.run(dry_run=True).digest
+    assert scene.run(approve=digest).status is Status.SUCCEEDED
+    assert len(scene.action.done) == 4
+
+
+@pytest.mark.parametrize("most", [1, 100])
+def test_another_plan_than_was_approved_is_refused_also_below_the_limit(most: int) -> None:
+    scene = _scene(clicks=2)
+    scene.action.most = most
+    digest = scene.run(dry_run=True).digest
+    scene.action.todo = {"clicks": 3}
+    result = scene.run(approve=digest)
+    assert (result.exit_code, scene.action.done) == (ExitCode.REFUSED, [])
+    assert f"but {digest} was approved; nothing was touched" in str(result.refusal)
+
+
+# Targets that are skipped, waited for, or failed
+
+
+def test_a_target_that_is_skipped_is_named_and_the_others_go_on() -> None:
+    scene = _scene(clicks=1, views=1)
+    scene.recorder.refusals["clicks"] = Skipped("clicks is suspended by bob")
+    result = scene.run()
+    assert (result.status, _done(result)) == (Status.SUCCEEDED, ["views-0"])
+    assert result.targets[0].plan.skipped == Problem(code="skipped", message="clicks is suspended by bob")
+    assert result.targets[0].run is not None
+    assert scene.recorder.skips == ["clicks is suspended by bob"]
+
+
+def test_a_run_whose_targets_are_all_skipped_is_skipped_whatever_was_over_before() -> None:
+    scene = _scene(clicks=1)
+    scene.settled = (TargetPlan(target=NoTarget(entity="kept", cluster="primary"), detail=None, notes=("no limit",)),)
+    scene.recorder.refusals["clicks"] = Skipped("safe mode")
+    result = scene.run()
+    assert (result.exit_code, [each.plan.label for each in result.targets]) == (
+        ExitCode.SKIPPED,
+        ["clicks on primary", "kept on primary"],
+    )
+
+
+def test_a_skipped_target_hides_no_failure_of_another() -> None:
+    scene = _scene(clicks=1, views=1)
+    scene.recorder.refusals["clicks"] = Skipped("suspended")
+    scene.action.before = _broken("views")  # type: ignore[assignment]
+    assert scene.run().status is Status.FAILED
+
+
+def test_a_target_that_waits_makes_the_run_try_again_later_and_its_row_no_success() -> None:
+    scene = _scene(clicks=1, views=1)
+    scene.action.problems["clicks"] = {"waiting": Problem(code="no_input", message="2 of 3 are there")}
+    result = scene.run()
+    assert (result.status, result.exit_code, _done(result)) == (Status.NOT_YET, ExitCode.NOT_YET, ["views-0"])
+    assert _statuses(scene) == [RunStatus.FAILED, RunStatus.SUCCEEDED]
+    waited = scene.recorder.outcomes[1]
+    assert (waited.reason, waited.exit_code) == ("no_input: 2 of 3 are there", 75)
+
+
+def test_a_failure_matters_more_than_a_target_that_waits() -> None:
+    scene = _scene(clicks=1, views=1)
+    scene.action.problems["clicks"] = {"waiting": Problem(code="no_input", message="")}
+    scene.action.before = _broken("views")  # type: ignore[assignment]
+    assert scene.run().exit_code is ExitCode.FAILED
+
+
+def test_a_target_that_cannot_be_looked_at_is_a_failed_run() -> None:
+    scene = _scene(clicks=1)
+    scene.action.problems["clicks"] = {"failed": Problem(code="permission_denied", message="no")}
+    assert scene.run().exit_code is ExitCode.FAILED
+    assert scene.recorder.outcomes[1].reason == "permission_denied: no"
+
+
+def test_what_fails_is_named_in_the_row_and_the_rest_goes_on() -> None:
+    scene = _scene(clicks=3)
+    scene.action.before = _broken("clicks", 1)  # type: ignore[assignment]
+    result = scene.run()
+    assert outcomes(result) == [("done", ""), ("failed", "broken"), ("done", "")]
+    assert (result.status, result.exit_code) == (Status.PARTIAL, ExitCode.PARTIAL)
+    outcome = scene.recorder.outcomes[1]
+    assert (outcome.exit_code, outcome.reason) == (
+        4,
+        "1 of 3 items failed, the first: file:///marks/clicks-1: broken",
+    )
+
+
+def test_nothing_to_do_is_done() -> None:
+    scene = _scene(clicks=0)
+    assert (scene.run().exit_code, _statuses(scene)) == (ExitCode.DONE, [RunStatus.SUCCEEDED])
+
+
+# What an earlier run left open
+
+
+def _left(scene: Scene) -> None:
+    scene.recorder.left = [left_item(item(path="file:///marks/clicks-0"))]
+
+
+@pytest.mark.parametrize(("most", "may_touch"), [(100, True), (0, False)])
+def test_what_a_dead_run_left_open_is_settled_before_anything_begins(most: int, may_touch: bool) -> None:  # noqa: FBT001
+    scene = _scene(clicks=1)
+    _left(scene)
+    scene.action.most = most
+
+    def look(_: RecordBatch) -> None:
+        assert scene.recorder.settled_left
+
+    scene.recorder.before_record = look
+    result = scene.run()
+    assert scene.action.recovered == [("file:///marks/clicks-0", may_touch)]
+    assert len(scene.recorder.settled_left) == 1
+    assert result.targets[0].plan.notes == ("recovered",)
+
+
+@pytest.mark.parametrize(("conflicts", "looks", "note"), [(2, 3, "recovered"), (3, 3, "recorded by somebody else")])
+def test_what_somebody_else_settles_is_looked_at_anew_a_few_times(conflicts: int, looks: int, note: str) -> None:
+    scene = _scene(clicks=1)
+    _left(scene)
+    scene.recorder.left_conflicts = conflicts
+    result = scene.run()
+    assert len(scene.action.recovered) == looks
+    assert note in result.targets[0].plan.notes[0]
+    assert _done(result) == ["clicks-0"]
+
+
+# Stops
+
+
+def test_a_run_that_is_killed_ends_alone_and_the_others_go_on() -> None:
+    scene = _scene(clicks=4, views=1)
+
+    def kill_the_first(step: RecordBatch) -> None:
+        if step.intended and not scene.recorder.open_requests:
+            scene.recorder.open_requests.append(request(RequestKind.KILL, run_id=1))
+            scene.beat()
+
+    scene.recorder.before_record = kill_the_first
+    result = scene.run()
+    assert (result.status, result.stopped, _done(result)) == (Status.PARTIAL, None, ["views-0"])
+    assert _statuses(scene) == [RunStatus.KILLED, RunStatus.SUCCEEDED]
+    assert result.targets[0].stopped is not None
+
+
+def test_a_run_that_is_killed_while_it_plans_ends_alone() -> None:
+    scene = _scene(clicks=4, views=1)
+
+    def kill(job: Job) -> None:
+        if job.entity == "clicks":
+            raise RunKilled(who="bob")
+
+    scene.action.before_plan = kill
+    result = scene.run()
+    assert (_done(result), _statuses(scene)) == (["views-0"], [RunStatus.KILLED, RunStatus.SUCCEEDED])
+    assert result.targets[0].plan.failed == Problem(code="killed", message=str(RunKilled(who="bob")))
+
+
+def test_when_every_run_was_killed_the_whole_run_was() -> None:
+    scene = _scene(clicks=1)
+    scene.recorder.lost = {1}
+
+    def beat(_: RecordBatch) -> None:
+        scene.beat()
+
+    scene.recorder.before_record = beat
+    scene.action.todo = {"clicks": 9}
+    assert (scene.run().exit_code, _statuses(scene)) == (ExitCode.TERMINATED, [RunStatus.KILLED])
+
+
+def test_a_stop_of_the_process_ends_all_runs_but_those_that_are_over() -> None:
+    scene, process = _scene(clicks=1, sales=2, views=1), ProcessStop()
+    scene.process = process
+    scene.action.before = lambda mark: process.stop(SIGTERM) if mark.entity == "sales" else None
+    result = scene.run()
+    assert (result.status, result.exit_code) == (Status.KILLED, ExitCode.TERMINATED)
+    assert outcomes(result) == [("done", ""), ("failed", "interrupted"), ("skipped", "stopped"), ("skipped", "stopped")]
+    assert _statuses(scene) == [RunStatus.SUCCEEDED, RunStatus.KILLED, RunStatus.KILLED]
+    assert [each.stopped is None for each in result.targets] == [True, False, False]
+
+
+def test_a_ledger_that_is_lost_for_one_run_stops_the_others_at_once() -> None:
+    scene = _scene(clicks=2, views=2)
+    scene.recorder = MemoryRecorder(fails_at=3)
+    result = scene.run()
+    assert isinstance(result.stopped, LedgerLost)
+    assert "views-0" not in _done(result)
+
+
+def test_a_process_that_is_stopped_while_it_plans_has_no_plan_to_show() -> None:
+    scene, process = _scene(clicks=1, views=1), ProcessStop()
+    scene.process = process
+    scene.action.before_plan = lambda _: process.stop(SIGTERM)
+    result = scene.run()
+    assert (result.status, result.targets, result.digest) == (Status.KILLED, (), "")
+    assert _statuses(scene) == [RunStatus.KILLED] * 2
+
+
+def test_a_run_gives_its_lease_back_as_soon_as_it_is_done() -> None:
+    scene, over = _scene(clicks=1, views=1), list[list[int]]()
+    scene.action.before = lambda _: over.append(list(scene.recorder.outcomes))
+    scene.run()
+    assert over == [[], [1]]
+
+
+def test_what_a_run_works_with_is_closed_when_it_is_over() -> None:
+    scene, closed = _scene(clicks=1, views=1), list[int]()
+    opened = scene.open_context
+    scene.open_context = lambda run: replace(opened(run), close=lambda: closed.append(len(scene.recorder.outcomes)))
+    scene.run()
+    assert closed == [1, 2]
+
+
+def test_a_bug_ends_every_run_with_an_outcome_and_is_raised() -> None:
+    scene = _scene(clicks=1, views=1)
+    scene.action.before_plan = lambda job: 1 / 0 if job.entity == "views" else None  # type: ignore[assignment]
+    with pytest.raises(ZeroDivisionError):
+        scene.run()
+    assert _statuses(scene) == [RunStatus.FAILED] * 2
+
+
+# Several at once
+
+
+def test_so_many_targets_are_at_work_at_once_as_were_asked_for() -> None:
+    scene, together = _scene(clicks=1, views=1), threading.Barrier(2)
+    for place in ("before_plan", "before"):
+        setattr(scene.action, place, lambda _: together.wait(10))
+    result = scene.run(parallel=2)
+    assert (sorted(_done(result)), _statuses(scene)) == (["clicks-0", "views-0"], [RunStatus.SUCCEEDED] * 2)
+
+
+def test_a_second_ctrl_c_ends_targets_that_are_at_work_in_other_threads() -> None:
+    """Their leases are given back only when what is under way is over, and nothing begins any more."""
+    scene, both = _scene(clicks=5, views=5, sales=5), threading.Barrier(2)
+
+    def interrupt(mark: Mark) -> None:
+        if mark.number == 1:
+            both.wait(10)
+            if mark.entity == "clicks":
+                time.sleep(0.3)  # a thread that is about to wait does not notice a signal
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            time.sleep(0.6)
+
+    scene.action.before = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        scene.run(parallel=2)
+    assert sorted(scene.action.done) == ["file:///marks/clicks-0", "file:///marks/views-0"]
+    assert _statuses(scene) == [RunStatus.KILLED] * 3
+
+
+@dataclass
+class Told:
+    """A `Progress` that remembers."""
+
+    said: list[object] = field(default_factory=list)
+
+    def begin(self, total: int) -> None:
+        self.said.append(total)
+
+    def advance(self, number: int) -> None:
+        self.said.append(number)
+
+    def end(self) -> None:
+        self.said.append("end")
+
+
+def test_progress_is_told_of_each_item_and_of_the_end() -> None:
+    scene = _scene(clicks=3)
+    told = scene.progress = Told()
+    scene.run()
+    assert told.said == [3, 1, 1, 1, "end"]

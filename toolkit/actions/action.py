@@ -1,0 +1,184 @@
+"""What an action has to say for itself: the contract between the kernel and one action (DESIGN section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Generic, Protocol
+
+from toolkit.actions.model import D, I, ItemResult, T, TargetPlan
+
+if TYPE_CHECKING:
+    from toolkit.actions.guard import Condition, Guard
+    from toolkit.el import CanonicalPath
+    from toolkit.errors import Refused
+    from toolkit.ledger.events import NewEvent
+    from toolkit.ledger.runs.items import Item, NewItem, SettledItem
+    from toolkit.ledger.runs.leases import Wanted
+    from toolkit.ledger.vocabulary import LifeCycle
+    from toolkit.runs.recorder import SettledLeftOver
+    from toolkit.storage import FileSystem
+    from toolkit.threads import WorkerPool
+    from toolkit.transfer.port import ExecutorPool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    """What an action works with in ONE run; nothing of it is shared by two of them but clients of stores.
+
+    Attributes:
+        stores: the store that a path is on, whose every effect asks this run's guard and then the store's rate; while a
+            plan is made, and in a dry run, effects are refused.
+        guard: asked before each effect.
+        pool: threads for the store that a path is on.
+        rate: so many changes a second the store that a path is on is asked for.
+        turn: waits until the rate of that store lets one more change pass, for who relies on what is seen after that.
+        executors: opens other machines; None: there are none. Raises `Unavailable` when they cannot be had.
+        seconds_left: so long effects may start, by the run's lease.
+        check_remote: as the guard's `check`, for work on other machines: it raises `PauseAsked` instead of resting,
+            since they would not.
+        close: called once, when the run is over.
+    """
+
+    stores: Callable[[CanonicalPath], FileSystem]
+    guard: Guard
+    pool: Callable[[CanonicalPath], WorkerPool]
+    rate: Callable[[CanonicalPath], float]
+    turn: Callable[[CanonicalPath], None]
+    executors: Callable[[], ExecutorPool] | None = None
+    seconds_left: Callable[[], float] = lambda: inf
+    check_remote: Callable[[], None] = lambda: None
+    close: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Applied(Generic[I]):
+    """What became of a batch.
+
+    Attributes:
+        results: of its items, in their order.
+        open: positions whose outcome nobody can tell now; they stay open in the ledger, and `recover` of the next run
+            sees what became of them.
+        beside: results of what went with them and is no item of the plan; the user is told.
+        events: what it means for consumers.
+        audit_only: effects that went with them, as when a directory was emptied; only the audit file has them.
+        notes: for the user.
+    """
+
+    results: tuple[ItemResult[I], ...]
+    open: frozenset[int] = frozenset()
+    beside: tuple[ItemResult[I], ...] = ()
+    events: tuple[NewEvent, ...] = ()
+    audit_only: tuple[tuple[NewItem, SettledItem], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Batch(Protocol[I]):
+    """Items that are written down together, before the first of them begins and after the last is over."""
+
+    @property
+    def positions(self) -> range:
+        """Of its items in the plan."""
+        ...
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[I]:
+        """Do what the batch says, and nothing else; called once, in a thread of its own, one batch after the other.
+
+        Every effect asks the guard. A stop makes results of what was not begun (`Guard.refusal`); a batch that raises
+        it instead leaves all of its items open.
+
+        Args:
+            advance: is told that so many more of the items are over; called from any thread.
+
+        Raises:
+            Stopped: the run ended in its middle, and nobody can tell what was done.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recovery:
+    """What became of items that earlier runs had begun and could not tell.
+
+    Attributes:
+        settled: those of which it is known by now; the others stay open.
+        notes: for the user, when that could be written down.
+    """
+
+    settled: tuple[SettledLeftOver, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Action(Protocol[T, I, D]):
+    """An action; safe between threads, as several targets may be at work at once."""
+
+    @property
+    def name(self) -> str:
+        """In results, for example ``retention``."""
+        ...
+
+    @property
+    def life_cycle(self) -> LifeCycle:
+        """In the ledger."""
+        ...
+
+    def leases(self, target: T) -> tuple[Wanted, ...]:
+        """What a run of the target must hold."""
+        ...
+
+    def conditions(self, target: T, work: RunContext) -> tuple[Condition, ...]:
+        """What may stand against its effects besides the end of the run."""
+        ...
+
+    def blank_plan(self, target: T) -> TargetPlan[T, I, D]:
+        """The plan of a target that is not looked at, with what is to be said of it anyhow."""
+        ...
+
+    def plan(self, target: T, work: RunContext) -> TargetPlan[T, I, D]:
+        """List and decide; changes nothing. What stops the looking at one target is a failure of its plan.
+
+        Raises:
+            Stopped: the run must not go on.
+        """
+        ...
+
+    def limit(
+        self, plans: Sequence[TargetPlan[T, I, D]], work: RunContext
+    ) -> tuple[Sequence[TargetPlan[T, I, D]], ExceededLimit | None]:
+        """The plans of all targets, and the safety limit that they exceed together.
+
+        A target that is over a limit of its own, or of which nobody can tell, gives a plan without items that failed.
+
+        Raises:
+            Stopped: the process must not go on.
+        """
+        ...
+
+    def recover(
+        self, plan: TargetPlan[T, I, D], open_items: Sequence[Item], work: RunContext, *, may_touch: bool
+    ) -> Recovery:
+        """Find out what became of items that earlier runs of the target left open; the plan was made just before.
+
+        Args:
+            plan: of this run, whose lease is held.
+            open_items: of all earlier runs, oldest first; there are some.
+            work: of this run.
+            may_touch: the plan is going to be applied, so that what an earlier run began may be finished.
+
+        Raises:
+            Stopped: the run must not go on.
+        """
+        ...
+
+    def batches(self, plan: TargetPlan[T, I, D], work: RunContext) -> Sequence[Batch[I]]:
+        """The items of a plan in their order, each once; what a run keeps between batches is theirs (ADR 0027)."""
+        ...
+
+
+class ExceededLimit(Protocol):
+    """A safety limit that plans exceed."""
+
+    def refusal(self, digest: str) -> Refused:
+        """The error that names it, and the digest that would lift it once."""
+        ...

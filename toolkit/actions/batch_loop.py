@@ -1,0 +1,147 @@
+"""Doing what a plan says, and nothing else (DESIGN section 1): batch by batch, each written down before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic
+
+from toolkit.actions.action import Applied
+from toolkit.actions.model import INTERRUPTED, I, ItemResult, SkipReason
+from toolkit.ledger.runs.items import NewItem, SettledItem
+from toolkit.ledger.vocabulary import ItemState
+from toolkit.result import Outcome
+from toolkit.runs.errors import Stopped
+from toolkit.runs.recorder import RecordBatch
+from toolkit.threads import JOIN_SECONDS, WorkerPool
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import Batch
+    from toolkit.actions.guard import Guard
+    from toolkit.actions.progress import Progress
+    from toolkit.runs.run import ActiveRun
+
+_STATES = {
+    Outcome.DONE: ItemState.DONE,
+    Outcome.SKIPPED: ItemState.SKIPPED,
+    Outcome.FAILED: ItemState.FAILED,
+}
+
+
+def new_item(position: int, item: I) -> NewItem:
+    """An item that is about to be worked on, as ledger and audit file know it."""
+    return NewItem(position=position, kind=item.kind, path=item.uri, instance_key=item.instance_key)
+
+
+def settled_item(position: int, result: ItemResult[I]) -> SettledItem:
+    """What became of an item."""
+    return SettledItem(
+        position=position,
+        state=_STATES[result.outcome],
+        code=result.code or None,
+        message=result.message or None,
+    )
+
+
+@dataclass(kw_only=True)
+class BatchLoop(Generic[I]):
+    """Applies the batches of one target's plan.
+
+    A thread works on a batch while the calling one writes down what became of the batch before, and what the one after
+    is about to do. So nothing begins that is not written down, and hardly anything waits for the writing.
+
+    Attributes:
+        items: of the plan.
+        run: is told what is about to be done, and what was done.
+        guard: asked before anything is intended.
+        progress: told how many items are over.
+        results: what became of each item so far, and of what went with them.
+        notes: for the user.
+    """
+
+    items: Sequence[I]
+    run: ActiveRun
+    guard: Guard
+    progress: Progress
+    results: list[ItemResult[I]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def work(self, batches: Sequence[Batch[I]]) -> None:
+        """Apply all batches; after a stop the rest is left as it is."""
+        thread = WorkerPool(1, "feedctl-batch")
+        try:
+            self._work([batch for batch in batches if batch.positions], thread)
+        finally:
+            thread.shutdown()
+
+    def _work(self, batches: Sequence[Batch[I]], thread: WorkerPool) -> None:
+        pending = RecordBatch()
+        may_begin = self._record(self._with_next(pending, batches, 0))
+        for number, batch in enumerate(batches):
+            if not may_begin:
+                self._leave(batch)
+                continue
+            applying = thread.submit(self._applied, batch)
+            with ExitStack() as unfinished:
+                unfinished.callback(self._call_off, applying)
+                may_begin = self._record(self._with_next(pending, batches, number + 1))
+                pending = self._settled(batch, applying.result())
+                unfinished.pop_all()
+        self._record(pending)
+
+    def _call_off(self, applying: Future[Applied[I]]) -> None:
+        """What is under way must not begin anything more, since nobody would write it down."""
+        self.guard.stop(Stopped(reason="interrupted", interrupted=True))
+        wait([applying], JOIN_SECONDS)
+
+    def _applied(self, batch: Batch[I]) -> Applied[I]:
+        """What became of a batch; of one that lets a stop through nobody can tell, so that all of it stays open."""
+        try:
+            return batch.apply(self.progress.advance)
+        except Stopped as stopped:
+            self.guard.stop(stopped)
+            items = [self.items[at] for at in batch.positions]
+            results = (ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}") for item in items)
+            return Applied(results=tuple(results), open=frozenset(batch.positions))
+
+    def _with_next(self, step: RecordBatch, batches: Sequence[Batch[I]], number: int) -> RecordBatch:
+        if number >= len(batches):
+            return step
+        return replace(step, intended=[new_item(at, self.items[at]) for at in batches[number].positions])
+
+    def _record(self, step: RecordBatch) -> bool:
+        """Write a step down; False: what it intends must not begin, and is not written down as such.
+
+        What was written down as intended is applied, also when the run was stopped meanwhile: then nothing of it
+        begins, and that is written down as well. After the last effect nobody is asked: a run that was told to stop
+        when all was done has done it.
+        """
+        may_begin = bool(step.intended) and self.guard.may_begin()
+        written = step if may_begin else step.without_next
+        try:
+            if written.settled or written.intended or written.audit_only:
+                self.run.record(written)
+        except Stopped as stopped:
+            self.guard.stop(stopped)
+            return False
+        return may_begin
+
+    def _leave(self, batch: Batch[I]) -> None:
+        self.results.extend(ItemResult.skipped(self.items[at], SkipReason.STOPPED) for at in batch.positions)
+        self.progress.advance(len(batch.positions))
+
+    def _settled(self, batch: Batch[I], applied: Applied[I]) -> RecordBatch:
+        """What is open stays so in the ledger; the audit file has what is known of it now."""
+        settled: list[SettledItem] = []
+        is_open: list[tuple[NewItem, SettledItem]] = []
+        for position, result in zip(batch.positions, applied.results, strict=True):
+            item = settled_item(position, result)
+            if position in applied.open:
+                is_open.append((new_item(position, result.item), item))
+            else:
+                settled.append(item)
+        self.results.extend((*applied.results, *applied.beside))
+        self.notes.extend(applied.notes)
+        return RecordBatch(settled=settled, events=applied.events, audit_only=(*is_open, *applied.audit_only))

@@ -1,0 +1,187 @@
+"""What an action works on and what it decides: targets, items, plans, and the digest that names a plan."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, Protocol, TypeVar
+
+from toolkit.result import Outcome
+
+
+class Target(Protocol):
+    """What one run is about: one row and one set of leases in the ledger."""
+
+    @property
+    def entity(self) -> str:
+        """The feed or process."""
+        ...
+
+    @property
+    def cluster(self) -> str:
+        """Where."""
+        ...
+
+    @property
+    def counterpart(self) -> str:
+        """The other cluster of a copy; else empty."""
+        ...
+
+    @property
+    def instance_key(self) -> str:
+        """The instance; of an eviction the nominal time."""
+        ...
+
+
+class WorkItem(Protocol):
+    """What digest, ledger, audit file and rendering need of an item."""
+
+    @property
+    def kind(self) -> str:
+        """What it is about, in the action's words, for example ``instance:data``."""
+        ...
+
+    @property
+    def instance_key(self) -> str:
+        """The instance; empty when it is about none."""
+        ...
+
+    @property
+    def uri(self) -> str:
+        """Where its effect is."""
+        ...
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """All that names it: two plans with the same of them, in their order, are the same plan."""
+        ...
+
+
+T = TypeVar("T", bound=Target)
+"""Of targets."""
+I = TypeVar("I", bound=WorkItem)  # noqa: E741 - DESIGN section 10 names it so
+"""Of items."""
+D = TypeVar("D")
+"""Of what else an action's plan says."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoTarget:
+    """What was asked for and cannot be worked on, or need not be: its plan says why."""
+
+    entity: str
+    cluster: str
+    counterpart: str = ""
+    instance_key: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """Why a target could not be looked at, was refused, or was skipped; `code` is stable."""
+
+    code: str
+    message: str
+
+
+class SkipReason(StrEnum):
+    """Why an item of a plan was left on purpose, whatever the action; an action has more of its own."""
+
+    HELD = "held"
+    """It was put on hold since the plan was made."""
+    STOPPED = "stopped"
+    """The run was told to stop before it came to this item."""
+    REFUSED = "refused"
+    """A safety limit refused the run."""
+
+
+INTERRUPTED = "interrupted"
+"""The code of an item in whose middle the run was stopped."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemResult(Generic[I]):
+    """What became of one item.
+
+    Attributes:
+        code: stable, for programs: a reason for what was skipped, an error for what failed; else empty.
+        message: for people; may be empty.
+    """
+
+    item: I
+    outcome: Outcome
+    code: str = ""
+    message: str = ""
+
+    @classmethod
+    def planned(cls, item: I) -> ItemResult[I]:
+        """A dry run saw it."""
+        return cls(item=item, outcome=Outcome.PLANNED)
+
+    @classmethod
+    def done(cls, item: I) -> ItemResult[I]:
+        """Its effect happened."""
+        return cls(item=item, outcome=Outcome.DONE)
+
+    @classmethod
+    def skipped(cls, item: I, reason: str) -> ItemResult[I]:
+        """It was left on purpose."""
+        return cls(item=item, outcome=Outcome.SKIPPED, code=reason)
+
+    @classmethod
+    def failed(cls, item: I, code: str, message: str) -> ItemResult[I]:
+        """Its effect should have happened and did not."""
+        return cls(item=item, outcome=Outcome.FAILED, code=code, message=message)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TargetPlan(Generic[T, I, D]):
+    """What will happen to one target: exactly what a dry run shows, and exactly what is then done.
+
+    Attributes:
+        target: what it is about.
+        detail: what else the action says of it.
+        items: what is done, in this order.
+        unreadable: failures of the looking itself; part of the result, never of what is done.
+        notes: for the user.
+        failed: why nothing of this target is planned.
+        skipped: why it is none of this run's business now: suspended, or another run is at it.
+        waiting: what it needs and is not there yet.
+    """
+
+    target: T
+    detail: D
+    items: tuple[I, ...] = ()
+    unreadable: tuple[ItemResult[I], ...] = ()
+    notes: tuple[str, ...] = ()
+    failed: Problem | None = None
+    skipped: Problem | None = None
+    waiting: Problem | None = None
+
+    @property
+    def label(self) -> str:
+        """How messages name it."""
+        return f"{self.target.entity} on {self.target.cluster}" if self.target.cluster else self.target.entity
+
+    @property
+    def sort_key(self) -> tuple[str, str, str, str]:
+        """In which order results name targets."""
+        target = self.target
+        return (target.entity, target.cluster, target.counterpart, target.instance_key)
+
+
+def plan_digest(plans: Iterable[TargetPlan[T, I, D]]) -> str:
+    """Names a plan: SHA-256, in hexadecimal, over the instances of its targets and its items.
+
+    An eviction's instance is the nominal time: an approval that somebody left in a schedule is not good for the same
+    items on another day.
+    """
+    digest = hashlib.sha256()
+    for plan in plans:
+        if plan.items:
+            digest.update(f"{plan.target.instance_key}\n".encode())
+        for item in plan.items:
+            line = "\t".join(item.identity)
+            digest.update(f"{line}\n".encode(errors="surrogateescape"))
+    return digest.hexdigest()

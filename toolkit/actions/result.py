@@ -1,0 +1,137 @@
+"""What an action returns: typed outcomes, and a status derived from them (DESIGN section 2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeAlias
+
+from toolkit.actions.model import D, I, ItemResult, NoTarget, T, TargetPlan
+from toolkit.result import ExitCode, Outcome, Status, derive_status
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.config_source import SnapshotId
+    from toolkit.errors import Refused
+    from toolkit.runs.errors import Stopped
+    from toolkit.runs.recorder import RecordedRun
+
+AnyPlan: TypeAlias = TargetPlan[T, I, D] | TargetPlan[NoTarget, I, D]
+"""A plan for a target, or why there is none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActionRequest:
+    """What one run of an action is asked to do.
+
+    Attributes:
+        nominal_time: for which it acts.
+        dry_run: plan only.
+        approve: digest of the plan that may exceed the limits; None: none was approved.
+        environment: name, for the record.
+        snapshot: which state of the config repo was read, for the record.
+        tzdata: version of the time zone data, for the record.
+        ledger: its URL without password, for the record; None: none is used.
+        notes: what the user should know, for the record.
+        parallel: so many targets are at work at once.
+    """
+
+    nominal_time: datetime
+    dry_run: bool
+    approve: str | None
+    environment: str | None
+    snapshot: SnapshotId
+    tzdata: str
+    ledger: str | None = None
+    notes: tuple[str, ...] = ()
+    parallel: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TargetResult(Generic[T, I, D]):
+    """What became of one target: its plan, and its items with their outcomes.
+
+    Attributes:
+        run: that was recorded for it; None: there was none, as in a dry run.
+        stopped: why its run was ended before its time.
+    """
+
+    plan: AnyPlan[T, I, D]
+    items: tuple[ItemResult[I], ...] = ()
+    run: RecordedRun | None = None
+    stopped: Stopped | None = None
+
+    @property
+    def counts(self) -> Mapping[Outcome, int]:
+        """Items by outcome; every outcome is there."""
+        counted = Counter(result.outcome for result in self.items)
+        return {outcome: counted[outcome] for outcome in Outcome}
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """What counts for the status: the target as a whole when it failed or nothing was due, else its items.
+
+        Planning is what a dry run does, so that for it a planned item is a done one. A target that was skipped, or
+        waits, counts for nothing.
+        """
+        plan = self.plan
+        if plan.failed is not None or self.stopped is not None:
+            yield Outcome.FAILED
+        if plan.failed is not None or plan.skipped is not None or plan.waiting is not None:
+            return
+        worked_on = [result.outcome for result in self.items if result.outcome is not Outcome.SKIPPED]
+        for outcome in worked_on or [Outcome.DONE]:
+            yield Outcome.DONE if outcome is Outcome.PLANNED else outcome
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActionResult(Generic[T, I, D]):
+    """What a run of an action found and did.
+
+    Attributes:
+        action: its name.
+        request: what it was asked.
+        digest: of the plan.
+        targets: in the order of their names.
+        refusal: the safety limit that refused the run.
+        stopped: who or what ended the run before its time, for all of its targets that it had started.
+    """
+
+    action: str
+    request: ActionRequest
+    digest: str = ""
+    targets: tuple[TargetResult[T, I, D], ...] = ()
+    refusal: Refused | None = None
+    stopped: Stopped | None = None
+
+    @property
+    def items(self) -> Iterator[ItemResult[I]]:
+        """All items of all targets."""
+        return (result for target in self.targets for result in target.items)
+
+    @property
+    def status(self) -> Status:
+        """Derived from what happened, never counted by hand."""
+        if self.stopped is not None:
+            return self.stopped.status
+        if self.refusal is not None:
+            return Status.REFUSED
+        outcomes = [outcome for target in self.targets for outcome in target.outcomes()]
+        if Outcome.FAILED not in outcomes:
+            if any(target.plan.waiting is not None for target in self.targets):
+                return Status.NOT_YET
+            if self._are_all_skipped:
+                return Status.SKIPPED
+        return derive_status(outcomes)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Of the process."""
+        return self.status.exit_code if self.stopped is None else self.stopped.exit_code
+
+    @property
+    def _are_all_skipped(self) -> bool:
+        """Of the targets that the run could have looked at."""
+        skipped = [each.plan.skipped is not None for each in self.targets if not isinstance(each.plan.target, NoTarget)]
+        return bool(skipped) and all(skipped)

@@ -1,0 +1,194 @@
+"""An action from its targets to its result: start, plan, refuse, recover, apply, finish (DESIGN sections 1 and 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Generic
+
+from toolkit.actions.approval import refusal_of
+from toolkit.actions.model import D, I, ItemResult, NoTarget, Problem, T, TargetPlan, plan_digest
+from toolkit.actions.progress import NoProgress, Progress
+from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
+from toolkit.actions.target_run import TargetRun
+from toolkit.ledger.runs.rows import RunKey
+from toolkit.ledger.runs.starting import StartRequest
+from toolkit.runs.errors import Stopped
+from toolkit.runs.run import SkippedRun
+from toolkit.threads import WorkerPool
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import Action, ExceededLimit, RunContext
+    from toolkit.ledger.runs.rows import Origin
+    from toolkit.runs.run import Envelope
+    from toolkit.runs.stop import StopSignal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Targets(Generic[T, I, D]):
+    """What a run is about.
+
+    Attributes:
+        to_do: to be worked on.
+        settled: over before they begin, with the reason; reported beside the others.
+    """
+
+    to_do: tuple[T, ...]
+    settled: tuple[TargetPlan[NoTarget, I, D], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionRunner(Generic[T, I, D]):
+    """Runs an action over its targets.
+
+    Attributes:
+        action: what is done.
+        process: the stop signal of the process.
+        open_context: what one run works with; its argument is asked before each effect, or, in a dry run, while stores
+            are waited for.
+        origin_of: who works on an entity, and what was read for it.
+        progress: told how far the applying is.
+    """
+
+    action: Action[T, I, D]
+    process: StopSignal
+    open_context: Callable[[StopSignal], RunContext]
+    origin_of: Callable[[str], Origin]
+    progress: Progress = field(default_factory=NoProgress)
+
+    def preview(self, request: ActionRequest, targets: Targets[T, I, D]) -> ActionResult[T, I, D]:
+        """Plan, and touch nothing."""
+        blank: ActionResult[T, I, D] = ActionResult(action=self.action.name, request=request)
+        work = self.open_context(self.process)
+        try:
+            plans, exceeded = self._limited([self.action.plan(target, work) for target in targets.to_do], work)
+        except Stopped as stopped:
+            return replace(blank, stopped=stopped)
+        digest = plan_digest(plans)
+        results = [
+            TargetResult(plan=plan, items=(*map(ItemResult.planned, plan.items), *plan.unreadable)) for plan in plans
+        ]
+        refusal = refusal_of(digest, exceeded, request.approve)
+        return replace(blank, digest=digest, refusal=refusal, targets=_in_order(results, targets.settled))
+
+    def run(self, request: ActionRequest, targets: Targets[T, I, D], envelope: Envelope) -> ActionResult[T, I, D]:
+        """Take the leases, plan, and unless that is refused, do exactly what the plan says.
+
+        Raises:
+            Unavailable: the ledger cannot be used; nothing was touched.
+        """
+        blank: ActionResult[T, I, D] = ActionResult(action=self.action.name, request=request)
+        try:
+            with ExitStack() as stack:
+                runs, skipped = self._started(targets.to_do, envelope, stack)
+                return self._done(blank, runs, (*_in_order(skipped, targets.settled),))
+        except Stopped as stopped:
+            return replace(blank, stopped=stopped)
+
+    def _started(
+        self, targets: Sequence[T], envelope: Envelope, stack: ExitStack
+    ) -> tuple[list[TargetRun[T, I, D]], list[TargetResult[T, I, D]]]:
+        """A run for each target that nothing stands against; the others are skipped, by name."""
+        runs: list[TargetRun[T, I, D]] = []
+        skipped: list[TargetResult[T, I, D]] = []
+        requests = [self._start_request(target, envelope) for target in targets]
+        for target, started in zip(targets, envelope.start_all(requests, stack), strict=True):
+            if isinstance(started, SkippedRun):
+                problem = Problem(code=started.reason.code, message=str(started.reason))
+                plan = replace(self.action.blank_plan(target), skipped=problem)
+                skipped.append(TargetResult(plan=plan, run=started.recorded))
+                continue
+            work = self.open_context(started)
+            work.guard.conditions = self.action.conditions(target, work)
+            runs.append(TargetRun(action=self.action, target=target, run=started, work=work, progress=self.progress))
+        return runs, skipped
+
+    def _start_request(self, target: T, envelope: Envelope) -> StartRequest:
+        key = RunKey(
+            life_cycle=self.action.life_cycle,
+            entity=target.entity,
+            cluster=target.cluster,
+            counterpart=target.counterpart,
+            instance_key=target.instance_key,
+        )
+        return StartRequest(
+            key=key,
+            origin=self.origin_of(target.entity),
+            leases=self.action.leases(target),
+            lease_seconds=envelope.lease_seconds,
+        )
+
+    def _done(
+        self, blank: ActionResult[T, I, D], runs: Sequence[TargetRun[T, I, D]], over: Sequence[TargetResult[T, I, D]]
+    ) -> ActionResult[T, I, D]:
+        request = blank.request
+        _each(runs, lambda run: run.make_plan(), request.parallel)
+        by_target = {run.plan.sort_key: run for run in runs}
+        plans, exceeded = self._limited([run.plan for run in runs], self.open_context(self.process))
+        for plan in plans:
+            by_target[plan.sort_key].plan = plan
+        digest = plan_digest(plans)
+        refusal = refusal_of(digest, exceeded, request.approve)
+        _each(runs, lambda run: run.recover(may_touch=refusal is None), request.parallel)
+        if refusal is None:
+            self._apply(runs, request.parallel)
+        for run in runs:
+            run.finish(refusal)
+        results = _in_order((*over, *(run.result for run in runs)), ())
+        return replace(blank, digest=digest, refusal=refusal, stopped=_ending(runs), targets=results)
+
+    def _limited(
+        self, plans: Sequence[TargetPlan[T, I, D]], work: RunContext
+    ) -> tuple[Sequence[TargetPlan[T, I, D]], ExceededLimit | None]:
+        return self.action.limit(sorted(plans, key=lambda plan: plan.sort_key), work)
+
+    def _apply(self, runs: Sequence[TargetRun[T, I, D]], parallel: int) -> None:
+        """Each run gives its leases back as soon as it is done."""
+
+        def apply(run: TargetRun[T, I, D]) -> None:
+            run.apply()
+            run.finish()
+            if run.stopped is not None and run.stopped.ends_process:
+                for each in runs:
+                    each.stop(run.stopped)
+
+        self.progress.begin(sum(len(run.plan.items) for run in runs))
+        try:
+            _each(runs, apply, parallel)
+        finally:
+            self.progress.end()
+
+
+def _each(runs: Sequence[TargetRun[T, I, D]], work: Callable[[TargetRun[T, I, D]], None], parallel: int) -> None:
+    """One after the other, or so many at once."""
+    pool = WorkerPool(parallel, "feedctl-target")
+    with ExitStack() as unfinished:
+        unfinished.callback(pool.shutdown)
+        unfinished.callback(_stop, runs)
+        pool.run_all(work, runs, on_interrupt=partial(_stop, runs))
+        unfinished.pop_all()
+    pool.shutdown()
+
+
+def _stop(runs: Iterable[TargetRun[T, I, D]]) -> None:
+    """Something has gone wrong, or somebody pressed Ctrl-C twice: nothing of any target may begin any more."""
+    for run in runs:
+        run.stop(Stopped(reason="interrupted", interrupted=True))
+
+
+def _in_order(
+    results: Iterable[TargetResult[T, I, D]], settled: Iterable[TargetPlan[NoTarget, I, D]]
+) -> tuple[TargetResult[T, I, D], ...]:
+    over: list[TargetResult[T, I, D]] = [TargetResult(plan=plan) for plan in settled]
+    return tuple(sorted((*over, *results), key=lambda each: each.plan.sort_key))
+
+
+def _ending(runs: Sequence[TargetRun[T, I, D]]) -> Stopped | None:
+    """What ended the run as a whole: the process was told to stop, or every single run of it was."""
+    stops = [run.stopped for run in runs if run.stopped is not None]
+    for stopped in stops:
+        if stopped.ends_process:
+            return stopped
+    return stops[0] if stops and len(stops) == len(runs) else None

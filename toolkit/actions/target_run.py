@@ -1,0 +1,163 @@
+"""The run of one target whose leases are held: planned, recovered, applied, and told to its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic
+
+from toolkit.actions.batch_loop import BatchLoop
+from toolkit.actions.model import D, I, ItemResult, Problem, SkipReason, T, TargetPlan
+from toolkit.actions.result import TargetResult
+from toolkit.ledger.vocabulary import RunStatus
+from toolkit.result import ExitCode, Outcome, derive_status
+from toolkit.runs.errors import Stopped
+from toolkit.runs.recorder import RunOutcome
+from toolkit.runs.run import SUCCEEDED, outcome_of
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import Action, RunContext
+    from toolkit.actions.progress import Progress
+    from toolkit.errors import Refused
+    from toolkit.runs.run import ActiveRun
+
+_NOTES = 3
+_TRIES = 3
+
+
+@dataclass(kw_only=True)
+class TargetRun(Generic[T, I, D]):
+    """Works on a target; used by one thread at a time, except for `stop`.
+
+    Attributes:
+        action: what is done.
+        target: with what.
+        run: in the ledger.
+        work: what the run works with.
+        progress: told how many items are over.
+        stopped: why it was ended before its time, if it was.
+        plan: what it does; set by `make_plan`.
+    """
+
+    action: Action[T, I, D]
+    target: T
+    run: ActiveRun
+    work: RunContext
+    progress: Progress
+    stopped: Stopped | None = None
+    plan: TargetPlan[T, I, D] = field(init=False)
+    _is_over: bool = field(default=False, init=False)
+    _results: Sequence[ItemResult[I]] = field(default=(), init=False)
+
+    def make_plan(self) -> None:
+        """Look and decide.
+
+        Raises:
+            Stopped: the whole process must stop; a run that stops alone has a plan that says so.
+        """
+        try:
+            self.plan = self.action.plan(self.target, self.work)
+        except Stopped as stopped:
+            if stopped.ends_process:
+                raise
+            self.stop(stopped)
+            problem = Problem(code=stopped.code, message=str(stopped))
+            self.plan = replace(self.action.blank_plan(self.target), failed=problem)
+
+    def recover(self, *, may_touch: bool) -> None:
+        """Settle what earlier runs left open; after the plan, which knows what is still there.
+
+        Args:
+            may_touch: the plan is going to be applied.
+        """
+        if self.stopped is not None or self.plan.failed is not None:
+            return
+        try:
+            self._note(self._recovered(may_touch=may_touch))
+        except Stopped as stopped:
+            self.stop(stopped)
+
+    def _recovered(self, *, may_touch: bool) -> tuple[str, ...]:
+        """Notes for the user; somebody else may settle the same items at the same time, so it is tried again."""
+        for _ in range(_TRIES):
+            open_items = self.run.left_over()
+            if not open_items:
+                return ()
+            recovery = self.action.recover(self.plan, open_items, self.work, may_touch=may_touch)
+            if not recovery.settled:
+                return ()
+            if self.run.settle_left_over(recovery.settled):
+                return recovery.notes
+        return ("what an earlier run had begun is being recorded by somebody else; the next run looks again",)
+
+    def apply(self) -> None:
+        """Do what the plan says."""
+        guard = self.work.guard
+        if self.stopped is not None:
+            guard.stop(self.stopped)
+        loop = BatchLoop(items=self.plan.items, run=self.run, guard=guard, progress=self.progress)
+        try:
+            loop.work(self.action.batches(self.plan, self.work))
+        finally:
+            self._results, self.stopped = loop.results, guard.stopped
+        self._note(tuple(_shortened(loop.notes)))
+
+    def stop(self, stopped: Stopped) -> None:
+        """Nothing of this target may begin any more; one that is over stays as it is. Safe from any thread."""
+        if self._is_over:
+            return
+        self.stopped = self.stopped or stopped
+        self.work.guard.stop(stopped)
+
+    def finish(self, refusal: Refused | None = None) -> None:
+        """End the run, and give its leases back; what was ended before stays as it is."""
+        if self._is_over:
+            return
+        self._is_over = True
+        if refusal is not None:
+            self._results = [ItemResult.skipped(item, SkipReason.REFUSED) for item in self.plan.items]
+        self.run.finish(_outcome_of(self.result, refusal))
+        self.work.close()
+
+    @property
+    def result(self) -> TargetResult[T, I, D]:
+        """What became of the target."""
+        items = (*self._results, *self.plan.unreadable)
+        return TargetResult(plan=self.plan, items=items, run=self.run.recorded, stopped=self.stopped)
+
+    def _note(self, notes: tuple[str, ...]) -> None:
+        if notes:
+            self.plan = replace(self.plan, notes=(*self.plan.notes, *notes))
+
+
+def _shortened(notes: Sequence[str]) -> Iterator[str]:
+    """The first few notes, and how many there are more."""
+    yield from notes[:_NOTES]
+    if len(notes) > _NOTES:
+        yield f"and {len(notes) - _NOTES} more like these"
+
+
+def _outcome_of(result: TargetResult[T, I, D], refusal: Refused | None) -> RunOutcome:
+    """How the run of a target ends."""
+    if result.stopped is not None:
+        return outcome_of(result.stopped)
+    if refusal is not None:
+        return RunOutcome(status=RunStatus.FAILED, reason=str(refusal), exit_code=ExitCode.REFUSED.value)
+    if result.plan.waiting is not None:
+        return RunOutcome(status=RunStatus.FAILED, reason=_said(result.plan.waiting), exit_code=ExitCode.NOT_YET.value)
+    failed = [each for each in result.items if each.outcome is Outcome.FAILED]
+    if result.plan.failed is None and not failed:
+        return SUCCEEDED
+    exit_code = derive_status(result.outcomes()).exit_code.value
+    return RunOutcome(status=RunStatus.FAILED, reason=_why(result, failed), exit_code=exit_code)
+
+
+def _why(result: TargetResult[T, I, D], failed: Sequence[ItemResult[I]]) -> str:
+    if result.plan.failed is not None:
+        return _said(result.plan.failed)
+    first = failed[0]
+    return f"{len(failed)} of {len(result.items)} items failed, the first: {first.item.uri}: {first.code}"
+
+
+def _said(problem: Problem) -> str:
+    return f"{problem.code}: {problem.message}"

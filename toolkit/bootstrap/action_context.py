@@ -1,0 +1,245 @@
+"""What the run of any action is put together from: repo, ledger, stores, executors, envelope (DESIGN section 10)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Generic
+
+from toolkit.actions.action import Action, RunContext
+from toolkit.actions.approval import refuse_future
+from toolkit.actions.choosing import EntitySelection, EntitySelector
+from toolkit.actions.guard import Guard
+from toolkit.actions.model import D, I, T
+from toolkit.actions.result import ActionRequest, ActionResult
+from toolkit.actions.runner import ActionRunner, Targets
+from toolkit.bootstrap.config import open_config
+from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
+from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
+from toolkit.bootstrap.ledgers import audit_place
+from toolkit.bootstrap.storages import StoreChoice
+from toolkit.config_source import Snapshot, require_age
+from toolkit.el.zones import ZONE_DATA
+from toolkit.entities.loader import load
+from toolkit.entities.not_implemented import Area, not_implemented
+from toolkit.entities.repository import Repository
+from toolkit.entities.source_files import REPO_FILE
+from toolkit.ledger.registry.registration import entity_digest
+from toolkit.runs.recorder import origin_here
+from toolkit.runs.run import ActiveRun
+from toolkit.runs.spark_submit import gateway_port
+from toolkit.runs.stop import StopSignal
+from toolkit.storage.bound import SharedStores
+from toolkit.transfer.executors import Executors, executors
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.actions.progress import Progress
+    from toolkit.clock import Clock
+    from toolkit.entities import Cluster, Feed
+    from toolkit.ledger.runs.rows import Origin
+    from toolkit.transfer.port import ExecutorPool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActionOptions:
+    """What the user asked of a run, whatever the action.
+
+    Attributes:
+        selection: which entities on which cluster.
+        config_repo: as for `open_config`.
+        environment: name; None: the repo's default.
+        nominal_time: for which the run acts.
+        dry_run: plan only, with storage and ledger opened for reading.
+        approve: digest of a plan that may exceed the limits.
+        allow_dirty: act on a checkout with uncommitted changes.
+        no_ledger: act without the ledger.
+        parallel: so many targets are at work at once.
+    """
+
+    selection: EntitySelection
+    config_repo: str | None
+    environment: str | None
+    nominal_time: datetime
+    dry_run: bool
+    approve: str | None
+    allow_dirty: bool
+    no_ledger: bool = False
+    parallel: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wired(Generic[T, I, D]):
+    """An action, and what its run is about."""
+
+    action: Action[T, I, D]
+    targets: Targets[T, I, D]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionContext:
+    """What an action may be wired from.
+
+    Attributes:
+        options: what the user asked.
+        snapshot: the config repo as it was read.
+        repository: its entities.
+        process: the stop signal of the process.
+        use: the ledger.
+        executors: those of this process; None: it is a dry run.
+    """
+
+    options: ActionOptions
+    snapshot: Snapshot
+    repository: Repository
+    process: StopSignal
+    use: LedgerUse
+    executors: Executors | None
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[Feed, Cluster], ...]:
+        """The feeds that the user chose, each with its cluster."""
+        repository = self.repository
+        selector = EntitySelector(
+            feeds=repository.feeds, clusters=repository.clusters, environment=repository.environment
+        )
+        return selector.choose(self.options.selection)
+
+    @cached_property
+    def holds(self) -> LedgerHolds:
+        """Those that were added by command, as they are now."""
+        return self.use.holds()
+
+    @cached_property
+    def choice(self) -> StoreChoice:
+        """Who says how stores are reached; the feeds without an own interest in theirs say nothing."""
+        environment, clusters = self.repository.environment, self.repository.clusters.values()
+        return StoreChoice(
+            clusters=tuple({cluster.name: cluster for _, cluster in self.pairs}.values()),
+            others=[each for each in clusters if environment is None or environment.allows(each.name)],
+            pairs=[pair for pair in self.pairs if pair[0].cluster(pair[1].name).retention is not None],
+            trusted_links=self.repository.settings.trusted_links,
+        )
+
+    @cached_property
+    def stores(self) -> SharedStores:
+        """What all runs share of the stores."""
+        return self.choice.shared(self.repository.settings.delete_rate)
+
+    def open(self, run: StopSignal) -> RunContext:
+        """What one run works with; of a dry run, and of no run at all, no effect passes."""
+        guard = Guard(run=run)
+        is_run = isinstance(run, ActiveRun)
+        bound = self.stores.bound(guard.check if is_run else run.check, read_only=not is_run)
+        context = RunContext(
+            stores=bound.of,
+            guard=guard,
+            pool=bound.pool,
+            rate=self.stores.rate_of,
+            turn=bound.turn,
+            close=bound.close,
+        )
+        if not isinstance(run, ActiveRun):
+            return context
+        return replace(
+            context,
+            executors=self._open_executors,
+            seconds_left=run.deadline.seconds_left,
+            check_remote=run.check_without_rest,
+        )
+
+    @property
+    def _open_executors(self) -> Callable[[], ExecutorPool] | None:
+        """A driver that spark-submit did not start has no executors."""
+        return None if self.executors is None or gateway_port(os.environ) is None else self.executors.open
+
+
+def run_action(
+    options: ActionOptions,
+    clock: Clock,
+    process: StopSignal,
+    progress: Progress,
+    wire: Callable[[ActionContext], Wired[T, I, D]],
+    area: Area,
+) -> ActionResult[T, I, D]:
+    """The run of an action, from the options to the result.
+
+    Args:
+        options: what the user asked for.
+        clock: tells the wall-clock time.
+        process: asked before each effect.
+        progress: told how far the work is.
+        wire: puts the action and its targets together.
+        area: of settings that the action has to understand.
+
+    Raises:
+        InvalidInput: a future time, an unusable config repo, unknown names, values that do not exist yet, no ledger.
+        Unavailable: the ledger or the audit file cannot be used.
+    """
+    with ExitStack() as stack:
+        context = _opened(options, clock, process, area, stack)
+        wired = wire(context)
+        runner = ActionRunner(
+            action=wired.action,
+            process=process,
+            open_context=context.open,
+            origin_of=partial(_origin, context),
+            progress=progress,
+        )
+        if options.dry_run:
+            return runner.preview(_request(context), wired.targets)
+        enveloped = Enveloped(
+            name=wired.action.name,
+            ledger=context.use.ledger,
+            audit=audit_place(context.snapshot, context.repository.settings),
+            process=process,
+            clock=clock,
+        )
+        return runner.run(_request(context), wired.targets, stack.enter_context(opened_envelope(enveloped)))
+
+
+def _opened(options: ActionOptions, clock: Clock, process: StopSignal, area: Area, stack: ExitStack) -> ActionContext:
+    """Everything that has to be right before any store is asked; `stack` closes it."""
+    refuse_future(options.nominal_time, clock.now())
+    mutates = not options.dry_run
+    snapshot = open_config(options.config_repo, for_mutation=mutates, allow_dirty=options.allow_dirty)
+    repository = load(snapshot, options.environment)
+    settings = repository.settings
+    for value in not_implemented(settings, area):
+        raise value.error(where=REPO_FILE)
+    if mutates:
+        require_age(snapshot.id, settings.max_age, clock.now())
+    machines = stack.enter_context(executors(os.environ, check=process.check))
+    use = stack.enter_context(ledger_in_use(snapshot, settings, for_mutation=mutates, no_ledger=options.no_ledger))
+    return ActionContext(
+        options=options,
+        snapshot=snapshot,
+        repository=repository,
+        process=process,
+        use=use,
+        executors=machines if mutates else None,
+    )
+
+
+def _origin(context: ActionContext, entity: str) -> Origin:
+    digest = entity_digest(context.repository, entity)
+    return origin_here(os.environ, snapshot=str(context.snapshot.id), digest=digest)
+
+
+def _request(context: ActionContext) -> ActionRequest:
+    environment, options = context.repository.environment, context.options
+    return ActionRequest(
+        nominal_time=options.nominal_time,
+        dry_run=options.dry_run,
+        approve=options.approve,
+        environment=None if environment is None else environment.name,
+        snapshot=context.snapshot.id,
+        tzdata=ZONE_DATA,
+        ledger=context.use.place,
+        notes=context.use.notes,
+        parallel=options.parallel,
+    )

@@ -1,0 +1,54 @@
+"""A retention run, wired."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.entities.not_implemented import Area
+from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.retention import FeedTarget, PlanItem, Resolver, RetentionAction, RetentionDetail, SharedDataIndex
+from toolkit.storage import RealPlaces
+
+if TYPE_CHECKING:
+    from toolkit.actions.progress import Progress
+    from toolkit.clock import Clock
+    from toolkit.retention import RetentionResult
+    from toolkit.runs.stop import StopSignal
+
+
+def evict(options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress) -> RetentionResult:
+    """A retention run, from the options to the result; arguments and errors are those of `run_action`."""
+    return run_action(options, clock, process, progress, _wire, Area.RETENTION)
+
+
+def _wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]:
+    repository, options = context.repository, context.options
+    limits = repository.settings.max_delete
+    resolver = Resolver(
+        nominal_time=options.nominal_time,
+        keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
+        holds=(*repository.holds, *context.holds.as_entities),
+        storage=context.open(context.process).stores,
+        shared_data=SharedDataIndex(
+            feeds=tuple(repository.feeds.values()),
+            clusters=tuple(repository.clusters.values()),
+            real=RealPlaces().of,
+        ),
+    )
+    targets = resolver.resolve(context.pairs, must_all_work=bool(options.selection.names))
+    if options.dry_run:
+        targets = replace(targets, to_do=tuple(_with_obstacle(target, context) for target in targets.to_do))
+    action = RetentionAction(
+        limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
+        spec_of=context.choice.spec_of,
+        new_holds=context.holds,
+        executors_above=repository.settings.executors_above,
+    )
+    return Wired(action=action, targets=targets)
+
+
+def _with_obstacle(target: FeedTarget, context: ActionContext) -> FeedTarget:
+    obstacle = context.use.obstacle(target.feed, target.cluster)
+    return target if obstacle is None else replace(target, notes=(*target.notes, f"would be skipped: {obstacle}"))

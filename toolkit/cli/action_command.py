@@ -1,0 +1,152 @@
+"""What the commands of all actions do between their options and their exit code."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeAlias
+
+from toolkit.actions.model import D, I, T
+from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.cli.boundary import exit_code_of, status_of
+from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
+from toolkit.cli.streams import Keeps, print_result, say
+from toolkit.clock import Clock, SystemClock
+from toolkit.el import ElError, parse_instant
+from toolkit.errors import FeedctlError, InvalidInput
+from toolkit.rendering.action_result import ActionView, failure_text, rendered
+from toolkit.rendering.progress import LoggedProgress
+from toolkit.rendering.tables import ResultFormat
+from toolkit.runs.stop import StopSignal, watched_signals
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.actions.progress import Progress
+    from toolkit.actions.result import ActionResult
+
+Run: TypeAlias = "Callable[[ActionOptions, Clock, StopSignal, Progress], ActionResult[T, I, D]]"
+"""An action, wired; see `toolkit.bootstrap`."""
+
+
+class BadTime(InvalidInput):
+    """A nominal time that is no instant.
+
+    Args:
+        why: what is wrong with it, with the text itself.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(f"--time {why}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActionCommand(Generic[T, I, D]):
+    """The command of an action.
+
+    Attributes:
+        name: of the action.
+        run: the action.
+        view: how its results are shown.
+        form: of what is printed.
+        file: gets the JSON form as well; None: nothing is written.
+    """
+
+    name: str
+    run: Run[T, I, D]
+    view: ActionView[T, I, D]
+    form: ResultFormat
+    file: ResultFile | None
+
+    def execute(self, options: ActionOptions) -> int:
+        """Run, deliver the result, and tell the exit code.
+
+        Raises:
+            FeedctlError: the run ended before it had a result.
+        """
+        with watched_signals(os.environ) as line:
+            result = self.run(options, SystemClock(), line, _progress(self.name, self.form))
+            self._deliver(result)
+            for message in _messages(result):
+                say(f"feedctl: {message}")
+        return result.exit_code
+
+    @contextmanager
+    def failures_delivered(self) -> Iterator[None]:
+        """Deliver an error of the body in the form that was asked for, then let it go on."""
+        try:
+            yield
+        except ResultFileNotWritten:
+            raise
+        except FeedctlError as error:
+            self._deliver_failure(error)
+            raise
+
+    def _deliver(self, result: ActionResult[T, I, D]) -> None:
+        """That a killed run was killed matters more than a result file that could not be written."""
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        is_styled = self.form is ResultFormat.TEXT and width is not None
+        print_result(rendered(result, self.view, self.form, width), Keeps.STYLES if is_styled else Keeps.NOTHING)
+        if self.file is None:
+            return
+        try:
+            self.file.write(rendered(result, self.view, ResultFormat.JSON, None))
+        except FeedctlError as error:
+            if result.stopped is None:
+                raise
+            say(f"feedctl: {error}")
+
+    def _deliver_failure(self, error: FeedctlError) -> None:
+        """Report a run that ended before it had a result; text is for people, who get the message alone."""
+        status, code = status_of(error).value, exit_code_of(error).value
+        text = failure_text(self.name, self.view.targets, error, status=status, exit_code=code)
+        if self.form is not ResultFormat.TEXT:
+            print_result([text])
+        if self.file is not None:
+            self.file.write([text])
+
+
+def result_file_of(text: str | None, config_repo: str | None, env: str | None) -> ResultFile | None:
+    """The file of `--result-file`; the arguments are those of `ResultFile.parse`.
+
+    Raises:
+        InvalidInput: it cannot be written.
+        Unavailable: its store does not answer.
+    """
+    return None if text is None else ResultFile.parse(text, config_repo, env)
+
+
+def nominal_time_of(text: str) -> datetime:
+    """The nominal time.
+
+    Raises:
+        BadTime: the text is no instant.
+    """
+    try:
+        return parse_instant(text)
+    except ElError as error:
+        raise BadTime(why=str(error)) from error
+
+
+def _messages(result: ActionResult[T, I, D]) -> Iterator[str]:
+    """What whoever looks at the errors alone should know."""
+    ending = result.stopped or result.refusal
+    if ending is not None:
+        yield str(ending)
+    for target in result.targets:
+        if target.plan.skipped is not None:
+            yield f"{target.plan.label} was skipped: {target.plan.skipped.message}"
+
+
+def _progress(what: str, form: ResultFormat) -> Progress:
+    """A bar, when a person looks at the errors of a run whose result is for people; else lines in the log."""
+    if form is not ResultFormat.TEXT or not sys.stderr.isatty():
+        return LoggedProgress(what=what)
+    from toolkit.rendering.terminal_progress import TerminalProgress
+
+    return TerminalProgress(what=what)

@@ -1,0 +1,49 @@
+"""The options that the entrypoints of all actions share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toolkit.rendering.tables import ResultFormat
+
+Feeds = Annotated[list[str] | None, typer.Option("--feed", metavar="NAME", help="A feed; may be given more than once.")]
+All = Annotated[bool, typer.Option("--all", help="All feeds of the config repo.")]
+Groups = Annotated[
+    list[str] | None, typer.Option("--group", metavar="NAME", help="Feeds in this group (in all of them).")
+]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="KEY=VALUE", help="Feeds with this tag (with all of them).")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="NAME", help="Needed when environment and feed leave more than one."),
+]
+Time = Annotated[
+    str,
+    typer.Option(
+        "--time", metavar="INSTANT", help="The nominal time, for example 2026-03-01T06:40Z; never the future."
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and touch nothing.")]
+Approve = Annotated[
+    str | None, typer.Option("--approve", metavar="DIGEST", help="Accept exactly this plan, over max_delete too.")
+]
+AllowDirty = Annotated[bool, typer.Option("--allow-dirty", help="Act on a checkout with uncommitted changes.")]
+NoLedger = Annotated[
+    bool,
+    typer.Option(
+        "--no-ledger",
+        help="Act without the ledger: no lease, no record but the audit file, no holds of `feedctl hold`.",
+    ),
+]
+OutputAs = Annotated[ResultFormat, typer.Option("--output", help="How to print the result.")]
+ResultFileAt = Annotated[
+    str | None,
+    typer.Option(
+        "--result-file",
+        metavar="PATH|URI",
+        help="Write the JSON result to this file as well, on any store, atomically.",
+    ),
+]

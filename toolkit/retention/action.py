@@ -1,0 +1,255 @@
+"""Retention as an action of the kernel: what it lists, what it decides and what it does (DESIGN sections 7 and 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import Applied, Recovery, RunContext
+from toolkit.actions.batch_loop import new_item, settled_item
+from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
+from toolkit.actions.model import ItemResult
+from toolkit.ledger.runs.items import NewItem, SettledItem
+from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.vocabulary import ItemState, LifeCycle
+from toolkit.result import Outcome
+from toolkit.retention.batches import BatchPlan, DeleteMethod, DeleteUnit, UnitBatch
+from toolkit.retention.delete import BulkDelete, SingleDelete, UnitRemoved
+from toolkit.retention.delete_remote import EXECUTOR_BATCH, RemoteDelete
+from toolkit.retention.delete_tree import TreeDelete
+from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for
+from toolkit.retention.plan import StayReason
+from toolkit.retention.planner import Planner, TooMuchToDelete, blank_plan
+from toolkit.retention.records import InstanceEvents, recovered
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.ledger.events import NewEvent
+    from toolkit.ledger.runs.items import Item
+    from toolkit.planning.delete_limits import DeleteLimits, Excess
+    from toolkit.retention.plan import FeedPlan, PlanItem
+    from toolkit.retention.targets import FeedTarget
+    from toolkit.storage import StorageSpec
+    from toolkit.threads import WorkerPool
+
+NAME = "retention"
+
+_DIVIDED_ELSEWHERE = frozenset({DeleteMethod.BULK, DeleteMethod.REMOTE})
+"""These have threads or machines of their own, so that one at a time is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExceededDeleteLimit:
+    """An `ExceededLimit` of `max_delete`."""
+
+    excess: Excess
+
+    def refusal(self, digest: str) -> TooMuchToDelete:
+        """See `ExceededLimit.refusal`."""
+        return TooMuchToDelete(excess=self.excess, digest=digest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetentionAction:
+    """Evicts the old instances of feeds; see `Action`.
+
+    Attributes:
+        limits: of a run over all its feeds.
+        new_holds: that were added since the run read the holds.
+        spec_of: how the store that a path is on is opened anywhere.
+        executors_above: evictions of more instances than this, on a store without directories, go to executors.
+    """
+
+    limits: DeleteLimits
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+    new_holds: NewHolds = field(default_factory=NoNewHolds)
+    executors_above: int = 0
+    name: str = NAME
+    life_cycle: LifeCycle = LifeCycle.EVICTION
+
+    def leases(self, target: FeedTarget) -> tuple[Wanted, ...]:
+        """See `Action.leases`: one eviction of a feed at a time, whatever its nominal time."""
+        return (Wanted(resource=f"evict/{target.feed}/{target.cluster}"),)
+
+    def conditions(self, target: FeedTarget, work: RunContext) -> tuple[HoldWatch, ...]:
+        """See `Action.conditions`."""
+        pairs = ((target.feed, target.cluster), *target.neighbours)
+        return (HoldWatch(bases=target.data_bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
+
+    def blank_plan(self, target: FeedTarget) -> FeedPlan:
+        """See `Action.blank_plan`."""
+        return blank_plan(target)
+
+    def plan(self, target: FeedTarget, work: RunContext) -> FeedPlan:
+        """See `Action.plan`."""
+        return Planner(storage=work.stores, check=work.guard.run.check).plan(target)
+
+    def limit(
+        self, plans: Sequence[FeedPlan], work: RunContext
+    ) -> tuple[Sequence[FeedPlan], ExceededDeleteLimit | None]:
+        """See `Action.limit`."""
+        limited, excess = Planner(storage=work.stores, check=work.guard.run.check).limited(plans, self.limits)
+        return limited, None if excess is None else ExceededDeleteLimit(excess)
+
+    def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+        """See `Action.recover`; nothing has to be finished: the walk finds what a killed removal left aside."""
+        del may_touch
+        return recovered(plan, open_items, work.stores)
+
+    def batches(self, plan: FeedPlan, work: RunContext) -> tuple[_EvictionBatch, ...]:
+        """See `Action.batches`."""
+        remote = self._remote(plan, work)
+        divided = BatchPlan(
+            items=plan.items,
+            subtrees=plan.detail.subtrees,
+            capabilities=lambda path: work.stores(path).capabilities,
+            rate=work.rate,
+            remote=None if remote is None else EXECUTOR_BATCH,
+        )
+        eviction = _Eviction(plan=plan, work=work, remote=remote)
+        return tuple(_EvictionBatch(eviction=eviction, batch=batch) for batch in divided.batches())
+
+    def _remote(self, plan: FeedPlan, work: RunContext) -> RemoteDelete | None:
+        """None: there are no executors, or too little is planned."""
+        if work.executors is None:
+            return None
+        planned = sum(not work.stores(item.base).capabilities.directories for item in plan.items)
+        if planned <= self.executors_above:
+            return None
+        first = plan.target.availability_flag
+        return RemoteDelete(work=work, open_executors=work.executors, first=first, spec_of=self.spec_of)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _EvictionBatch:
+    """See `Batch`."""
+
+    eviction: _Eviction
+    batch: UnitBatch
+
+    @property
+    def positions(self) -> range:
+        """See `Batch.positions`."""
+        return self.batch.positions
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[PlanItem]:
+        """See `Batch.apply`."""
+        return self.eviction.apply(self.batch, advance)
+
+
+@dataclass(kw_only=True)
+class _Eviction:
+    """The eviction of one feed: what one batch leaves to the next ones."""
+
+    plan: FeedPlan
+    work: RunContext
+    remote: RemoteDelete | None
+    _parents: ParentQueue = field(init=False)
+    _events: InstanceEvents = field(init=False)
+    _single: SingleDelete = field(init=False)
+    _tree: TreeDelete = field(init=False)
+    _bulk: BulkDelete = field(init=False)
+
+    def __post_init__(self) -> None:
+        storage, guard = self.work.stores, self.work.guard
+        self._parents, self._events = ParentQueue(self.plan.items), InstanceEvents(self.plan.items)
+        self._single = SingleDelete(storage=storage, guard=guard)
+        self._tree = TreeDelete(storage=storage, guard=guard, turn=self.work.turn, single=self._single)
+        self._bulk = BulkDelete(storage=storage, guard=guard, first=self.plan.target.availability_flag)
+
+    def apply(self, batch: UnitBatch, advance: Callable[[int], None]) -> Applied[PlanItem]:
+        """Remove the units of a batch, then the directories that they were the last in."""
+        done: dict[int, UnitRemoved] = {}
+
+        def remove(unit: DeleteUnit) -> None:
+            done[unit.positions.start] = self._removed(unit)
+            advance(len(unit.positions))
+
+        pool = self.work.pool(self.plan.items[batch.positions.start].base)
+        is_divided = any(unit.method in _DIVIDED_ELSEWHERE for unit in batch.units)
+        pool.run_all(remove, batch.units, at_once=1 if is_divided else None)
+        outcome = _Outcome(parents=self._parents, events=self._events)
+        for unit in batch.units:
+            outcome.add(unit, done[unit.positions.start])
+        return outcome.applied(self._without_parents(outcome.chains, pool))
+
+    def _removed(self, unit: DeleteUnit) -> UnitRemoved:
+        items = self.plan.items[unit.positions.start : unit.positions.stop]
+        if unit.method is DeleteMethod.SUBTREE and unit.root is not None:
+            return self._tree.remove(unit.root, items)
+        if unit.method is DeleteMethod.BULK:
+            return UnitRemoved(self._bulk.remove(items))
+        if unit.method is DeleteMethod.REMOTE and self.remote is not None:
+            return self.remote.remove(items)
+        if unit.method is DeleteMethod.TOGETHER:
+            return UnitRemoved(self._single.remove_together(items))
+        return UnitRemoved([self._single.remove(item) for item in items])
+
+    def _without_parents(self, chains: Sequence[ParentChain], pool: WorkerPool) -> Sequence[ParentChain]:
+        EmptyParents(storage=self.work.stores, guard=self.work.guard, pool=pool).remove(chains)
+        return chains
+
+
+@dataclass(kw_only=True)
+class _Outcome:
+    """What became of a batch, put together unit by unit."""
+
+    parents: ParentQueue
+    events: InstanceEvents
+    chains: list[ParentChain] = field(default_factory=list)
+    _results: list[ItemResult[PlanItem]] = field(default_factory=list)
+    _open: set[int] = field(default_factory=set)
+    _told: list[NewEvent] = field(default_factory=list)
+    _audit: list[tuple[NewItem, SettledItem]] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
+
+    def add(self, unit: DeleteUnit, done: UnitRemoved) -> None:
+        """What became of a unit."""
+        last = unit.positions.stop - 1
+        for position, removed in zip(unit.positions, done.removed, strict=True):
+            result = removed.result
+            self._results.append(result)
+            if removed.is_open:
+                self._open.add(position)
+            else:
+                self._tell(result, is_gone=removed.is_gone)
+            # What failed in its middle, and of which nothing is left, has emptied what it was in as well.
+            if not (is_looked_for(result) or removed.is_gone):
+                self.parents.add_occupied(result.item)
+            elif position == last or not done.is_whole:
+                chain = self.parents.chain(position, unit.root if done.is_whole else None)
+                self.chains.extend([chain] if chain.waiting else [])
+        if done.is_whole and unit.root is not None:
+            self._audit.append(_removed_tree(done.removed[-1].result.item, unit.root, unit.positions))
+        self._notes.extend([done.note] if done.note else [])
+
+    def applied(self, chains: Sequence[ParentChain]) -> Applied[PlanItem]:
+        """All of it, once the parents were tried."""
+        beside: list[ItemResult[PlanItem]] = []
+        for chain in chains:
+            for parent in chain.results:
+                self._audit.append((new_item(chain.position, parent.item), settled_item(chain.position, parent)))
+                beside.extend([parent] if parent.outcome is Outcome.FAILED else [])
+        return Applied(
+            results=tuple(self._results),
+            open=frozenset(self._open),
+            beside=tuple(beside),
+            events=tuple(self._told),
+            audit_only=tuple(self._audit),
+            notes=tuple(self._notes),
+        )
+
+    def _tell(self, result: ItemResult[PlanItem], *, is_gone: bool) -> None:
+        """A removal that failed in its middle has taken the instance from its readers all the same."""
+        is_done, is_failed = result.outcome is Outcome.DONE, result.outcome is Outcome.FAILED
+        has_gone = is_done or result.code == StayReason.ALREADY_GONE or (is_failed and is_gone)
+        event = self.events.of(result.item, is_gone=has_gone, by_us=is_done or is_failed)
+        self._told.extend([] if event is None else [event])
+
+
+def _removed_tree(item: PlanItem, root: CanonicalPath, positions: range) -> tuple[NewItem, SettledItem]:
+    """A directory that went by one call, with items in it; `item` is the last of them."""
+    about = f"removed by one call, with {len(positions)} items ({positions.start} to {positions.stop - 1})"
+    settled = SettledItem(position=positions.start, state=ItemState.DONE, message=about)
+    return new_item(positions.start, item.about_parent(root)), settled

@@ -1,0 +1,149 @@
+"""What retention tells consumers of instances that went, and what it settles of runs that died before they could."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import Recovery
+from toolkit.el import CanonicalPath, format_instant
+from toolkit.entities import LocationType
+from toolkit.ledger.events import NewEvent
+from toolkit.ledger.runs.items import SettledItem
+from toolkit.ledger.vocabulary import EventKind, ItemState
+from toolkit.retention.delete import is_present
+from toolkit.retention.plan import ItemKind
+from toolkit.runs.recorder import SettledLeftOver, path_text
+
+if TYPE_CHECKING:
+    from toolkit.ledger.runs.items import Item
+    from toolkit.retention.plan import FeedPlan, PlanItem
+    from toolkit.storage import FileSystem
+
+NOT_DONE = "not_done"
+"""The code of an item that a run intended and did not come to; a plan takes it again when it still qualifies."""
+FOUND_GONE = "found_gone"
+"""The code of an item that counts as done because nothing is there any more: nobody saw the run do it."""
+
+_DATA_INSTANCE = f"{ItemKind.INSTANCE}:{LocationType.DATA}"
+"""The kind, in the ledger, of items whose end is an event."""
+
+
+def evicted(feed: str, cluster: str, key: str, path: str) -> NewEvent:
+    """The event of an instance that is gone from a path."""
+    return NewEvent(kind=EventKind.EVICTED, feed=feed, cluster=cluster, instance_key=key, uri=path_text(path))
+
+
+class InstanceEvents:
+    """Knows when the last directory of an instance is gone: an instance is one event, in however many places it was.
+
+    Args:
+        items: of the plan of one feed.
+    """
+
+    def __init__(self, items: Iterable[PlanItem]) -> None:
+        self._left = Counter(item.instance_key for item in items if item.is_data_instance)
+        self._evicted: set[str] = set()
+
+    def of(self, item: PlanItem, *, is_gone: bool, by_us: bool) -> NewEvent | None:
+        """The event of an item that was worked on.
+
+        Args:
+            item: of the plan, each once.
+            is_gone: nothing is at its path any more.
+            by_us: because this run removed it.
+        """
+        if not is_gone or not item.is_data_instance:
+            return None
+        key = item.instance_key
+        self._left[key] -= 1
+        if by_us:
+            self._evicted.add(key)
+        if self._left[key] or key not in self._evicted:
+            return None
+        return evicted(item.feed, item.cluster, key, str(item.path))
+
+
+def recovered(plan: FeedPlan, left: Sequence[Item], storage: Callable[[CanonicalPath], FileSystem]) -> Recovery:
+    """What became of items that earlier runs of the feed intended and never settled: the storage knows (DESIGN 6).
+
+    An instance is one event, in however many places it was; the last of them tells.
+
+    Args:
+        plan: made under the feed's lease: what it has of an instance is still there.
+        left: the items.
+        storage: the store that a path is on.
+    """
+    if plan.detail.is_held:
+        return Recovery()
+    found = list(_looked_at(left, plan, storage))
+    quiet = _keys_of(plan) | {item.instance_key for item, is_gone in found if is_gone is None}
+    settled: list[SettledLeftOver] = []
+    for item, is_gone in found:
+        if is_gone is None:
+            continue
+        is_departure = is_gone and item.kind == _DATA_INSTANCE and item.instance_key not in quiet
+        quiet.update([item.instance_key] if is_departure else [])
+        settled.append(_as_settled(item, plan, is_gone=is_gone, is_departure=is_departure))
+    return Recovery(settled=tuple(settled), notes=_notes(settled))
+
+
+def _looked_at(
+    left: Sequence[Item], plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]
+) -> Iterator[tuple[Item, bool | None]]:
+    """Each item, the last one first, and whether nothing is there any more; None: nobody can tell now."""
+    aliases, locations = plan.target.name_services, plan.target.locations
+    bases, planned = _bases_of(plan, storage), {item.path for item in plan.items}
+    for item in reversed(left):
+        path = CanonicalPath.parse(item.path, aliases=aliases)  # written down perhaps before its alias was configured
+        if not any(path.is_within(location.base) for location in locations):
+            continue  # of another place than the feed has now: its base tells nothing
+        # What was planned again was seen a moment ago; after a silent store that may be all of very many.
+        yield item, False if path in planned else _is_gone(path, bases, storage)
+
+
+def _as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool) -> SettledLeftOver:
+    state, code = (ItemState.DONE, FOUND_GONE) if is_gone else (ItemState.FAILED, NOT_DONE)
+    target = plan.target
+    return SettledLeftOver(
+        left=item,
+        item=SettledItem(position=item.position, state=state, code=code),
+        event=evicted(target.feed, target.cluster, item.instance_key, item.path) if is_departure else None,
+    )
+
+
+def _bases_of(plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]) -> list[CanonicalPath]:
+    """The feed's bases of which something can be told: on a disk that is not mounted all looks gone."""
+    bases = [location.base for location in plan.target.locations]
+    return [base for base in dict.fromkeys(bases) if _can_be_told_of(base, storage(base))]
+
+
+def _can_be_told_of(base: CanonicalPath, system: FileSystem) -> bool:
+    """A base without directories is gone with its last key; there the bucket shows that the store is the right one."""
+    if is_present(system, base):
+        return True
+    return not system.capabilities.directories and is_present(system, base.root) is True
+
+
+def _is_gone(
+    path: CanonicalPath, bases: Sequence[CanonicalPath], storage: Callable[[CanonicalPath], FileSystem]
+) -> bool | None:
+    """None: nobody can tell now, so the item stays open."""
+    if not any(path.is_within(base) for base in bases):
+        return None
+    found = is_present(storage(path), path)
+    return None if found is None else not found
+
+
+def _keys_of(plan: FeedPlan) -> set[str]:
+    """Instances of which at least one directory was seen."""
+    planned = {item.instance_key for item in plan.items if item.is_data_instance}
+    kept = (each.candidate for each in plan.detail.kept)
+    return planned | {format_instant(each.time) for each in kept if each.location is LocationType.DATA}
+
+
+def _notes(settled: Sequence[SettledLeftOver]) -> tuple[str, ...]:
+    done = sum(each.item.state is ItemState.DONE for each in settled)
+    left = f"an earlier run left {len(settled)} open (it died, or its storage did not answer)"
+    return (f"{left}: {done} are gone, {len(settled) - done} are still there and count as failed ({NOT_DONE})",)

@@ -1,0 +1,190 @@
+"""From feeds on clusters to what a retention run works on, or why it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.actions.runner import Targets
+from toolkit.el import format_instant
+from toolkit.entities import LocationType
+from toolkit.entities.not_implemented import Area, not_implemented
+from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.retention import RetentionClock, eviction_policy
+from toolkit.retention.plan import PlanItem, RetentionDetail
+from toolkit.retention.shared_data import SharedData, SharedDataIndex, holds_of, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from toolkit.el import CanonicalPath, PathTemplate
+    from toolkit.entities import Cluster, Feed, Hold, Retention
+    from toolkit.storage import FileSystem
+
+
+from toolkit.retention.targets import FeedTarget, Location
+
+
+class NotYetEvictable(InvalidInput):
+    """Feeds that ask for more than one thing that does not exist yet.
+
+    Args:
+        refusals: one for each of these things.
+    """
+
+    def __init__(self, *, refusals: Sequence[InvalidInput]) -> None:
+        self.refusals = tuple(refusals)
+        super().__init__("\n".join(["these feeds cannot be evicted:", *map(str, refusals)]))
+
+
+class UndatedData(InvalidInput):
+    """A feed with retention whose data has no dates in its path.
+
+    Args:
+        feed: name.
+        cluster: name.
+        template: the location's text.
+    """
+
+    def __init__(self, *, feed: str, cluster: str, template: str) -> None:
+        self.feed, self.cluster, self.template = feed, cluster, template
+        super().__init__(
+            f"feed {feed} on {cluster}: data location '{template}' has no date fields, but the feed has retention; "
+            f"add ${{YEAR}} and what is below it down to the feed's frequency, or remove the retention"
+        )
+
+
+NOT_IMPLEMENTED = "not_implemented"
+"""The code of a feed that asks for something that does not exist yet."""
+
+
+_Settled: TypeAlias = "TargetPlan[NoTarget, PlanItem, RetentionDetail]"
+FeedTargets: TypeAlias = "Targets[FeedTarget, PlanItem, RetentionDetail]"
+"""The feeds of a run: those to look at, and those that are over before they begin."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resolver:
+    """Resolves feeds on clusters.
+
+    Attributes:
+        nominal_time: of the run.
+        keep_beyond_validity: the repo's setting; a feed's cluster may override it.
+        holds: of the repo.
+        storage: the store that a path is on.
+        shared_data: where all feeds of the repo are, also those that the run is not about.
+    """
+
+    nominal_time: datetime
+    keep_beyond_validity: bool
+    holds: tuple[Hold, ...]
+    storage: Callable[[CanonicalPath], FileSystem]
+    shared_data: SharedDataIndex = field(default_factory=SharedDataIndex)
+
+    def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> FeedTargets:
+        """All feeds of a run.
+
+        Args:
+            pairs: feeds with their clusters.
+            must_all_work: the user named the feeds; else those that cannot be done are reported beside the others.
+
+        Raises:
+            NotImplementedYet: a named feed asks for something that does not exist yet, or no feed can be done.
+            InvalidInput: an entity cannot be used.
+        """
+        targets: list[FeedTarget] = []
+        settled: list[_Settled] = []
+        refused: list[InvalidInput] = []
+        for feed, cluster in pairs:
+            try:
+                self._sort_in(feed, cluster, targets, settled)
+            except (NotImplementedYet, NotYetEvictable) as error:
+                refused.append(error)
+                problem = Problem(code=NOT_IMPLEMENTED, message=str(error))
+                settled.append(replace(self._settled(feed, cluster), failed=problem))
+        if refused and (must_all_work or not targets):
+            raise _together(refused)
+        return Targets(to_do=tuple(targets), settled=tuple(settled))
+
+    def _sort_in(self, feed: Feed, cluster: Cluster, targets: list[FeedTarget], settled: list[_Settled]) -> None:
+        retention = feed.cluster(cluster.name).retention
+        if retention is None:
+            note = "no retention on this cluster: nothing is ever evicted"
+            settled.append(replace(self._settled(feed, cluster), notes=(note,)))
+            return
+        if missing := tuple(_what_is_missing(feed, cluster)):
+            raise _together(missing)
+        targets.append(self._target(feed, cluster, retention))
+
+    def _settled(self, feed: Feed, cluster: Cluster) -> _Settled:
+        target = NoTarget(entity=feed.name, cluster=cluster.name, instance_key=format_instant(self.nominal_time))
+        return TargetPlan(target=target, detail=RetentionDetail())
+
+    def _target(self, feed: Feed, cluster: Cluster, retention: Retention) -> FeedTarget:
+        clock = RetentionClock(nominal_time=self.nominal_time, keep_beyond_validity=self.keep_beyond_validity)
+        templates = FeedStorage.of(feed, cluster).templates
+        undated = {kind: each for kind, each in templates.items() if not each.dated}
+        if LocationType.DATA in undated:
+            raise UndatedData(feed=feed.name, cluster=cluster.name, template=undated[LocationType.DATA].text)
+        dated = {kind: each for kind, each in templates.items() if each.dated}
+        locations = tuple(self._location(kind, each, feed, cluster) for kind, each in dated.items())
+        neighbours = self.shared_data.of(feed, cluster)
+        holds = (*self.holds, *holds_of(neighbours, feed, cluster, self.holds))
+        return FeedTarget(
+            feed=feed.name,
+            cluster=cluster.name,
+            limit=retention.limit,
+            effective_time=clock.effective_time(feed, cluster.name),
+            instances=feed.instances_on(cluster.name),
+            policy=eviction_policy(feed, cluster.name, retention, clock, holds),
+            locations=locations,
+            neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
+            neighbours=tuple(sorted({each.pair for each in neighbours})),
+            availability_flag=feed.availability_flag or "",
+            name_services=cluster.name_services,
+            notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours, cluster)),
+        )
+
+    def _location(self, kind: LocationType, template: PathTemplate, feed: Feed, cluster: Cluster) -> Location:
+        base = cluster.place(template.base)
+        try:
+            self.storage(base)  # a store without adapter is refused before anything is touched
+        except NotImplementedYet as error:
+            where = f"feed {feed.name} on {cluster.name}"
+            raise NotImplementedYet(what=error.what, instead=error.instead, where=where) from error
+        return Location(type=kind, template=template, base=base)
+
+
+def _undated_notes(undated: Mapping[LocationType, PathTemplate]) -> Iterator[str]:
+    for kind, template in undated.items():
+        yield f"{kind}: {template.text} has no dates and stays"
+
+
+def _open_variable_notes(dated: Mapping[LocationType, PathTemplate]) -> Iterator[str]:
+    """A misspelt variable must not silently reach over the directories of all its values."""
+    for kind, template in dated.items():
+        for name in sorted(template.variables):
+            yield f"{kind}: ${{{name}}} in {template.text} has no value, so every name in its place is taken"
+
+
+def _neighbour_notes(neighbours: Iterable[SharedData], cluster: Cluster) -> Iterator[str]:
+    for pair in sorted({each.pair for each in neighbours}):
+        name = place_of(pair, cluster.name)
+        yield f"feed {name} shares this data and loses what goes here, whatever its own retention; its holds count"
+
+
+def _what_is_missing(feed: Feed, cluster: Cluster) -> Iterator[NotImplementedYet]:
+    """What the schema allows and retention cannot do yet: an archive must never be read as a delete."""
+    where = f"feed {feed.name} on {cluster.name}"
+    if feed.table_on(cluster.name) is not None:
+        yield NotImplementedYet(what="retention of a table", instead="use a path feed", where=where)
+    for value in not_implemented(feed, Area.RETENTION, cluster.name):
+        yield value.error(where)
+
+
+def _together(refusals: Sequence[InvalidInput]) -> InvalidInput:
+    return refusals[0] if len(refusals) == 1 else NotYetEvictable(refusals=refusals)

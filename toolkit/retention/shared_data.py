@@ -1,0 +1,166 @@
+"""Feeds that share data: the instances of one are, hold or lie in those of the other, and go with them.
+
+Two clusters may be on one store, so that a feed may also share data with itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from toolkit.planning.instance_storage import FeedStorage
+from toolkit.retention.targets import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster, Feed, Hold
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharedData:
+    """One location of a feed on a cluster.
+
+    Attributes:
+        feed: name.
+        cluster: name.
+        location: with the base that a hold file of the feed is in.
+        sample: where the feed's first instance is; a variable without a value stands as its own name.
+    """
+
+    feed: str
+    cluster: str
+    location: Location
+    sample: CanonicalPath
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The feed and the cluster."""
+        return self.feed, self.cluster
+
+
+@dataclass(kw_only=True)
+class _Index:
+    """All locations, by what they are looked for."""
+
+    by_sample: list[SharedData] = field(default_factory=list)
+    by_base: dict[CanonicalPath, list[SharedData]] = field(default_factory=lambda: defaultdict(list))
+    by_pair: dict[tuple[str, str], list[SharedData]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of(cls, neighbours: Iterable[SharedData]) -> _Index:
+        index = cls(by_sample=sorted(neighbours, key=_place))
+        for each in index.by_sample:
+            index.by_base[each.location.base].append(each)
+            index.by_pair[each.pair].append(each)
+        return index
+
+    def near(self, own: SharedData) -> Iterator[SharedData]:
+        """Those whose first instance is below the base, and those whose base is above the first instance."""
+        prefix = f"{str(own.location.base).removesuffix('/')}/"
+        for each in self.by_sample[bisect_left(self.by_sample, prefix, key=_place) :]:
+            if not _place(each).startswith(prefix):
+                break
+            yield each
+        above = own.sample
+        while above != above.parent:
+            above = above.parent
+            yield from self.by_base.get(above, ())
+
+
+def _as_written(path: CanonicalPath) -> CanonicalPath:
+    return path
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedDataIndex:
+    """Knows where all feeds of a repo are.
+
+    Attributes:
+        feeds: all of the repo.
+        clusters: all of the repo.
+        real: the same path for all that are one directory.
+    """
+
+    feeds: Sequence[Feed] = ()
+    clusters: Sequence[Cluster] = ()
+    real: Callable[[CanonicalPath], CanonicalPath] = _as_written
+
+    def of(self, feed: Feed, cluster: Cluster) -> tuple[SharedData, ...]:
+        """Locations that share data with one of this feed on this cluster: of other feeds, or on other clusters."""
+        own = self._index.by_pair.get((feed.name, cluster.name), ())
+        return tuple(dict.fromkeys(chain.from_iterable(_sharing(each, self._index) for each in own)))
+
+    @cached_property
+    def _index(self) -> _Index:
+        clusters = {each.name: each for each in self.clusters}
+        pairs = ((feed, clusters.get(each.name)) for feed in self.feeds for each in feed.clusters)
+        return _Index.of(
+            location
+            for feed, cluster in pairs
+            if cluster is not None
+            for location in _locations(feed, cluster, self.real)
+        )
+
+
+def holds_of(neighbours: Iterable[SharedData], feed: Feed, cluster: Cluster, holds: Iterable[Hold]) -> Iterator[Hold]:
+    """The holds of the neighbours, as holds of the feed that they share data with."""
+    pairs = sorted({each.pair for each in neighbours})
+    for hold in holds:
+        theirs = next((pair for pair in pairs if hold.concerns(*pair)), None)
+        if theirs is not None and not hold.concerns(feed.name, cluster.name):
+            reason = f"hold of feed {place_of(theirs, cluster.name)}: {hold.reason}"
+            yield replace(hold, feed=feed.name, cluster=cluster.name, reason=reason)
+
+
+def place_of(pair: tuple[str, str], cluster: str) -> str:
+    """How messages of a run on the cluster name a feed on another one, or on the same."""
+    return pair[0] if pair[1] == cluster else f"{pair[0]} on {pair[1]}"
+
+
+def _locations(feed: Feed, cluster: Cluster, real: Callable[[CanonicalPath], CanonicalPath]) -> Iterator[SharedData]:
+    start = feed.cluster(cluster.name).validity.start
+    for kind, template in FeedStorage.of(feed, cluster).templates.items():
+        written = cluster.place(template.base)
+        base = real(written)
+        sample = cluster.place(template.render(start, {name: name for name in template.variables}))
+        yield SharedData(
+            feed=feed.name,
+            cluster=cluster.name,
+            location=Location(type=kind, template=template, base=base),
+            sample=_moved(sample, written, base),
+        )
+
+
+def _moved(path: CanonicalPath, base: CanonicalPath, to: CanonicalPath) -> CanonicalPath:
+    """The path of what is at or below a base when that has another path."""
+    if path.is_within(base):
+        for name in path.relative_to(base).split("/"):
+            to = to.child(name)
+    return to
+
+
+def _sharing(own: SharedData, index: _Index) -> Iterator[SharedData]:
+    for each in index.near(own):
+        if each.pair != own.pair and (_is_inside(each.sample, own.location) or _is_inside(own.sample, each.location)):
+            yield each
+
+
+def _is_inside(sample: CanonicalPath, location: Location) -> bool:
+    """Whether the sample, or a directory above it, is an instance of the location."""
+    if not sample.is_within(location.base):
+        return False
+    instance = location.base
+    for name in sample.relative_to(location.base).split("/")[: location.last_depth + 1 - location.template.base_depth]:
+        instance = instance.child(name)
+    # A location without dates is one place, and all below it is in it.
+    return instance == location.base or location.template.parse(location.written(instance)) is not None
+
+
+def _place(neighbour: SharedData) -> str:
+    return str(neighbour.sample)

@@ -1,0 +1,207 @@
+"""Run metadata after BDRE: the calls of a workflow's own runner, and what they hand out (DESIGN section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from toolkit.el import format_instant, parse_instant
+from toolkit.entities import Cluster, LocationType
+from toolkit.entities.repository import Repository
+from toolkit.ledger.batches import files
+from toolkit.ledger.batches.files import Enqueued
+from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs import current, ending, starting, steps
+from toolkit.ledger.jobs.rows import HaltedJob, JobRef, StartedJob, StepRun
+from toolkit.ledger.jobs.steps import LogLine
+from toolkit.ledger.registry import reading
+from toolkit.ledger.registry.reading import ProcessProperty
+from toolkit.ledger.registry.registration import Site
+from toolkit.ledger.runs.rows import Origin, Run
+from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
+from toolkit.planning.process_io import ProcessSite, depends_on_availability, partition_uri
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResolvedInputs:
+    """The instances that a process instance reads, as far as the config repo alone can tell.
+
+    Attributes:
+        instances: oldest first, input by input.
+        unresolved: the names of the inputs that count available instances (`latest`, `future`), and so are left out.
+    """
+
+    instances: tuple[FeedInstance, ...]
+    unresolved: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobIo:
+    """The inputs and outputs of one instance of a process on a cluster.
+
+    Attributes:
+        site: the process there.
+        instance_key: its nominal time.
+    """
+
+    site: ProcessSite
+    instance_key: str
+
+    @classmethod
+    def of(cls, repository: Repository, process: str, cluster: str, instance_key: str) -> JobIo:
+        """The inputs and outputs of an instance.
+
+        Raises:
+            UnknownName: no such process or cluster, or the process is not there.
+            ElError: the process has no such instance there.
+        """
+        found = repository.process(process)
+        found.instances_on(cluster).index(parse_instant(instance_key))
+        site = ProcessSite(process=found, cluster=repository.cluster(cluster), feeds=repository.feeds)
+        return cls(site=site, instance_key=instance_key)
+
+    def inputs(self) -> ResolvedInputs:
+        """What the instance reads; what is optional is taken for there.
+
+        Raises:
+            ElError: an expression that cannot be resolved.
+        """
+        names = self.site.process.inputs
+        unresolved = tuple(name for name, each in names.items() if depends_on_availability(each))
+        read = [instance for name in names if name not in unresolved for instance in self._read(name)]
+        return ResolvedInputs(instances=tuple(dict.fromkeys(read)), unresolved=unresolved)
+
+    def outputs(self) -> tuple[FeedInstance, ...]:
+        """What the instance makes, with its place.
+
+        Raises:
+            ElError: an expression that cannot be resolved.
+            BeforeFirstInstance: an expression means a time before the feed's first instance.
+        """
+        made = self.site.outputs(parse_instant(self.instance_key))
+        return tuple(self._instance(each.storage, each.instance) for each in made)
+
+    def _read(self, name: str) -> Iterator[FeedInstance]:
+        planned = self.site.input(name, parse_instant(self.instance_key))
+        return (self._instance(planned.storage, each) for each in planned.instances)
+
+    def _instance(self, storage: FeedStorage, instance: InstanceStorage) -> FeedInstance:
+        return FeedInstance(
+            feed=storage.feed,
+            cluster=storage.cluster,
+            instance_key=format_instant(instance.instant),
+            uri=_uri(self.site.cluster, storage, instance),
+        )
+
+
+def _uri(cluster: Cluster, storage: FeedStorage, instance: InstanceStorage) -> str:
+    """Where the data is: a path with its store, or a partition with its metastore."""
+    if storage.table is not None and instance.partition is not None:
+        registry = cluster.interfaces.registry
+        return partition_uri("" if registry is None else registry.endpoint, storage.table, instance.partition)
+    return str(cluster.place(instance.paths[LocationType.DATA]))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunMetadata:
+    """The calls of a workflow, each in one transaction: it has happened as a whole, or nothing was changed.
+
+    A job that is begun here has no lease and no heartbeat: its owner is the workflow, which ends it with `halt_job` or
+    `term_job`. What each call refuses is described at the function of the same name in `toolkit.ledger.jobs`,
+    `toolkit.ledger.batches` and `toolkit.ledger.registry`; besides, each raises LedgerUnavailable and LedgerConflict.
+
+    Attributes:
+        ledger: open for writing.
+        origin: who begins jobs (`toolkit.runs.spark_submit.origin_here`).
+    """
+
+    ledger: Ledger
+    origin: Origin
+
+    def init_job(
+        self, ref: JobRef, *, max_batches: int | None = None, inputs: Sequence[FeedInstance] = ()
+    ) -> StartedJob:
+        """Mark the start of a job; says what each step reads, and where a rerun goes on."""
+        return self.ledger.write(
+            lambda tx: starting.init_job(tx, ref, self.origin, max_batches=max_batches, inputs=inputs)
+        )
+
+    def halt_job(self, ref: JobRef, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()) -> HaltedJob:
+        """Mark the completion of a job: its batch is published and enqueued downstream."""
+        return self.ledger.write(lambda tx: ending.halt_job(tx, ref, marking=marking, outputs=outputs))
+
+    def term_job(self, ref: JobRef, *, reason: str | None = None) -> Run:
+        """Record the failure of a job; the next one takes its batches again."""
+        return self.ledger.write(lambda tx: ending.term_job(tx, ref, reason=reason))
+
+    def abort_job(self, ref: JobRef, *, reason: str) -> Run:
+        """End a job whose workflow is dead, whatever its steps do; they end with it."""
+        return self.ledger.write(lambda tx: ending.abort_running(tx, ref, reason=reason))
+
+    def init_step(
+        self, ref: JobRef, step: str, *, application_id: str | None = None, log_location: str | None = None
+    ) -> StepRun:
+        """Mark the start of a step."""
+        return self.ledger.write(
+            lambda tx: steps.init_step(tx, ref, step, application_id=application_id, log_location=log_location)
+        )
+
+    def halt_step(self, ref: JobRef, step: str) -> StepRun:
+        """Mark the completion of a step: its batches are processed."""
+        return self.ledger.write(lambda tx: steps.halt_step(tx, ref, step))
+
+    def term_step(self, ref: JobRef, step: str) -> StepRun:
+        """Record the failure of a step."""
+        return self.ledger.write(lambda tx: steps.term_step(tx, ref, step))
+
+    def get_files(self, first: int, last: int) -> tuple[BatchFile, ...]:
+        """The files of the batches from the first to the last number, whosever they are."""
+        return self.ledger.read(lambda tx: files.get_files(tx, first, last))
+
+    def files_of_job(self, run_id: int) -> tuple[BatchFile, ...]:
+        """The files of exactly the batches that a job reads, or has read."""
+        return self.ledger.read(lambda tx: files.files_of_job(tx, run_id))
+
+    def get_etl_driver(self, first: int, last: int) -> str:
+        """The files of a range of batches as one text."""
+        return self.ledger.read(lambda tx: files.get_etl_driver(tx, first, last))
+
+    def get_properties(self, site: Site, group: str | None = None) -> tuple[ProcessProperty, ...]:
+        """The properties of a process, of one config group or all."""
+        return self.ledger.read(lambda tx: reading.get_properties(tx, site, group))
+
+    def register_file(self, new: NewFile, *, batch_id: int | None = None) -> BatchFile:
+        """Register a file, in a new batch or in one that is there; nothing is enqueued."""
+        return self.ledger.write(lambda tx: files.register_file(tx, new, batch_id=batch_id))
+
+    def enqueue(
+        self,
+        source: Site,
+        new: NewFile,
+        *,
+        batch_id: int | None = None,
+        marking: str | None = None,
+        instance: FeedInstance | None = None,
+    ) -> Enqueued:
+        """Register a file and put its batch into the queue of every step downstream of its source."""
+        return self.ledger.write(
+            lambda tx: files.enqueue(tx, source, new, batch_id=batch_id, marking=marking, instance=instance)
+        )
+
+    def write_log(self, run_id: int, category: str, message: str, *, step: str | None = None) -> LogLine:
+        """Write an entry into the log of a run (BDRE, PROCESS_LOG)."""
+        return self.ledger.write(lambda tx: steps.write_log(tx, run_id, category, message, step_name=step))
+
+    def read_log(self, run_id: int, category: str | None = None) -> tuple[LogLine, ...]:
+        """The entries of a run, of one category or all."""
+        return self.ledger.read(lambda tx: steps.read_log(tx, run_id, category))
+
+    def newest_job(self, ref: JobRef) -> Run:
+        """The newest attempt of a job, whatever became of it.
+
+        Raises:
+            UnknownProcess: the process was never registered.
+            JobNotRunning: there is none.
+        """
+        return self.ledger.read(lambda tx: current.newest_job(tx, ref))

@@ -1,0 +1,321 @@
+"""The run envelope: safe mode, suspended, lease, row, heartbeat, items, outcome (DESIGN sections 1 and 6).
+
+    with envelope.start(request) as run:
+        run.record(RecordBatch(intended=...))               # before the effects of a batch
+        run.check()                                         # before each of them
+        run.record(RecordBatch(settled=..., events=...))    # after them
+
+A body that raises ends its run: FAILED, or KILLED when it was `Stopped`.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import groupby
+from types import TracebackType
+from typing import Self
+
+from toolkit.errors import Skipped
+from toolkit.ledger.database import in_chunks
+from toolkit.ledger.runs.items import Item, NewItem, SettledItem
+from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.status import Request
+from toolkit.ledger.vocabulary import ItemState, RunStatus
+from toolkit.result import ExitCode, Status
+from toolkit.runs.audit import AuditTrail, intended_lines, left_over_line, run_line, settled_lines
+from toolkit.runs.errors import AuditLost, Stopped
+from toolkit.runs.lease import Deadline, Heartbeat, MonotonicClock, RunCommands, machine_clock
+from toolkit.runs.recorder import RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
+from toolkit.runs.stop import RunStop, StopSignal
+
+_LOG = logging.getLogger(__name__)
+
+SUCCEEDED = RunOutcome(status=RunStatus.SUCCEEDED, exit_code=ExitCode.DONE.value)
+"""How a run ends about which nobody says anything else."""
+
+
+@dataclass(kw_only=True, eq=False)
+class ActiveRun:
+    """A run that was started: the `StopSignal` of its effects, and a context manager that writes its outcome.
+
+    Attributes:
+        recorded: which run it is.
+        recorder: writes it down.
+        audit: is on the disk before the effects of a batch begin, and after their outcomes are known.
+        process: the stop signal of the whole process.
+        deadline: of its lease.
+        heartbeat: keeps the lease, and brings what is asked of the run.
+        orders: what is asked of it.
+    """
+
+    recorded: RecordedRun
+    recorder: Recorder
+    audit: AuditTrail
+    process: StopSignal
+    deadline: Deadline
+    heartbeat: Heartbeat
+    orders: RunCommands = field(default_factory=RunCommands)
+    _line: RunStop = field(init=False)
+    _intended: dict[int, NewItem] = field(default_factory=dict, init=False)
+    _is_over: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._line = RunStop(
+            process=self.process,
+            deadline=self.deadline,
+            orders=self.orders,
+            beat=self.heartbeat.beat,
+            pause=self._pause,
+            go_on=self._go_on,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.finish(SUCCEEDED if error is None else outcome_of(error))
+
+    def begin(self) -> None:
+        """Say in the audit file that the run has begun, and give signs of life from now on.
+
+        Raises:
+            Stopped: it cannot be said.
+        """
+        self.audit.write([run_line(self.recorded, RunStatus.RUNNING.value)])
+        self.heartbeat.add(self)
+
+    def check(self) -> None:
+        """See `StopSignal.check`; a run that was asked to pause does so in here, until it may go on.
+
+        Raises:
+            Stopped: it must not start another effect.
+        """
+        self._line.check()
+
+    def check_without_rest(self) -> None:
+        """See `RunStop.check_without_rest`.
+
+        Raises:
+            PauseAsked: the run is to pause.
+            Stopped: it must not start another effect.
+        """
+        self._line.check_without_rest()
+
+    def record(self, step: RecordBatch) -> None:
+        """Write down, in the audit file and then in the ledger, what was done and what comes next.
+
+        Args:
+            step: its intended effects may begin when this returns.
+
+        Raises:
+            Stopped: something could not be written, so they must not begin.
+        """
+        pairs = [(self._intended.pop(item.position), item) for item in step.settled]
+        done = settled_lines(self.recorded, (*pairs, *step.audit_only))
+        try:
+            self.audit.write((*done, *intended_lines(self.recorded, step.intended)))
+        except AuditLost:
+            self.recorder.record(self.recorded, step.without_next)
+            raise
+        try:
+            self.recorder.record(self.recorded, step)
+        except Stopped as stopped:
+            self._say_not_begun(step, stopped)
+            raise
+        self._intended.update((item.position, item) for item in step.intended)
+
+    def left_over(self) -> tuple[Item, ...]:
+        """See `Recorder.left_over`."""
+        return self.recorder.left_over(self.recorded)
+
+    def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
+        """See `Recorder.settle_left_over`; the audit file is told as well."""
+        is_settled = self.recorder.settle_left_over(items)
+        if is_settled:
+            self.audit.write([left_over_line(self.recorded, each.left, each.item) for each in items])
+        return is_settled
+
+    def finish(self, outcome: RunOutcome) -> None:
+        """Write the outcome, and give the lease back; only the first call counts.
+
+        What cannot be written is said in the log: it must not hide what the run did.
+        """
+        if self._is_over:
+            return
+        self._is_over = True
+        self.heartbeat.remove(self)
+        for write in (self._outcome_to_audit, self._outcome_to_ledger):
+            try:
+                write(outcome)
+            except Stopped as lost:
+                _LOG.warning('event=outcome_not_recorded status=%s why="%s"', outcome.status, lost.reason)
+
+    def _say_not_begun(self, step: RecordBatch, stopped: Stopped) -> None:
+        skipped = [
+            (item, SettledItem(position=item.position, state=ItemState.SKIPPED, code=stopped.code))
+            for item in step.intended
+        ]
+        if skipped:
+            self.audit.write(settled_lines(self.recorded, skipped))
+
+    def _outcome_to_audit(self, outcome: RunOutcome) -> None:
+        self.audit.write([run_line(self.recorded, outcome.status.value, outcome.reason)])
+
+    def _outcome_to_ledger(self, outcome: RunOutcome) -> None:
+        self.recorder.finish(self.recorded, outcome)
+
+    def _pause(self, request: Request) -> None:
+        self.recorder.pause(self.recorded, request)
+        self.audit.write([run_line(self.recorded, RunStatus.SUSPENDED.value, f"asked by {request.requested_by}")])
+
+    def _go_on(self, request: Request) -> None:
+        self.recorder.go_on(self.recorded, request)
+        self.audit.write([run_line(self.recorded, RunStatus.RUNNING.value, f"asked by {request.requested_by}")])
+
+
+def outcome_of(error: BaseException) -> RunOutcome:
+    """How a run ends whose body raised: a stopped one was killed, unless it lost its record."""
+    if isinstance(error, Stopped):
+        status = RunStatus.KILLED if error.status is Status.KILLED else RunStatus.FAILED
+        return RunOutcome(status=status, reason=error.reason, exit_code=error.exit_code.value)
+    if not isinstance(error, Exception):  # KeyboardInterrupt: a second Ctrl-C
+        return RunOutcome(status=RunStatus.KILLED, reason="interrupted", exit_code=ExitCode.INTERRUPTED.value)
+    return RunOutcome(status=RunStatus.FAILED, reason=f"{type(error).__name__}: {error}")
+
+
+_STARTS = 200
+"""So many runs start in one transaction: enough to be quick, and others wait for the ledger for less than a second."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SkippedRun:
+    """A run that did not start.
+
+    Attributes:
+        recorded: how that was written down.
+        reason: what stands against it.
+    """
+
+    recorded: RecordedRun
+    reason: Skipped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Envelope:
+    """Starts runs.
+
+    Attributes:
+        recorder: writes them down.
+        audit: gets a line for all that they do.
+        process: the stop signal of the whole process.
+        heartbeat: keeps them alive.
+        lease_seconds: so long their leases should last without a sign of life.
+        clock: that deadlines are measured by.
+    """
+
+    recorder: Recorder
+    audit: AuditTrail
+    process: StopSignal
+    heartbeat: Heartbeat
+    lease_seconds: float
+    clock: MonotonicClock = machine_clock
+
+    @property
+    def place(self) -> str | None:
+        """The ledger's URL without its password; None: the user chose to do without."""
+        return self.recorder.place
+
+    def start(self, request: StartRequest) -> ActiveRun:
+        """Start a run; use it as a context manager.
+
+        Raises:
+            Skipped: something stands against it.
+            Stopped: the process must not start anything more.
+            Unavailable: the ledger cannot be used.
+        """
+        self.process.check()
+        deadline = self._deadline(request)
+        run = self._active(self.recorder.start(request), deadline)
+        with ExitStack() as undo:
+            undo.push(run.__exit__)
+            run.begin()
+            undo.pop_all()
+        return run
+
+    def start_all(self, requests: Collection[StartRequest], stack: ExitStack) -> Iterator[ActiveRun | SkippedRun]:
+        """Start many runs: those that nothing stands against with one transaction for a few hundred of them.
+
+        Args:
+            requests: in the order of the answers.
+            stack: ends the runs.
+
+        Yields:
+            For each request its run, or what stands against it, which was written down.
+
+        Raises:
+            Stopped: the process must not start anything more.
+            Unavailable: the ledger cannot be used.
+        """
+        for chunk in in_chunks(requests, _STARTS):
+            self.process.check()
+            deadlines = [self._deadline(request) for request in chunk]
+            recorded = self.recorder.start_many(chunk)
+            runs = [None if each is None else self._active(each, deadlines[n]) for n, each in enumerate(recorded)]
+            for run in runs:
+                if run is not None:
+                    stack.push(run.__exit__)
+            yield from self._begin_all(chunk, runs, stack)
+
+    def _begin_all(
+        self, requests: Sequence[StartRequest], runs: Sequence[ActiveRun | None], stack: ExitStack
+    ) -> Iterator[ActiveRun | SkippedRun]:
+        """In the order of the requests, as the lines of the audit file are."""
+        for _, group in groupby(zip(requests, runs, strict=True), key=lambda pair: pair[1] is None):
+            pairs = list(group)
+            started = [run for _, run in pairs if run is not None]
+            if not started:
+                yield from (self._start_or_skip(request, stack) for request, _ in pairs)
+                continue
+            self.audit.write([run_line(run.recorded, RunStatus.RUNNING.value) for run in started])
+            for run in started:
+                self.heartbeat.add(run)
+            yield from started
+
+    def _start_or_skip(self, request: StartRequest, stack: ExitStack) -> ActiveRun | SkippedRun:
+        try:
+            return stack.enter_context(self.start(request))
+        except Skipped as reason:
+            return SkippedRun(recorded=self.skip(request, reason), reason=reason)
+
+    def _deadline(self, request: StartRequest) -> Deadline:
+        """To be made before the ledger is asked: its lease lasts from then on at least."""
+        return Deadline(seconds=request.lease_seconds, clock=self.clock)
+
+    def _active(self, recorded: RecordedRun, deadline: Deadline) -> ActiveRun:
+        if recorded.lease_seconds is None:
+            deadline = Deadline(seconds=math.inf, clock=self.clock)
+        return ActiveRun(
+            recorded=recorded,
+            recorder=self.recorder,
+            audit=self.audit,
+            process=self.process,
+            deadline=deadline,
+            heartbeat=self.heartbeat,
+        )
+
+    def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
+        """Write down that a run was not started, and why.
+
+        Raises:
+            Stopped: it cannot be written down.
+            Unavailable: the ledger cannot be used.
+        """
+        recorded = self.recorder.skip(request, skipped)
+        self.audit.write([run_line(recorded, RunStatus.SKIPPED.value, str(skipped))])
+        return recorded

@@ -1,0 +1,1 @@
+"""HDFS through a client without a JVM."""

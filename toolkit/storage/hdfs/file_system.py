@@ -1,0 +1,297 @@
+"""HDFS through a client without a JVM (DESIGN section 5)."""
+
+from __future__ import annotations
+
+import io
+import secrets
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from hdfs_native import Client, FileWriter, WriteOptions
+from hdfs_native import FileStatus as HdfsStatus
+
+from toolkit.storage.calls import BoundedCalls
+from toolkit.storage.deletion import refuse_outside
+from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, OutsideBase, StorageError, Unreachable, WrongKind
+from toolkit.storage.hdfs.client import PIECE_BYTES, HdfsClient, HdfsStream, by_code_point, page_of
+from toolkit.storage.hdfs.errors import hdfs_error
+from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.streams import in_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
+
+    from toolkit.el import CanonicalPath
+    from toolkit.storage.look import Look
+    from toolkit.storage.port import StorageSpec
+
+
+class FewRemovals:
+    """Removes some paths one after the other, in a thread that may be given up while one of them hangs.
+
+    Args:
+        paths: what goes; checked before.
+    """
+
+    def __init__(self, paths: Sequence[CanonicalPath]) -> None:
+        self.paths = paths
+        self._known: list[Deleted] = []
+        self._turn = threading.Lock()
+        self._silence: str | None = None
+
+    def remove(self, client: Client) -> None:
+        """Remove them, up to the first that is not answered; after `give_up` none is begun any more."""
+        for path in self.paths:
+            if self._silence is not None:
+                return
+            deleted = _removed(client, path)
+            with self._turn:
+                self._known.append(deleted)
+            if isinstance(deleted.error, Unreachable):
+                self.give_up(deleted.error.detail)
+
+    def give_up(self, silence: str) -> None:
+        """Begin no further removal; the one under way **may still take effect**."""
+        self._silence = silence
+
+    def answered(self) -> Sequence[Deleted]:
+        """What is known of each path now; those without an answer count as `Unreachable`."""
+        with self._turn:
+            known = list(self._known)
+        rest = self.paths[len(known) :]
+        return known + [Deleted(path, Unreachable(path=path, detail=self._silence or "")) for path in rest]
+
+
+def _removed(client: Client, path: CanonicalPath) -> Deleted:
+    try:
+        is_gone = client.delete(path.path, recursive=True)
+    except (OSError, RuntimeError, ValueError, OverflowError) as error:
+        return Deleted(path, hdfs_error(error, path))
+    return Deleted(path, None if is_gone else NotFound(path=path))
+
+
+_Answer = TypeVar("_Answer")
+
+_AT_A_TIME = 10
+
+_SAME_ACCESS_TIME = 2**64 - 1
+"""What -1, which leaves the time of the last access alone, is as the unsigned number that the library takes."""
+
+
+def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> HdfsFileSystem:
+    """The HDFS of the spec; nothing is asked of it yet.
+
+    Raises:
+        InvalidInput: the settings cannot be used, or name another user than this process has.
+    """
+    return HdfsFileSystem(HdfsClient(spec, BoundedCalls()), before_effect)
+
+
+class HdfsFileSystem:
+    """A `FileSystem` on HDFS.
+
+    Symbolic links are off on HDFS (HADOOP-10019), so none is ever found. A removal takes the whole tree at once, and
+    past the trash. Owners, permissions, quotas and snapshots are the NameNode's own matter; what it says is passed on.
+
+    A call that HDFS does not answer in time raises `Unreachable`, and **may still take effect**.
+
+    Args:
+        client: asks the NameNode.
+        before_effect: called before every single change; what it raises stops the change.
+    """
+
+    capabilities = Capabilities(
+        atomic_rename=True,
+        atomic_delete=True,
+        directories=True,
+        permissions=True,
+        times=True,
+        conditional_put=True,
+        parallel=16,
+    )
+
+    def __init__(self, client: HdfsClient, before_effect: Callable[[], None]) -> None:
+        self._client, self._before_effect = client, before_effect
+
+    def bound(self, before_effect: Callable[[], None]) -> HdfsFileSystem:
+        """See `Bindable.bound`."""
+        return HdfsFileSystem(self._client, before_effect)
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        """See `FileSystem.status`."""
+        found = self._status(path)
+        return FileStatus(
+            path=path,
+            kind=FileKind.DIRECTORY if found.isdir else FileKind.FILE,
+            size=0 if found.isdir else found.length,
+            modified=datetime.fromtimestamp(found.modification_time / 1000, UTC),
+            owner=found.owner,
+            group=found.group,
+            permission=found.permission,
+        )
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        """See `FileSystem.list`; one page of 1,000 at a time, and those before `start_from` are read as well."""
+        for entry in by_code_point(self._pages(path), path):
+            if entry.name >= start_from:
+                yield entry
+
+    def read(self, path: CanonicalPath) -> BinaryIO:
+        """See `FileSystem.read`; each read of the stream has the time limit of a call."""
+        reader = self._client.asked(path, lambda client: client.read(path.path))
+        stream = HdfsStream(
+            reader,
+            asked=lambda call: self._client.asked(path, lambda _: call()),
+            lost=lambda: Unreachable(path=path, detail="an earlier read of it was not answered; open it again"),
+        )
+        return io.BufferedReader(stream, PIECE_BYTES)
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own."""
+        self._refuse_directory(path)
+        # The name must not depend on the target's, which may be as long as HDFS allows.
+        temporary = path.parent.child(f"{OWN_PREFIX}-writing-{secrets.token_hex(8)}")
+        self._before_effect()
+        with ExitStack() as unfinished:
+            unfinished.callback(self._remove_unfinished, temporary)
+            self._write_new(path, temporary, chunks)
+            self._change(path, lambda client: client.rename(temporary.path, path.path, overwrite))
+            unfinished.pop_all()
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        """See `FileSystem.mkdirs`."""
+        self._change(path, lambda client: client.mkdirs(path.path, create_parent=True))
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        """See `FileSystem.rename`; the NameNode itself refuses to move over anything."""
+        if not self._is_there(source):
+            raise NotFound(path=source)
+        try:
+            self._change(target, lambda client: client.rename(source.path, target.path, overwrite=False))
+        except WrongKind as error:
+            # So says the NameNode when one is a directory and the other a file.
+            raise AlreadyExists(path=target, detail=error.detail) from error
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        """See `FileSystem.set_permission`."""
+        self._change(path, lambda client: client.set_permission(path.path, permission))
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        """See `FileSystem.set_owner`."""
+        self._change(path, lambda client: client.set_owner(path.path, owner, group))
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
+        """See `FileSystem.set_modified`; to the millisecond."""
+        milliseconds = round(modified.timestamp() * 1000)
+        self._change(path, lambda client: client.set_times(path.path, milliseconds, _SAME_ACCESS_TIME))
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        """See `FileSystem.delete`; one call, and all of it goes at once."""
+        refuse_outside(path, below)
+        if not self._change(path, lambda client: client.delete(path.path, recursive=True), look):
+            raise NotFound(path=path)
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """See `FileSystem.delete_all`; `first` means nothing where all of a path goes at once.
+
+        HDFS has no bulk call. A few removals at a time are handed to one thread, since the handing over costs as
+        much as a removal; whether they may happen is asked for all of them just before.
+        """
+        del first
+        waiting = iter(paths)
+        while few := list(islice(waiting, _AT_A_TIME)):
+            silence: Unreachable | None = None
+            for deleted in self._delete_few(few, below):
+                yield deleted
+                silence = deleted.error if isinstance(deleted.error, Unreachable) else silence
+            if silence is not None:
+                yield from (Deleted(path, Unreachable(path=path, detail=silence.detail)) for path in waiting)
+
+    def _delete_few(self, paths: Sequence[CanonicalPath], below: CanonicalPath) -> Iterator[Deleted]:
+        inside = []
+        for path in paths:
+            try:
+                refuse_outside(path, below)
+            except OutsideBase as error:
+                yield Deleted(path, error)
+            else:
+                inside.append(path)
+        few = FewRemovals(inside)
+        for _ in few.paths:
+            self._before_effect()
+        try:
+            self._client.asked(below, few.remove)
+        except Unreachable as error:
+            few.give_up(error.detail)
+        yield from few.answered()
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """See `FileSystem.remove_if_empty`.
+
+        The NameNode removes a directory only when it is empty, in one step. It has no removal that leaves a file
+        alone, so what is there is looked at first. A directory that another program replaces by a file of the same
+        name between these two calls would lose that file; `hdfs dfs -rmdir` has the same gap. It is under a millisecond
+        when nothing waits, but a run also waits in it for its turn (`delete_rate`), and while it is suspended.
+        """
+        refuse_outside(path, below)
+        try:
+            if not self._status(path).isdir:
+                raise WrongKind(path=path, detail="a file")
+            return self._change(path, lambda client: client.delete(path.path, recursive=False))
+        except (NotEmpty, NotFound):
+            return False
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        """See `FileSystem.content_summary`; one call, which the NameNode answers from its memory."""
+        found = self._client.asked(path, lambda client: client.get_content_summary(path.path))
+        return ContentSummary(files=found.file_count, directories=found.directory_count, size=found.length)
+
+    def _status(self, path: CanonicalPath) -> HdfsStatus:
+        try:
+            return self._client.asked(path, lambda client: client.get_file_info(path.path))
+        except WrongKind as error:
+            raise NotFound(path=path, detail=error.detail) from error
+
+    def _is_there(self, path: CanonicalPath) -> bool:
+        try:
+            self._status(path)
+        except NotFound:
+            return False
+        return True
+
+    def _refuse_directory(self, path: CanonicalPath) -> None:
+        with suppress(NotFound):
+            if self._status(path).isdir:
+                raise WrongKind(path=path, detail="a directory")
+
+    def _change(self, path: CanonicalPath, call: Callable[[Client], _Answer], look: Look | None = None) -> _Answer:
+        (self._before_effect if look is None else look.let_through)()
+        return self._client.asked(path, call)
+
+    def _pages(self, path: CanonicalPath) -> Iterator[Entry]:
+        statuses = self._client.asked(path, lambda client: client.list_status(path.path))
+        while True:
+            page = self._client.asked(path, lambda _: page_of(statuses, path.path))
+            if page is None:
+                raise WrongKind(path=path, detail="a file")
+            if not page:
+                return
+            yield from page
+
+    def _remove_unfinished(self, temporary: CanonicalPath) -> None:
+        """Nothing that was there changes, so this is done also when the run was told to stop."""
+        with suppress(StorageError):
+            self._client.asked(temporary, lambda client: client.delete(temporary.path, recursive=False))
+
+    def _write_new(self, path: CanonicalPath, temporary: CanonicalPath, chunks: Iterable[bytes]) -> None:
+        options = WriteOptions(overwrite=False, create_parent=False)
+        writer: FileWriter = self._client.asked(path, lambda client: client.create(temporary.path, options))
+        for chunk in chunks:
+            for piece in in_pieces(chunk, PIECE_BYTES):
+                self._client.asked(path, lambda _, piece=piece: writer.write(piece))  # type: ignore[misc]
+        self._client.asked(path, lambda _: writer.close())

@@ -1,0 +1,1 @@
+"""Disks of this machine, and what it has mounted."""

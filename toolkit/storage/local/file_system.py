@@ -1,0 +1,293 @@
+"""One thread at a time works on a place."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, delete_each, refuse_outside
+from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, StorageFailure, WrongKind
+from toolkit.storage.local.bases import Bases
+from toolkit.storage.local.system import first_way, group_name, group_number, owner_name, translated, user_number
+from toolkit.storage.local.tree import (
+    ContentCount,
+    TreeRemoval,
+    opened_inside,
+    opened_listing,
+    opened_parent,
+    refuse_symlink,
+)
+from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import BinaryIO
+
+    from toolkit.el import CanonicalPath
+    from toolkit.storage.local.system import OpenInside
+    from toolkit.storage.look import Look
+
+
+class Turns:
+    """Knows which places are being worked on."""
+
+    def __init__(self) -> None:
+        self._busy: set[CanonicalPath] = set()
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def at(self, place: CanonicalPath) -> Iterator[None]:
+        """Wait until nobody else works on the place; then it is this thread's."""
+        with self._changed:
+            while place in self._busy:
+                self._changed.wait()
+            self._busy.add(place)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy.remove(place)
+                self._changed.notify_all()
+
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_OWNER_ONLY = 0o600
+
+
+def no_check() -> None:
+    """Nothing stands against an effect."""
+
+
+class LocalFileSystem:
+    """A `FileSystem` on the operating system's own files.
+
+    Args:
+        before_effect: called before every single change of the disk, also between the files of one large tree;
+            what it raises stops the call there (DESIGN section 1, no new effect after SIGTERM).
+        bases: of the feeds; what is at or below them is looked at by descriptors from there. What bounds a removal is
+            held to the same rules, at the latest from the first one on.
+        open_inside: how a directory is opened on which nothing is mounted; None: the best way that this machine has.
+    """
+
+    capabilities = Capabilities(
+        atomic_rename=True,
+        atomic_delete=False,
+        directories=True,
+        permissions=True,
+        times=True,
+        conditional_put=True,
+        parallel=4,
+    )
+
+    def __init__(
+        self,
+        before_effect: Callable[[], None] = no_check,
+        *,
+        bases: Bases | None = None,
+        open_inside: OpenInside | None = None,
+    ) -> None:
+        self._before_effect = before_effect
+        self._bases = bases or Bases()
+        self._open_inside = open_inside or first_way()
+        self._turns = Turns()
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        """See `FileSystem.status`."""
+        try:
+            with self._parent_of(path) as (parent, name), translated(path):
+                found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except WrongKind as error:  # a parent is a file
+            raise NotFound(path=path) from error
+        kind = _kind_of_mode(found.st_mode)
+        return FileStatus(
+            path=path,
+            kind=kind,
+            size=found.st_size if kind is FileKind.FILE else 0,
+            modified=datetime.fromtimestamp(found.st_mtime, UTC),
+            owner=owner_name(found.st_uid),
+            group=group_name(found.st_gid),
+            permission=stat.S_IMODE(found.st_mode),
+        )
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        """See `FileSystem.list`; the disk gives names unsorted, so all names of the directory are held."""
+        with self._listable(path) as directory, translated(path), os.scandir(directory) as found:
+            entries = [Entry(entry.name, _kind_of_entry(entry)) for entry in found if entry.name >= start_from]
+        entries.sort()
+        yield from entries
+
+    @contextmanager
+    def _parent_of(self, path: CanonicalPath) -> Iterator[tuple[int | None, str]]:
+        """What to ask for a path below a known base: the directory above and the name in it; else the path itself."""
+        base = self._bases.above(path)
+        if base is None or base == path:
+            yield None, path.path
+            return
+        with opened_parent(path, base, self._bases) as parent:
+            yield parent, path.name
+
+    @contextmanager
+    def _listable(self, path: CanonicalPath) -> Iterator[int]:
+        """A descriptor of a directory, for listing."""
+        base = self._bases.above(path)
+        if base == path:
+            with self._bases.opened(path) as found, opened_listing(".", path, found) as directory:
+                yield directory
+        elif base is not None:
+            with (
+                opened_parent(path, base, self._bases) as parent,
+                opened_listing(path.name, path, parent) as directory,
+            ):
+                yield directory
+        else:
+            with opened_listing(path.path, path, None) as directory:
+                yield directory
+
+    def read(self, path: CanonicalPath) -> BinaryIO:
+        """See `FileSystem.read`."""
+        with translated(path):
+            return Path(path.path).open("rb")
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        """See `FileSystem.write`; a new file is for its owner alone, one that is replaced keeps its permission."""
+        target = Path(path.path)
+        # The name must not depend on the target's, which may be as long as the disk allows.
+        temporary = target.parent / f"{OWN_PREFIX}-writing-{secrets.token_hex(8)}"
+        self._before_effect()
+        with translated(path):
+            try:
+                with os.fdopen(os.open(temporary, _NEW, _OWNER_ONLY), "wb") as stream:
+                    if overwrite:
+                        _keep_permission(stream.fileno(), target)
+                    stream.writelines(chunks)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                if overwrite:
+                    temporary.replace(target)
+                else:
+                    os.link(temporary, target)
+            finally:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    temporary.unlink()
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        """See `FileSystem.mkdirs`."""
+        self._before_effect()
+        with translated(path):
+            Path(path.path).mkdir(parents=True, exist_ok=True)
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        """See `FileSystem.rename`."""
+        if os.path.lexists(target.path):
+            raise AlreadyExists(path=target)
+        self._before_effect()
+        with translated(source):
+            Path(source.path).rename(target.path)
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        """See `FileSystem.set_permission`."""
+        self._before_effect()
+        with translated(path):
+            Path(path.path).chmod(permission)
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        """See `FileSystem.set_owner`."""
+        self._before_effect()
+        with translated(path):
+            try:
+                os.chown(path.path, user_number(owner), group_number(group), follow_symlinks=False)
+            except KeyError as error:
+                raise StorageFailure(path=path, detail=f"this machine knows no {error.args[0]}") from error
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
+        """See `FileSystem.set_modified`."""
+        self._before_effect()
+        with translated(path):
+            os.utime(path.path, (modified.timestamp(), modified.timestamp()), follow_symlinks=False)
+
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """See `FileSystem.delete_all`; a directory goes to its readers at once, so `first` means nothing here."""
+        del first
+        return delete_each(self, paths, below)
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        """See `FileSystem.delete`; an instance and the aside of its name, which is one place, go after each other."""
+        refuse_outside(path, below)
+        if look is not None:
+            look.let_through()
+        is_aside = path.name.startswith(ASIDE_PREFIX)
+        aside = path if is_aside else path.parent.child(aside_name(path.name))
+        with self._turns.at(aside), opened_parent(path, below, self._bases) as parent:
+            with translated(path):
+                found = refuse_symlink(parent, path.name, path)
+                if not stat.S_ISDIR(found.st_mode):
+                    self._before_effect()
+                    os.unlink(path.name, dir_fd=parent)
+                    return
+            # It is opened before anything happens to it: what must not go, such as a mount, keeps its name as well.
+            with opened_inside(parent, path.name, path, self._open_inside) as root:
+                if not is_aside:
+                    self._rename_aside(parent, path, aside)
+                self._removal(parent, aside).of(root)
+
+    def _rename_aside(self, parent: int, path: CanonicalPath, aside: CanonicalPath) -> None:
+        # What an earlier, killed removal of this name left would stand in the way of the rename.
+        with suppress(FileNotFoundError, NotFound):
+            if stat.S_ISDIR(os.stat(aside.name, dir_fd=parent, follow_symlinks=False).st_mode):
+                self._removal(parent, aside).run()
+            else:
+                self._before_effect()
+                os.unlink(aside.name, dir_fd=parent)
+        with translated(path):
+            self._before_effect()
+            os.rename(path.name, aside.name, src_dir_fd=parent, dst_dir_fd=parent)
+
+    def _removal(self, parent: int, place: CanonicalPath) -> TreeRemoval:
+        return TreeRemoval(parent, place, self._before_effect, self._open_inside)
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """See `FileSystem.remove_if_empty`."""
+        try:
+            with opened_parent(path, below, self._bases) as parent, translated(path):
+                refuse_symlink(parent, path.name, path)
+                self._before_effect()
+                os.rmdir(path.name, dir_fd=parent)
+        except (NotEmpty, AlreadyExists, NotFound):
+            return False
+        return True
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        """See `FileSystem.content_summary`."""
+        found = self.status(path)
+        if found.kind is not FileKind.DIRECTORY:
+            return ContentSummary(files=int(found.kind is FileKind.FILE), directories=0, size=found.size)
+        with self._listable(path) as root:
+            return ContentCount(path).of(root)
+
+
+def _kind_of_mode(mode: int) -> FileKind:
+    kinds = {stat.S_IFREG: FileKind.FILE, stat.S_IFDIR: FileKind.DIRECTORY, stat.S_IFLNK: FileKind.SYMLINK}
+    return kinds.get(stat.S_IFMT(mode), FileKind.OTHER)
+
+
+def _kind_of_entry(entry: os.DirEntry[str]) -> FileKind:
+    if entry.is_symlink():
+        return FileKind.SYMLINK
+    if entry.is_dir(follow_symlinks=False):
+        return FileKind.DIRECTORY
+    return FileKind.FILE if entry.is_file(follow_symlinks=False) else FileKind.OTHER
+
+
+def _keep_permission(descriptor: int, replaced: Path) -> None:
+    """A link is replaced itself, and has no permission of its own."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        found = os.lstat(replaced)
+        if stat.S_ISREG(found.st_mode):
+            os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & 0o777)

@@ -1,0 +1,252 @@
+"""One bucket through botocore's client: its keys, and the few requests that feedctl makes."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from toolkit.el import CanonicalPath
+from toolkit.storage.errors import BadName, NotFound, StorageFailure
+from toolkit.storage.s3.errors import UNANSWERED, KeyProblem, is_bucket_missing, translated, understood
+
+if TYPE_CHECKING:
+    from botocore.response import StreamingBody
+    from types_boto3_s3.client import S3Client
+    from types_boto3_s3.type_defs import ListObjectsV2OutputTypeDef, ListObjectsV2RequestTypeDef
+
+
+_LONGEST = 1024
+_LAST_CHARACTER = "\U0010ffff"
+_SURROGATES = range(0xD800, 0xE000)
+_NOT_IN_XML = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
+
+
+class Span(NamedTuple):
+    """All keys from `first` on and before `end`; they belong to one path."""
+
+    first: str
+    end: str
+    path: CanonicalPath
+
+
+def key_of(path: CanonicalPath, bucket: str) -> str:
+    """The key of the object at a path; empty for the bucket's root.
+
+    Raises:
+        BadName: no key can be that long, or it is no Unicode text.
+        StorageFailure: the path is in another store.
+    """
+    if (path.scheme, path.authority) != ("s3", bucket):
+        raise StorageFailure(path=path, detail=f"asked of s3://{bucket}, which is another store")
+    key = path.path.removeprefix("/")
+    try:
+        length = len(key.encode())
+    except UnicodeEncodeError as error:
+        raise BadName(path=path, detail="not Unicode text") from error
+    if length > _LONGEST:
+        raise BadName(path=path, detail=f"{length} bytes, at most {_LONGEST} are allowed")
+    return key
+
+
+def prefix_of(key: str) -> str:
+    """How the keys of what is in the directory begin; it is also the key of the directory's marker."""
+    return f"{key}/" if key else ""
+
+
+def spans_of(key: str, path: CanonicalPath) -> tuple[Span, Span]:
+    """The object itself, and everything below; between the two, as the keys are sorted, others may lie (``a-b``)."""
+    return Span(key, f"{key}\0", path), Span(f"{key}/", f"{key}0", path)  # "0" is the character behind "/"
+
+
+def just_before(key: str) -> str:
+    """A text that sorts before the key with hardly anything between them; S3 lists only what is behind a given text."""
+    # Some stores put the text into their answer as it is; so it ends before the first character that breaks XML.
+    text = _NOT_IN_XML.split(key, maxsplit=1)[0]
+    if text != key:
+        return text
+    previous = ord(key[-1]) - 1
+    if previous in _SURROGATES:
+        previous = _SURROGATES.start - 1
+    return _NOT_IN_XML.split(f"{key[:-1]}{chr(previous)}{_LAST_CHARACTER}", maxsplit=1)[0]
+
+
+def fits_xml(key: str) -> bool:
+    """Whether a document can carry the key unchanged: no control characters, no line ends."""
+    return _NOT_IN_XML.search(key) is None
+
+
+MOST_KEYS = 1000
+"""So many keys are in one page of a listing, and may be in one bulk removal, at most."""
+
+_ATTEMPTS = 5
+_FIRST_WAIT = 0.2
+_NO_CONTENT = 204
+
+
+class StoredObject(NamedTuple):
+    """An object as a listing shows it."""
+
+    key: str
+    size: int
+    modified: datetime
+
+
+class Page(NamedTuple):
+    """Part of a listing; `token` asks for the next one and is empty in the last."""
+
+    objects: Sequence[StoredObject]
+    prefixes: Sequence[str]
+    token: str
+
+
+class Keys(Protocol):
+    """What a bulk removal asks of a bucket."""
+
+    @property
+    def name(self) -> str:
+        """Of the bucket."""
+        ...
+
+    def page(
+        self, prefix: str, *, after: str = "", token: str = "", delimiter: str = "", most: int = MOST_KEYS
+    ) -> Page:
+        """See `Bucket.page`."""
+        ...
+
+    def remove(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
+        """See `Bucket.remove`."""
+        ...
+
+
+class Bucket:
+    """The requests; may be used by several threads at once.
+
+    Args:
+        name: of the bucket.
+        client: makes, or gives, botocore's client; it is not asked for before the first request.
+    """
+
+    def __init__(self, name: str, client: Callable[[], S3Client]) -> None:
+        self.name = name
+        self.root = CanonicalPath("s3", name, "/")
+        self._client = client
+
+    @property
+    def client(self) -> S3Client:
+        """Botocore's client, for the requests that write."""
+        return self._client()
+
+    def page(
+        self, prefix: str, *, after: str = "", token: str = "", delimiter: str = "", most: int = MOST_KEYS
+    ) -> Page:
+        """The first keys that begin with `prefix` and sort behind `after`, at most `most`.
+
+        Raises:
+            NotFound: the bucket does not exist.
+            StorageFailure: the answer is not one of S3, or breaks its rules.
+        """
+        asked: ListObjectsV2RequestTypeDef = {"Bucket": self.name, "Prefix": prefix, "MaxKeys": most}
+        if delimiter:
+            asked["Delimiter"] = delimiter
+        if token:
+            asked["ContinuationToken"] = token
+        elif after:
+            asked["StartAfter"] = after
+        place = self._place(prefix)
+        with translated(place):
+            answer = self.client.list_objects_v2(**asked)
+        with understood(place):
+            found = _page(answer)
+        self._refuse_disorder(prefix, after, found.objects)
+        if answer["IsTruncated"] and not (found.token and (found.objects or found.prefixes)):
+            # Taken for the last page, it would make of a part of the keys the whole.
+            detail = "the store says that there are more keys, but not how to ask for them; does it know ListObjectsV2?"
+            raise StorageFailure(path=place, detail=detail)
+        return found
+
+    def _refuse_disorder(self, prefix: str, after: str, objects: Sequence[StoredObject]) -> None:
+        """Everything relies on the order of the keys; a store that gives another one must not be worked on."""
+        is_sorted = all(left.key < right.key for left, right in pairwise(objects))
+        if not is_sorted or (objects and not (objects[0].key > after and objects[0].key.startswith(prefix))):
+            raise StorageFailure(path=self._place(prefix), detail="the store lists keys that are not in order")
+
+    def head(self, key: str) -> StoredObject | None:
+        """The object with exactly this key; None when there is none."""
+        if not key:
+            return None
+        try:
+            with translated(self._place(key)):
+                answer = self.client.head_object(Bucket=self.name, Key=key)
+        except NotFound:
+            return None
+        with understood(self._place(key)):
+            return StoredObject(key, answer["ContentLength"], answer["LastModified"])
+
+    def opened(self, key: str) -> StreamingBody | None:
+        """A stream of the object's bytes; None when there is none."""
+        try:
+            with translated(self._place(key)):
+                return self.client.get_object(Bucket=self.name, Key=key)["Body"]
+        except NotFound as error:
+            if is_bucket_missing(error):
+                raise
+            return None
+
+    def remove(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
+        """Remove up to 1,000 keys; what is not in the answer is gone.
+
+        A key that the store was too busy for is tried again a few times, one that it said nothing about once.
+        """
+        problems: dict[str, KeyProblem] = {}
+        waiting = list(keys)
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                time.sleep(_FIRST_WAIT * 2**attempt * random.uniform(0.5, 1.0))  # noqa: S311 - only spreads load
+            found = self._removed_once(waiting)
+            problems = {**{key: each for key, each in problems.items() if key not in waiting}, **found}
+            waiting = [key for key, each in found.items() if each.is_passing or (each is UNANSWERED and not attempt)]
+            if not waiting:
+                break
+        return problems
+
+    def _removed_once(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
+        # XML cannot carry control characters, and changes line ends: such keys go one by one, in the URL.
+        together = [key for key in keys if fits_xml(key)]
+        problems = self._removed_together(together) if together else {}
+        for key in set(keys).difference(together):
+            with translated(self._place(key)):
+                answer = self.client.delete_object(Bucket=self.name, Key=key)
+            if answer["ResponseMetadata"]["HTTPStatusCode"] != _NO_CONTENT:
+                problems[key] = UNANSWERED
+        return problems
+
+    def _removed_together(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
+        """The keys that are not confirmed to be gone; silence about a key confirms nothing."""
+        with translated(self.root):
+            # Not `Quiet`: any answer without errors, such as an empty one of a proxy, would then mean success.
+            answer = self.client.delete_objects(Bucket=self.name, Delete={"Objects": [{"Key": key} for key in keys]})
+        gone = {each.get("Key") for each in answer.get("Deleted", ())}
+        problems = {
+            each.get("Key", ""): KeyProblem(each.get("Code", ""), each.get("Message", ""))
+            for each in answer.get("Errors", ())
+        }
+        # An error that names none of our keys could be about any of those that the answer does not name.
+        stray = next((problem for key, problem in problems.items() if key not in set(keys)), UNANSWERED)
+        return {key: problems.get(key, stray) for key in keys if key in problems or key not in gone}
+
+    def _place(self, key: str) -> CanonicalPath:
+        """What errors name; the slash at the end of a prefix is no part of a path."""
+        return CanonicalPath("s3", self.name, f"/{key.rstrip('/')}")
+
+
+def _page(answer: ListObjectsV2OutputTypeDef) -> Page:
+    return Page(
+        objects=[StoredObject(each["Key"], each["Size"], each["LastModified"]) for each in answer.get("Contents", ())],
+        prefixes=[each["Prefix"] for each in answer.get("CommonPrefixes", ())],
+        token=answer.get("NextContinuationToken", "") if answer["IsTruncated"] else "",
+    )

@@ -1,0 +1,196 @@
+"""What S3 and botocore say, as storage errors; by S3's error code first, else by the HTTP status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    CredentialRetrievalError,
+    HTTPClientError,
+    IncompleteReadError,
+    MetadataRetrievalError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    ResponseStreamingError,
+    SSLError,
+    TokenRetrievalError,
+)
+from botocore.exceptions import ConnectionError as NoConnection
+from botocore.parsers import ResponseParserError
+
+from toolkit.el import CanonicalPath
+from toolkit.storage.errors import (
+    AlreadyExists,
+    BadName,
+    NotFound,
+    PermissionDenied,
+    QuotaExceeded,
+    StorageError,
+    StorageFailure,
+    Unreachable,
+)
+from toolkit.storage.hadoop_conf import without_secrets
+
+_BY_CODE: dict[str, type[StorageError]] = {
+    **dict.fromkeys(("NoSuchKey", "NoSuchBucket"), NotFound),
+    **dict.fromkeys(
+        (
+            "AccessDenied",
+            "AllAccessDisabled",
+            "AccountProblem",
+            "InvalidAccessKeyId",
+            "SignatureDoesNotMatch",
+            "ExpiredToken",
+            "InvalidToken",
+            "TokenRefreshRequired",
+            "RequestTimeTooSkewed",
+        ),
+        PermissionDenied,
+    ),
+    **dict.fromkeys(
+        (
+            "SlowDown",
+            "SlowDownRead",
+            "SlowDownWrite",
+            "InternalError",
+            "InternalServerError",
+            "ServiceUnavailable",
+            "Busy",
+            "RequestTimeout",
+            "RequestTimeoutException",
+            "RequestLimitExceeded",
+            "Throttling",
+            "ThrottlingException",
+            "TooManyRequests",
+            "OperationAborted",
+            "ConditionalRequestConflict",
+        ),
+        Unreachable,
+    ),
+    "PreconditionFailed": AlreadyExists,
+    **dict.fromkeys(
+        ("EntityTooLarge", "QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"), QuotaExceeded
+    ),
+    **dict.fromkeys(("KeyTooLong", "KeyTooLongError", "XMinioInvalidObjectName"), BadName),
+}
+_BY_STATUS: dict[int, type[StorageError]] = {
+    401: PermissionDenied,
+    403: PermissionDenied,
+    404: NotFound,
+    408: Unreachable,
+    412: AlreadyExists,
+    429: Unreachable,
+    500: Unreachable,
+    502: Unreachable,
+    503: Unreachable,
+    504: Unreachable,
+    507: QuotaExceeded,
+}
+_ADVICE = {
+    "NoSuchBucket": "the bucket does not exist; check its name and the endpoint",
+    "InvalidAccessKeyId": "the endpoint does not know this access key; check AWS_ACCESS_KEY_ID or the profile",
+    "SignatureDoesNotMatch": "the secret key does not fit the access key; check AWS_SECRET_ACCESS_KEY or the profile",
+    "ExpiredToken": "the session token has expired; get new credentials",
+    "TokenRefreshRequired": "the session token must be refreshed; get new credentials",
+    "RequestTimeTooSkewed": "the clock of this machine is wrong; set it",
+    "PermanentRedirect": "the bucket is in another region; set fs.s3a.endpoint.region",
+    "AuthorizationHeaderMalformed": "the bucket is in another region; set fs.s3a.endpoint.region",
+    "InvalidObjectState": "the object is archived; restore it first",
+}
+_LOOKED_IN = (
+    "no credentials were found; looked for AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE in "
+    "~/.aws/credentials and ~/.aws/config, a web identity, and the role of the container or the machine"
+)
+
+
+class KeyProblem(NamedTuple):
+    """What S3 said about one key in the answer to a bulk request that as a whole succeeded."""
+
+    code: str
+    message: str
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same request may succeed a little later."""
+        return issubclass(_kind(self.code, 0), Unreachable)
+
+    def about(self, path: CanonicalPath, key: str) -> StorageError:
+        """The error of the path that the key belongs to."""
+        return _kind(self.code, 0)(path=path, detail=f"key {key!r}: {_said(self.code, self.message)}")
+
+
+UNANSWERED = KeyProblem("NotAnswered", "the answer of the store does not name this key, so it is not that of S3")
+"""A key of a bulk removal of which the store said neither that it is gone nor that it is not."""
+
+
+@contextmanager
+def understood(path: CanonicalPath) -> Iterator[None]:
+    """An answer without what is looked for comes from something else than S3, such as a proxy's page to sign in."""
+    try:
+        yield
+    except KeyError as error:
+        raise StorageFailure(path=path, detail=f"the answer is not that of S3: it has no {error.args[0]}") from error
+
+
+@contextmanager
+def translated(path: CanonicalPath) -> Iterator[None]:
+    """Turn what botocore raises in the body into a storage error about `path`."""
+    try:
+        yield
+    except ClientError as error:
+        raise _from_answer(error, path) from error
+    except ResponseParserError as error:
+        raise Unreachable(path=path, detail=f"an answer broke off: {error}") from error
+    except BotoCoreError as error:
+        raise _from_botocore(error, path) from error
+    except ValueError as error:
+        raise StorageFailure(path=path, detail=f"the answer is not that of S3: {error}") from error
+
+
+def about_path(error: StorageError, path: CanonicalPath) -> StorageError:
+    """The same error for another path that the same request was about."""
+    return type(error)(path=path, detail=error.detail)
+
+
+def is_bucket_missing(error: StorageError) -> bool:
+    """Whether the bucket, and not only what was asked for, does not exist."""
+    return isinstance(error, NotFound) and error.detail.startswith("NoSuchBucket")
+
+
+def _from_answer(error: ClientError, path: CanonicalPath) -> StorageError:
+    said = error.response.get("Error", {})
+    code, message = said.get("Code", ""), said.get("Message", "")
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return _kind(code, status)(path=path, detail=_said(code, message))
+
+
+def _kind(code: str, status: int) -> type[StorageError]:
+    # The answer to a HEAD has no body: botocore then gives the status as the code.
+    by_status = _BY_STATUS.get(int(code) if code.isdecimal() else status, StorageFailure)
+    return _BY_CODE.get(code, by_status)
+
+
+def _said(code: str, message: str) -> str:
+    return f"{code}: {_ADVICE.get(code, message)}".removesuffix(": ")
+
+
+def _from_botocore(error: BotoCoreError, path: CanonicalPath) -> StorageError:
+    if isinstance(error, NoCredentialsError):
+        return PermissionDenied(path=path, detail=_LOOKED_IN)
+    said = without_secrets(str(error))
+    if isinstance(error, _CREDENTIALS):
+        return PermissionDenied(path=path, detail=said)
+    if isinstance(error, SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return StorageFailure(path=path, detail=f"{said}; AWS_CA_BUNDLE names the authorities that are trusted")
+    if isinstance(error, _SILENCES):
+        return Unreachable(path=path, detail=said)
+    return StorageFailure(path=path, detail=said)
+
+
+_CREDENTIALS = (PartialCredentialsError, CredentialRetrievalError, TokenRetrievalError, ProfileNotFound)
+_SILENCES = (NoConnection, HTTPClientError, IncompleteReadError, ResponseStreamingError, MetadataRetrievalError)

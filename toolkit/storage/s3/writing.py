@@ -1,0 +1,158 @@
+"""Writing an object: in one request when it is small, else in parts that become visible together."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolkit.el import CanonicalPath
+from toolkit.storage.errors import AlreadyExists, StorageError, Unreachable
+from toolkit.storage.s3.bucket import Bucket
+from toolkit.storage.s3.errors import translated, understood
+
+if TYPE_CHECKING:
+    from types_boto3_s3.type_defs import (
+        CompletedPartTypeDef,
+        CompleteMultipartUploadOutputTypeDef,
+        PutObjectOutputTypeDef,
+        UploadPartOutputTypeDef,
+    )
+
+
+if TYPE_CHECKING:
+    _Tagged: TypeAlias = PutObjectOutputTypeDef | UploadPartOutputTypeDef | CompleteMultipartUploadOutputTypeDef
+
+PART_BYTES = 8 * 1024 * 1024
+"""A part of an upload, and the most that is written in one request; parts double every 1,000 (10,000 are allowed)."""
+
+_MARK = "feedctl-write"
+_ATTEMPTS = 5
+_WAIT = 0.2
+
+
+class ObjectWriter:
+    """Writes one object.
+
+    Args:
+        bucket: where to.
+        key: under which key.
+        path: what errors name.
+        overwrite: replace an object that is there.
+    """
+
+    def __init__(self, bucket: Bucket, key: str, path: CanonicalPath, *, overwrite: bool) -> None:
+        self._bucket, self._key, self._path, self._overwrite = bucket, key, path, overwrite
+        self._mark = secrets.token_hex(16)
+        self._metadata = {} if overwrite else {_MARK: self._mark}
+
+    def write(self, chunks: Iterable[bytes]) -> None:
+        """Write all chunks; when they raise, nothing of them stays.
+
+        Raises:
+            AlreadyExists: an object is there and may not be replaced.
+        """
+        parts = _parts(chunks)
+        first = next(parts, b"")
+        second = next(parts, None)
+        try:
+            if second is None:
+                self._put(first)
+            else:
+                self._upload(_chained(first, second, parts))
+        except AlreadyExists:
+            if not self._is_ours():
+                raise
+
+    def _is_ours(self) -> bool:
+        """Whether an answer was lost, and the request that botocore then repeated met what the first had written."""
+        with translated(self._path):
+            found = self._bucket.client.head_object(Bucket=self._bucket.name, Key=self._key)
+        return found["Metadata"].get(_MARK) == self._mark
+
+    def _put(self, content: bytes) -> None:
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self._put_once(content)
+            except Unreachable as error:
+                # Two writers at the same moment are both told to try again.
+                if attempt == _ATTEMPTS or not error.detail.startswith("ConditionalRequestConflict"):
+                    raise
+                time.sleep(_WAIT * attempt)
+            else:
+                return
+
+    def _put_once(self, content: bytes) -> None:
+        client, name = self._bucket.client, self._bucket.name
+        with translated(self._path):
+            if self._overwrite:
+                answer = client.put_object(Bucket=name, Key=self._key, Body=content)
+            else:
+                answer = client.put_object(
+                    Bucket=name, Key=self._key, Body=content, IfNoneMatch="*", Metadata=self._metadata
+                )
+        self._tag(answer)
+
+    def _upload(self, parts: Iterator[bytes]) -> None:
+        client, name = self._bucket.client, self._bucket.name
+        with translated(self._path), understood(self._path):
+            upload = client.create_multipart_upload(Bucket=name, Key=self._key, Metadata=self._metadata)["UploadId"]
+        is_complete = False
+        try:
+            done = [self._part(upload, number, part) for number, part in enumerate(parts, 1)]
+            self._complete(upload, done)
+            is_complete = True
+        finally:
+            if not is_complete:
+                self._abort(upload)
+
+    def _part(self, upload: str, number: int, content: bytes) -> CompletedPartTypeDef:
+        with translated(self._path):
+            answer = self._bucket.client.upload_part(
+                Bucket=self._bucket.name, Key=self._key, UploadId=upload, PartNumber=number, Body=content
+            )
+        return {"PartNumber": number, "ETag": self._tag(answer)}
+
+    def _complete(self, upload: str, parts: list[CompletedPartTypeDef]) -> None:
+        client, name = self._bucket.client, self._bucket.name
+        with translated(self._path):
+            if self._overwrite:
+                answer = client.complete_multipart_upload(
+                    Bucket=name, Key=self._key, UploadId=upload, MultipartUpload={"Parts": parts}
+                )
+            else:
+                answer = client.complete_multipart_upload(
+                    Bucket=name, Key=self._key, UploadId=upload, MultipartUpload={"Parts": parts}, IfNoneMatch="*"
+                )
+        self._tag(answer)
+
+    def _tag(self, answer: _Tagged) -> str:
+        """What S3 calls the bytes that it took; without it, something else took them."""
+        with understood(self._path):
+            return answer["ETag"]
+
+    def _abort(self, upload: str) -> None:
+        """Best effort: what broke the upload is told, and a rule of the bucket can clear what even this leaves."""
+        with suppress(StorageError), translated(self._path):
+            self._bucket.client.abort_multipart_upload(Bucket=self._bucket.name, Key=self._key, UploadId=upload)
+
+
+def _parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces as large as parts have to be; the last may be smaller."""
+    gathered, number = bytearray(), 0
+    for chunk in chunks:
+        gathered += chunk
+        while len(gathered) >= (size := PART_BYTES << (number // 1000)):
+            yield bytes(gathered[:size])
+            del gathered[:size]
+            number += 1
+    if gathered:
+        yield bytes(gathered)
+
+
+def _chained(first: bytes, second: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield second
+    yield from rest

@@ -1,0 +1,1 @@
+"""HDFS through its HTTP interface: WebHDFS and HttpFS."""

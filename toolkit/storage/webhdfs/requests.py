@@ -1,0 +1,258 @@
+"""Asking the NameNodes of a WebHDFS: one request, within a time limit, at the one that is active."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from urllib.parse import quote, urlsplit
+
+from requests import PreparedRequest, RequestException, Response, Session
+
+from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, NoAnswer
+from toolkit.storage.errors import BadName, StorageError, StorageFailure, Unreachable
+from toolkit.storage.hdfs.errors import is_not_active
+from toolkit.storage.webhdfs.answers import Upload, refusal, remote_exception, silence, stream_of, was_not_sent
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+
+
+_Answer = TypeVar("_Answer")
+
+CONNECT_SECONDS = 5.0
+"""So long a connection may take; behind it every pause between two bytes may take `CALL_SECONDS`."""
+
+_PREFIX = "/webhdfs/v1"
+_OK, _CREATED, _REDIRECT = 200, 201, 307
+_LISTING, _LISTING_TIMES = "LISTSTATUS", 10  # a whole directory is in one answer
+_HEADERS = {"content-type": "application/octet-stream"}  # HttpFS refuses a write without
+
+
+class NameNodes:
+    """Sends requests; safe to use from several threads.
+
+    Args:
+        urls: base addresses, at least one.
+        session: proves the identity.
+        seconds: how long the server may be silent, and how long each piece of a file may take.
+        whole: how long an answer may take, a listing ten times as long; None: as long as the silences of all NameNodes.
+    """
+
+    def __init__(
+        self, urls: Sequence[str], session: Session, seconds: float = CALL_SECONDS, *, whole: float | None = None
+    ) -> None:
+        self._urls, self._session = urls, session
+        self._timeout = (CONNECT_SECONDS, seconds)
+        self._active = 0
+        whole = len(urls) * (CONNECT_SECONDS + seconds) if whole is None else whole
+        self._calls, self._listings = BoundedCalls(whole), BoundedCalls(whole * _LISTING_TIMES)
+        self._bodies = BoundedCalls(seconds)
+
+    def _asked(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> Response:
+        """The answer to one operation, a redirection included; the caller closes it.
+
+        A NameNode that is on standby, or that the request did not get to, did nothing: the next one is asked. One
+        that took the request and then was silent is not asked again here: what it was told **may still happen**.
+
+        Raises:
+            BadName: the path can't be sent.
+            StorageError: what the NameNode said.
+        """
+        place = _quoted(path)
+        failure: StorageError | None = None
+        for _ in self._urls:
+            turn = self._active
+            url = f"{self._urls[turn % len(self._urls)]}{_PREFIX}{place}"
+            try:
+                response = self._sent(method, url, {"op": op, **params})
+            except RequestException as error:
+                self._turned(turn)
+                failure = silence(path, error)
+                if was_not_sent(error):
+                    continue
+                raise failure from error
+            if response.ok:
+                return response
+            with closing(response):
+                failure = refusal(path, response)
+                if not is_not_active(remote_exception(response).java_class):
+                    raise failure
+                self._turned(turn)
+        raise failure or StorageFailure(path=path, detail="no NameNode is known")
+
+    def answer(self, method: str, path: CanonicalPath, op: str, **params: str) -> object:
+        """The JSON of the answer, None for an empty one.
+
+        Raises:
+            StorageFailure: it is none of success, such as a redirection of a proxy to where one signs in.
+            Unreachable: it took too long as a whole, though bytes went on.
+        """
+        calls = self._listings if op == _LISTING else self._calls
+        return self._bounded(path, lambda: self._answered(method, path, op, params), calls)
+
+    def _bounded(self, path: CanonicalPath, call: Callable[[], _Answer], calls: BoundedCalls) -> _Answer:
+        turn = self._active
+        try:
+            return calls.run(call)
+        except NoAnswer as error:
+            self._turned(turn)
+            raise Unreachable(path=path, detail=str(error)) from error
+
+    def _answered(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> object:
+        with closing(self._asked(method, path, op, params)) as response:
+            _refuse_other(path, response, _OK)
+            try:
+                return response.json() if response.content else None
+            except RequestException as error:
+                raise silence(path, error) from error
+
+    def opened(self, path: CanonicalPath) -> BinaryIO:
+        """The bytes of a file, from the DataNode that the NameNode names; each piece has the limit of a call."""
+        return stream_of(self._bounded(path, lambda: self._opened(path), self._calls), path, self._bodies)
+
+    def _opened(self, path: CanonicalPath) -> Response:
+        response = self._asked("GET", path, "OPEN", {"offset": "0"})
+        if response.status_code == _OK:
+            return response
+        with closing(response):
+            _refuse_other(path, response, _REDIRECT)
+            return self._at_data_node("GET", path, response.headers.get("location", ""), None)
+
+    def sent(self, path: CanonicalPath, chunks: Iterable[bytes], *, about: CanonicalPath) -> None:
+        """Make a file with these bytes where nothing is; each piece has the limit of a call, and so has the answer.
+
+        What the source of the chunks raises is raised when the request has ended; the file may be there then.
+
+        Args:
+            path: of the new file.
+            chunks: the bytes.
+            about: what errors name.
+
+        Raises:
+            StorageError: what the NameNode or the DataNode said.
+        """
+        location = self._bounded(about, lambda: self._created(path, about), self._calls)
+        upload = Upload(self._bodies.seconds)
+        try:
+            with self._bodies.started(lambda: self._taken(path, about, location, upload)) as request:
+                try:
+                    upload.send(chunks)
+                finally:
+                    request.has_ended()
+                request.answer()
+        except NoAnswer as error:
+            raise Unreachable(path=about, detail=str(error)) from error
+
+    def _created(self, path: CanonicalPath, about: CanonicalPath) -> str:
+        # A name of our own that nobody else has: what is there can only be the rest of a first try.
+        params = {"overwrite": "false", "createparent": "false"}
+        with _told_of(about), closing(self._asked("PUT", path, "CREATE", params)) as response:
+            _refuse_other(path, response, _REDIRECT)
+            return response.headers.get("location", "")
+
+    def _taken(self, path: CanonicalPath, about: CanonicalPath, location: str, upload: Upload) -> None:
+        try:
+            with _told_of(about):
+                self._at_data_node("PUT", path, location, upload).close()
+        finally:
+            upload.end()
+
+    def _at_data_node(
+        self, method: str, path: CanonicalPath, location: str, chunks: Iterable[bytes] | None
+    ) -> Response:
+        """One request to where a NameNode sends it, which may be any host: DataNodes are in no settings.
+
+        That NameNode was one that may have the token, and it put into the address what it wants the DataNode to
+        have. So nothing is added here: no token, and no ticket unless it is the same server (HttpFS) again.
+        """
+        url = _with_own_path(location, path)
+        self._refuse_less(path, url)
+        mine = any(url.startswith(f"{each}/") for each in self._urls)
+        try:
+            response = self._sent(
+                method, url, dict.fromkeys(_keys(self._session.params)), chunks, auth=None if mine else _as_is
+            )
+        except RequestException as error:
+            raise silence(path, error) from error
+        if response.status_code in {_OK, _CREATED}:
+            return response
+        with closing(response):
+            if not response.ok:
+                raise refusal(path, response)
+            raise _other(path, response, _OK)
+
+    def _refuse_less(self, path: CanonicalPath, url: str) -> None:
+        """Who asked over HTTPS does not show the same address, with a token in it, to all on the way."""
+        if url.startswith("http:") and self._urls[0].startswith("https:"):
+            found = "the NameNode, asked over https, sends to a DataNode over http"
+            raise StorageFailure(path=path, detail=f"{found}; set dfs.http.policy to HTTPS_ONLY there, or use webhdfs:")
+
+    def _sent(
+        self,
+        method: str,
+        url: str,
+        params: Mapping[str, str | None],
+        chunks: Iterable[bytes] | None = None,
+        auth: Callable[[PreparedRequest], PreparedRequest] | None = None,
+    ) -> Response:
+        return self._session.request(
+            method,
+            url,
+            params=params,
+            data=chunks,
+            headers=_HEADERS,
+            auth=auth,
+            timeout=self._timeout,
+            allow_redirects=False,
+            stream=True,
+        )
+
+    def _turned(self, turn: int) -> None:
+        """Another thread may have gone on to the next one already."""
+        if self._active == turn:
+            self._active = turn + 1
+
+
+@contextmanager
+def _told_of(path: CanonicalPath) -> Iterator[None]:
+    """Errors name the file, not the temporary name that it has at first."""
+    try:
+        yield
+    except StorageError as error:
+        raise type(error)(path=path, detail=error.detail) from error
+
+
+def _refuse_other(path: CanonicalPath, response: Response, expected: int) -> None:
+    if response.status_code != expected:
+        raise _other(path, response, expected)
+
+
+def _other(path: CanonicalPath, response: Response, expected: int) -> StorageFailure:
+    """Without the address of a redirection, which may carry a token."""
+    found = f"HTTP {response.status_code} where WebHDFS says {expected}"
+    return StorageFailure(path=path, detail=f"{found}; is a proxy in between that wants a sign-in?")
+
+
+def _quoted(path: CanonicalPath) -> str:
+    try:
+        return quote(path.path, safe="/")
+    except UnicodeEncodeError as error:
+        raise BadName(path=path, detail="it is no Unicode text") from error
+
+
+def _with_own_path(location: str, path: CanonicalPath) -> str:
+    """The NameNode composes letters and their accents (NFC) in the address that it names, which is another file."""
+    parts = urlsplit(location)
+    if not parts.netloc:
+        raise StorageFailure(path=path, detail="the NameNode named no DataNode")
+    return parts._replace(path=_PREFIX + _quoted(path)).geturl()
+
+
+def _as_is(request: PreparedRequest) -> PreparedRequest:
+    """Stands for the session's own way to prove who it is, which `None` would mean."""
+    return request
+
+
+def _keys(params: object) -> list[str]:
+    return [str(key) for key in params] if isinstance(params, Mapping) else []
