@@ -1,0 +1,88 @@
+"""Fails for import circles in toolkit, those of annotations included, and for words that nobody in the field knows.
+
+Prints the circles, and where the words stand: those that an architecture review replaced by standard terms
+(CONTRIBUTING: "Names are the field's standard terms").
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+WORDS = re.compile(
+    r"\b(?:Brake|Crews?|Shift|Gate|Lifeline|Unrecorded|Forsaken|Departures|Strangers?|Scales|OldWalk|YoungWalk|OneByOne|"
+    r"Neighbourhood|Spread|SpreadMeans|HereAndNow|AfterLook|Begun|doomed|DoomedPath|Doer|deeds|give_up_all|send_home)\b"
+)
+ALLOWED = {"toolkit/ledger/jobs"}
+"""`Begun` is a job there that has begun."""
+
+
+def modules() -> dict[str, Path]:
+    """Each module by its dotted name."""
+    found = {}
+    for path in sorted((ROOT / "toolkit").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(path: Path, known: dict[str, Path]) -> set[str]:
+    """What a module imports at its top level, under TYPE_CHECKING too; imports in functions are on purpose late."""
+    tree, found = ast.parse(path.read_text()), set()
+    for node in (each for part in tree.body for each in ([part, *part.body] if isinstance(part, ast.If) else [part])):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in known else node.module for name in names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found & known.keys()
+
+
+def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
+    """Sets of modules each of which reaches the others (Tarjan), largest import chains first found."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+
+    def visit(node: str) -> Iterator[list[str]]:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for following in sorted(graph[node]):
+            if following not in index:
+                yield from visit(following)
+                low[node] = min(low[node], low[following])
+            elif following in stack:
+                low[node] = min(low[node], index[following])
+        if low[node] == index[node]:
+            circle = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(circle) > 1:
+                yield sorted(circle)
+
+    for node in sorted(graph):
+        if node not in index:
+            yield from visit(node)
+
+
+def main() -> int:
+    """The exit code."""
+    known = modules()
+    graph = {name: imports(path, known) for name, path in known.items()}
+    found = [f"import circle: {' <-> '.join(each)}" for each in circles(graph)]
+    for path in known.values():
+        place = path.relative_to(ROOT).as_posix()
+        if not any(place.startswith(each) for each in ALLOWED):
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                found += [f"{place}:{number}: a private word: {match[0]}" for match in WORDS.finditer(line)]
+    for each in found:
+        print(each)  # noqa: T201 - that is what it is for
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(10_000)
+    sys.exit(main())
