@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from toolkit.el import CanonicalPath
 from toolkit.storage.calls import BoundedCalls, Once
 from toolkit.storage.deletion import refuse_outside
-from toolkit.storage.errors import AlreadyExists, NotFound, WrongKind
+from toolkit.storage.errors import AlreadyExists, NotBegun, NotFound, WrongKind
 from toolkit.storage.flat import NEVER, PARALLEL, FlatFileSystem
 from toolkit.storage.look import Look
 from toolkit.storage.port import ContentSummary, Deleted, Entry, FileKind, FileStatus, StorageSpec
@@ -180,7 +180,8 @@ class S3FileSystem(FlatFileSystem):
         if look is not None:
             look.let_through()
         for deleted in self.delete_all([path], below=below):
-            if deleted.error is not None:
+            # What was not begun was called off, by an error that follows.
+            if deleted.error is not None and not isinstance(deleted.error, NotBegun):
                 raise deleted.error
 
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
