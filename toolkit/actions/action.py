@@ -29,7 +29,7 @@ class RunContext:
 
     Attributes:
         stores: the store that a path is on, whose every effect asks this run's guard and then the store's rate; while a
-            plan is made, and in a dry run, effects are refused.
+            plan is made, in a dry run, and in a recovery that must not touch anything, effects are refused.
         guard: asked before each effect.
         pool: threads for the store that a path is on.
         rate: so many changes a second the store that a path is on is asked for.
@@ -149,6 +149,7 @@ class Action(Protocol[T, I, D]):
         """The plans of all targets, and the safety limit that they exceed together.
 
         A target that is over a limit of its own, or of which nobody can tell, gives a plan without items that failed.
+        None may be left out: the digest has to name all that is applied.
 
         Raises:
             Stopped: the process must not go on.

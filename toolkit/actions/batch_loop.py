@@ -69,10 +69,10 @@ class BatchLoop(Generic[I]):
     notes: list[str] = field(default_factory=list)
 
     def work(self, batches: Sequence[Batch[I]]) -> None:
-        """Apply all batches; after a stop the rest is left as it is."""
+        """Apply all batches, none of them empty; after a stop the rest is left as it is."""
         thread = WorkerPool(1, "feedctl-batch")
         try:
-            self._work([batch for batch in batches if batch.positions], thread)
+            self._work(batches, thread)
         finally:
             thread.shutdown()
 

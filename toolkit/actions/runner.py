@@ -125,10 +125,10 @@ class ActionRunner(Generic[T, I, D]):
     ) -> ActionResult[T, I, D]:
         request = blank.request
         _each(runs, lambda run: run.make_plan(), request.parallel)
-        by_target = {run.plan.sort_key: run for run in runs}
-        plans, exceeded = self._limited([run.plan for run in runs], self.open_context(self.process))
-        for plan in plans:
-            by_target[plan.sort_key].plan = plan
+        in_order = sorted(runs, key=lambda run: run.plan.sort_key)
+        plans, exceeded = self._limited([run.plan for run in in_order], self.open_context(self.process))
+        for run, plan in zip(in_order, plans, strict=True):
+            run.plan = plan
         digest = plan_digest(plans)
         refusal = refusal_of(digest, exceeded, request.approve)
         _each(runs, lambda run: run.recover(may_touch=refusal is None), request.parallel)
@@ -142,7 +142,17 @@ class ActionRunner(Generic[T, I, D]):
     def _limited(
         self, plans: Sequence[TargetPlan[T, I, D]], work: RunContext
     ) -> tuple[Sequence[TargetPlan[T, I, D]], ExceededLimit | None]:
-        return self.action.limit(sorted(plans, key=lambda plan: plan.sort_key), work)
+        """The plan of each target, in the order of the digest.
+
+        Raises:
+            ValueError: the action left out a plan, which the digest would not name and the run would apply.
+        """
+        given = sorted(plans, key=lambda plan: plan.sort_key)
+        limited, exceeded = self.action.limit(given, work)
+        if [plan.sort_key for plan in limited] != [plan.sort_key for plan in given]:
+            message = f"Action.limit of {self.action.name} must give back the plan of each target, in their order"
+            raise ValueError(message)
+        return limited, exceeded
 
     def _apply(self, runs: Sequence[TargetRun[T, I, D]], parallel: int) -> None:
         """Each run gives its leases back as soon as it is done."""

@@ -14,9 +14,10 @@ from toolkit.result import ExitCode, Outcome, derive_status
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import RunOutcome
 from toolkit.runs.run import SUCCEEDED, outcome_of
+from toolkit.storage import ReadOnlyFileSystem
 
 if TYPE_CHECKING:
-    from toolkit.actions.action import Action, RunContext
+    from toolkit.actions.action import Action, Batch, RunContext
     from toolkit.actions.progress import Progress
     from toolkit.errors import Refused
     from toolkit.runs.run import ActiveRun
@@ -56,13 +57,18 @@ class TargetRun(Generic[T, I, D]):
             Stopped: the whole process must stop; a run that stops alone has a plan that says so.
         """
         try:
-            self.plan = self.action.plan(self.target, self.work)
+            self.plan = self.action.plan(self.target, self._looking)
         except Stopped as stopped:
             if stopped.ends_process:
                 raise
             self.stop(stopped)
             problem = Problem(code=stopped.code, message=str(stopped))
             self.plan = replace(self.action.blank_plan(self.target), failed=problem)
+
+    @property
+    def _looking(self) -> RunContext:
+        """What the run works with as long as it must not touch anything."""
+        return replace(self.work, stores=lambda path: ReadOnlyFileSystem(self.work.stores(path)))
 
     def recover(self, *, may_touch: bool) -> None:
         """Settle what earlier runs left open; after the plan, which knows what is still there.
@@ -79,11 +85,12 @@ class TargetRun(Generic[T, I, D]):
 
     def _recovered(self, *, may_touch: bool) -> tuple[str, ...]:
         """Notes for the user; somebody else may settle the same items at the same time, so it is tried again."""
+        work = self.work if may_touch else self._looking
         for _ in range(_TRIES):
             open_items = self.run.left_over()
             if not open_items:
                 return ()
-            recovery = self.action.recover(self.plan, open_items, self.work, may_touch=may_touch)
+            recovery = self.action.recover(self.plan, open_items, work, may_touch=may_touch)
             if not recovery.settled:
                 return ()
             if self.run.settle_left_over(recovery.settled):
@@ -97,10 +104,25 @@ class TargetRun(Generic[T, I, D]):
             guard.stop(self.stopped)
         loop = BatchLoop(items=self.plan.items, run=self.run, guard=guard, progress=self.progress)
         try:
-            loop.work(self.action.batches(self.plan, self.work))
+            loop.work(self._batches())
         finally:
             self._results, self.stopped = loop.results, guard.stopped
         self._note(tuple(_shortened(loop.notes)))
+
+    def _batches(self) -> Sequence[Batch[I]]:
+        """All items, in their order and each once; else the run would end well without what was left out.
+
+        Raises:
+            ValueError: the action divides its plan otherwise.
+        """
+        batches = [batch for batch in self.action.batches(self.plan, self.work) if batch.positions]
+        end = 0
+        for batch in batches:
+            end = batch.positions.stop if batch.positions.start == end else -1
+        if end != len(self.plan.items):
+            message = f"Action.batches of {self.action.name} must have each item of a plan once, in their order"
+            raise ValueError(message)
+        return batches
 
     def stop(self, stopped: Stopped) -> None:
         """Nothing of this target may begin any more; one that is over stays as it is. Safe from any thread."""

@@ -5,19 +5,37 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
 
-from tests.unit.actions.fake_action import Job, Mark, MarkAction, Result, Scene, outcomes
+from tests.unit.actions.fake_action import (
+    BASE,
+    Job,
+    Mark,
+    MarkAction,
+    MarkBatch,
+    Plan,
+    Result,
+    Scene,
+    StatusStore,
+    TooMany,
+    context,
+    outcomes,
+)
 from tests.unit.runs.fakes import MemoryRecorder, item, left_item, request
+from toolkit.actions.action import Recovery, RunContext
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.el import CanonicalPath
 from toolkit.errors import Skipped
+from toolkit.ledger.runs.items import Item
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
 from toolkit.result import ExitCode, Status
 from toolkit.runs.errors import LedgerLost, RunKilled, Stopped
 from toolkit.runs.recorder import RecordBatch
 from toolkit.runs.stop import ProcessStop
+from toolkit.storage import ReadOnlyStorage
 
 SIGTERM = Stopped(reason="received SIGTERM")
 
@@ -345,3 +363,72 @@ def test_progress_is_told_of_each_item_and_of_the_end() -> None:
     told = scene.progress = Told()
     scene.run()
     assert told.said == [3, 1, 1, 1, "end"]
+
+
+# What an action must not forget
+
+
+@dataclass(kw_only=True)
+class Forgetful(MarkAction):
+    """Leaves out the plan of a target."""
+
+    def limit(self, plans: Sequence[Plan], work: RunContext) -> tuple[Sequence[Plan], TooMany | None]:
+        return super().limit(plans[1:], work)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_plan_that_the_digest_would_not_name_is_not_applied(*, dry_run: bool) -> None:
+    scene = Scene(action=Forgetful(todo={"clicks": 1, "views": 1}))
+    with pytest.raises(ValueError, match="the plan of each target"):
+        scene.run(dry_run=dry_run)
+    assert scene.action.done == []
+    assert set(_statuses(scene)) <= {RunStatus.FAILED}
+
+
+@dataclass(kw_only=True)
+class Careless(MarkAction):
+    """Leaves out the last batch."""
+
+    def batches(self, plan: Plan, work: RunContext) -> tuple[MarkBatch, ...]:
+        return super().batches(plan, work)[:-1]
+
+
+def test_a_run_whose_batches_leave_out_items_of_its_plan_begins_nothing() -> None:
+    scene = Scene(action=Careless(todo={"clicks": 4}))
+    with pytest.raises(ValueError, match="each item of a plan once"):
+        scene.run()
+    assert (scene.action.done, _statuses(scene)) == ([], [RunStatus.FAILED])
+
+
+@dataclass(kw_only=True)
+class Hasty(MarkAction):
+    """Changes something while it plans, or while it looks at what a refused run finds."""
+
+    at: str
+
+    def plan(self, target: Job, work: RunContext) -> Plan:
+        if self.at == "plan":
+            work.stores(BASE).mkdirs(BASE)
+        return super().plan(target, work)
+
+    def recover(self, plan: Plan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+        work.stores(BASE).mkdirs(BASE)
+        return super().recover(plan, open_items, work, may_touch=may_touch)
+
+
+@pytest.mark.parametrize("at", ["plan", "recover"])
+def test_nothing_changes_before_the_plan_is_accepted(at: str) -> None:
+    changed = list[CanonicalPath]()
+
+    class Store(StatusStore):
+        def mkdirs(self, path: CanonicalPath) -> None:
+            changed.append(path)
+
+    scene = Scene(
+        action=Hasty(todo={"clicks": 1}, at=at, most=0),
+        open_context=lambda run: replace(context(run), stores=lambda _: Store()),
+    )
+    scene.recorder.left = [left_item(item(path="file:///marks/clicks-0"))]
+    with pytest.raises(ReadOnlyStorage):
+        scene.run()
+    assert changed == []
