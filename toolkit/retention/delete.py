@@ -134,18 +134,15 @@ class BulkDelete:
         refusal = self.guard.refusal(base, must_look=True)
         if refusal is not None:
             return [Removed(refusal.of(item)) for item in items]
-        with self.guard.watching(base):
-            return self._remove(items, base)
-
-    def _remove(self, items: Sequence[PlanItem], base: CanonicalPath) -> list[Removed]:
         system, before = self.storage(base), self.guard.effects
         answers: Answers = {}
-        refusal: Refusal | None = None
         try:
-            for path, error in system.delete_all([item.path for item in items], below=base, first=self.first):
-                answers[path] = error
-                # A hold that is found here stops the store's next change; what is under way is still answered.
-                self.guard.against(base)
+            # Not longer: a look at what became of an item is no effect, and a hold must not end it.
+            with self.guard.watching(base):
+                for path, error in system.delete_all([item.path for item in items], below=base, first=self.first):
+                    answers[path] = error
+                    # A hold that is found here stops the store's next change; what is under way is still answered.
+                    self.guard.against(base)
         except StorageError as error:
             answers |= {item.path: error for item in items if item.path not in answers}
         except CalledOff as called_off:

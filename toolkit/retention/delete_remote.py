@@ -216,6 +216,7 @@ class RemoteDelete:
         if answer.code == Unreachable.code:
             return unanswered(item, answer.message)
         if answer.code == CLOCK_SKEW:
-            return Removed(ItemResult.failed(item, CLOCK_SKEW, answer.message))
+            # Of a round or an attempt before, or before its clock was set back, something may be half done.
+            return Removed(ItemResult.failed(item, CLOCK_SKEW, answer.message), is_open=True)
         result = ItemResult.failed(item, answer.code, answer.message)
         return Removed(result, is_gone=is_gone(self.work.stores(item.base), item) is True)

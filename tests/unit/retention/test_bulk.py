@@ -17,7 +17,7 @@ from toolkit.retention.delete import BulkDelete
 from toolkit.retention.plan import ItemKind
 from toolkit.runs.errors import Stopped
 from toolkit.runs.stop import NeverStopped, ProcessStop
-from toolkit.storage import Deleted, NotBegun, StorageFailure, Unreachable
+from toolkit.storage import Deleted, FileStatus, NotBegun, PermissionDenied, StorageFailure, Unreachable
 
 MANY = [item(f"2025/{month:02d}/{day:02d}") for month in range(1, 7) for day in range(1, 29)]
 
@@ -255,3 +255,34 @@ def test_an_empty_directory_is_an_item_of_its_own() -> None:
     acted = act(store, items)
     assert [each[1:] for each in acted.outcomes] == [("done", "")] * 3
     assert store.bulks == [([each.path.path for each in MANY[:2]], "")]
+
+
+def test_a_hold_does_not_end_the_look_at_what_became_of_an_item() -> None:
+    """While it waits for a store that is silent by then, the run is asked, and a hold is no error of it."""
+
+    class SilentLater(SharedStore):
+        def delete_all(
+            self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = ""
+        ) -> Iterator[Deleted]:
+            del below, first
+            for path in paths:
+                yield Deleted(path, PermissionDenied(path=path))
+            self.is_over = True
+
+        def status(self, path: CanonicalPath) -> FileStatus:
+            if self.is_over and path == MANY[0].path:
+                self.files["/data/clicks/.feedctl-hold"] = b""
+                clock.forward(2)
+                self.before_effect()
+            return super().status(path)
+
+        is_over = False
+
+    clock = HandClock()
+    store = SilentLater(has=capabilities(atomic_delete=False, directories=False))
+    store.put(*(f"{each.path.path}/part" for each in MANY[:2]))
+    watch = HoldWatch(bases=[MANY[0].base], pairs=[], storage=lambda _: store, now=clock)
+    guard = Guard(run=NeverStopped(), conditions=[watch])
+    store.before_effect = guard.check
+    done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:2])
+    assert [each.result.code for each in done] == ["permission_denied"] * 2

@@ -252,6 +252,14 @@ def test_a_machine_begins_nothing_when_the_lease_may_be_over(tmp_path: Path, now
     assert (tmp_path / "a").exists() is bool(code)
 
 
+def test_what_a_machine_with_a_wrong_clock_was_asked_for_stays_open() -> None:
+    """A round before, or the time before its clock was set back, may have left it half done."""
+    store = _store()
+    acted = _act(store, Machines(lambda task: (PathAnswer(path, CLOCK_SKEW, "behind") for path in task.paths)))
+    assert {each[1:] for each in acted.outcomes} == {("failed", CLOCK_SKEW)}
+    assert [each.position for step in acted.recorder.steps for each in step.settled] == []
+
+
 def test_a_machine_stops_in_the_middle_when_time_is_up(tmp_path: Path) -> None:
     times = iter([1000.0] * 4 + [2000.0] * 100)
     answers = list(deleted(_task(tmp_path, ["a", "b", "c"]), 0, lambda: next(times)))
