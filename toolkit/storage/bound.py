@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from toolkit.storage.opening import open_file_system
+from toolkit.storage.patient import Silence
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class SharedStores:
     rate: float = inf
     bases: Bases | None = None
     _limiters: dict[tuple[str, str], RateLimiter] = field(default_factory=dict, init=False)
+    _silences: dict[tuple[str, str], Silence] = field(default_factory=dict, init=False)
 
     def bound(self, check: Callable[[], None], *, read_only: bool = False) -> BoundStores:
         """The stores of a run.
@@ -102,6 +104,10 @@ class SharedStores:
     def rate_of(self, path: CanonicalPath) -> float:
         """So many changes a second the store that a path is on is asked for; a disk of this machine is not spared."""
         return inf if path.scheme == _LOCAL else self.rate
+
+    def silence(self, path: CanonicalPath) -> Silence:
+        """Of the store that a path is on: once a run has given it up, no other one of the process waits for it."""
+        return self._silences.setdefault(_store(path), Silence())
 
     def limiter(self, path: CanonicalPath) -> RateLimiter | None:
         """Of the store that a path is on; None: it may be asked as fast as it answers."""
@@ -135,6 +141,7 @@ class BoundStores:
                 before_effect=self.check if limiter is None else partial(limiter.acquire, self.check),
                 while_waiting=self.check,
                 bases=self.shared.bases if path.scheme == _LOCAL else None,
+                silence=self.shared.silence(path),
             )
             self._open.setdefault(key, opened)
         return self._open[key]

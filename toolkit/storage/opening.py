@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.errors import NotImplementedYet
 from toolkit.storage.calls import PATIENCE_SECONDS
 from toolkit.storage.local.file_system import LocalFileSystem, no_check
-from toolkit.storage.patient import PatientFileSystem
+from toolkit.storage.patient import PatientFileSystem, Silence
 from toolkit.storage.readonly import ReadOnlyFileSystem
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def open_file_system(
     while_waiting: Callable[[], None] | None = None,
     patience: float = PATIENCE_SECONDS,
     bases: Bases | None = None,
+    silence: Silence | None = None,
 ) -> FileSystem:
     """The file system that the spec describes; nothing is asked of a remote one yet.
 
@@ -50,6 +51,7 @@ def open_file_system(
             None: as `before_effect`.
         patience: seconds for which a store may be silent before it is given up.
         bases: of the feeds on a local disk, see `LocalFileSystem`.
+        silence: of a remote store, shared with other views of it, see `PatientFileSystem`; None: its own.
 
     Raises:
         NotImplementedYet: no adapter for the scheme exists yet.
@@ -58,17 +60,18 @@ def open_file_system(
     if spec.scheme == "file":
         opened: FileSystem = LocalFileSystem(before_effect, bases=bases)
     else:
-        opened = _opened(spec, before_effect, while_waiting or before_effect, patience)
+        inner = _remote(spec).bound(before_effect)
+        opened = PatientFileSystem(
+            inner=inner, check=while_waiting or before_effect, patience=patience, silence=silence or Silence()
+        )
     return ReadOnlyFileSystem(opened) if read_only else opened
 
 
-def _opened(
-    spec: StorageSpec, before_effect: Callable[[], None], while_waiting: Callable[[], None], patience: float
-) -> FileSystem:
+def _remote(spec: StorageSpec) -> Bindable:
     if spec.scheme not in _REMOTE:
         known = ", ".join(("file", *_REMOTE))
         raise NotImplementedYet(what=f"storage {spec.scheme}://{spec.authority}", instead=f"use one of: {known}")
-    return PatientFileSystem(inner=_shared(spec).bound(before_effect), check=while_waiting, patience=patience)
+    return _shared(spec)
 
 
 _SHARED: dict[tuple[object, ...], Bindable] = {}
@@ -78,7 +81,9 @@ _OPENING = threading.Lock()
 def _shared(spec: StorageSpec) -> Bindable:
     """The store with its client: one for each spec and process, since a client has connections and threads.
 
-    What it was opened with counts as well: an operator's files and variables that changed give another one.
+    Variables that changed give another one. Files that changed do not: what a client has read of them when it was
+    opened stays for the process, on executors for the application, unless its library reads them anew (as botocore
+    does for credentials that a program or a service gives).
     """
     settings = tuple(sorted(spec.hadoop_conf.items()))
     key = (spec.scheme, spec.authority, spec.user, settings, tuple(sorted(os.environ.items())))

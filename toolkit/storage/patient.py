@@ -11,7 +11,7 @@ from itertools import dropwhile
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from toolkit.storage.calls import PATIENCE_SECONDS
-from toolkit.storage.errors import NotFound, Unreachable
+from toolkit.storage.errors import NotBegun, NotFound, Unreachable
 from toolkit.storage.look import Look, LookAgain
 from toolkit.storage.port import Deleted, FileKind
 
@@ -25,6 +25,19 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 _BETWEEN_CHECKS = 0.5
+
+
+@dataclass(kw_only=True, slots=True)
+class Silence:
+    """How long a store has been silent.
+
+    Attributes:
+        since: the first unanswered call after an answer; None: it answers.
+        given_up: why it is not asked again; None: it is.
+    """
+
+    since: float | None = None
+    given_up: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -41,6 +54,7 @@ class PatientFileSystem:
         patience: seconds of silence after which the store is given up.
         now: seconds of a clock that only goes forward.
         sleep: waits so many seconds.
+        silence: of the store; shared by all views of it, or each of many runs would wait for a dead store anew.
     """
 
     inner: FileSystem
@@ -48,8 +62,7 @@ class PatientFileSystem:
     patience: float = PATIENCE_SECONDS
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-    _silent_since: float | None = field(default=None, init=False)
-    _given_up: str | None = field(default=None, init=False)
+    silence: Silence = field(default_factory=Silence)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -67,7 +80,7 @@ class PatientFileSystem:
         while True:
             try:
                 for entry in self._rest(path, start_from, last):
-                    self._silent_since = None
+                    self.silence.since = None
                     last = entry
                     yield entry
             except Unreachable as error:
@@ -120,7 +133,7 @@ class PatientFileSystem:
                 self._let_look_again(look, error)
             with suppress(NotFound):
                 self._repeated(path, lambda: self.inner.delete(path, below=below), error)
-        self._silent_since = None
+        self.silence.since = None
 
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
         """See `FileSystem.delete_all`; those that were not answered are tried again together."""
@@ -131,7 +144,9 @@ class PatientFileSystem:
                 if isinstance(deleted.error, Unreachable):
                     unanswered.append(deleted)
                     continue
-                self._silent_since = None
+                if is_repeated and isinstance(deleted.error, NotBegun):
+                    continue  # not by this try; the one before was not answered, and may still happen
+                self.silence.since = None
                 wait = _Wait(self)
                 is_gone = is_repeated and isinstance(deleted.error, NotFound)
                 yield Deleted(deleted.path, None) if is_gone else deleted
@@ -189,7 +204,7 @@ class PatientFileSystem:
             answer = call()
         except Unreachable as error:
             answer = self._repeated(path, call, error)
-        self._silent_since = None
+        self.silence.since = None
         return answer
 
     def _repeated(self, path: CanonicalPath, call: Callable[[], _Answer], error: Unreachable) -> _Answer:
@@ -210,21 +225,21 @@ class PatientFileSystem:
         raise LookAgain(why="the removal was not answered, and may still happen") from error
 
     def _refuse_given_up(self, path: CanonicalPath) -> None:
-        if self._given_up is not None:
-            raise Unreachable(path=path, detail=self._given_up)
+        if self.silence.given_up is not None:
+            raise Unreachable(path=path, detail=self.silence.given_up)
 
     def is_over(self, began: float, why: str) -> bool:
         """Whether waiting ends: for a call whose silence began then, or for the store.
 
         Other threads may find an answer meanwhile, so what is decided on is read once.
         """
-        now = self.now()
-        since = self._silent_since
+        now, silence = self.now(), self.silence
+        since = silence.since
         if since is None:
-            self._silent_since = since = now
-        if self._given_up is None and now - since >= self.patience:
-            self._given_up = f"no answer for {self.patience:.0f} s, so it is not asked again in this run: {why}"
-        return self._given_up is not None or now - began >= self.patience
+            silence.since = since = now
+        if silence.given_up is None and now - since >= self.patience:
+            silence.given_up = f"no answer for {self.patience:.0f} s, so it is not asked again in this run: {why}"
+        return silence.given_up is not None or now - began >= self.patience
 
     def pause(self, seconds: float) -> None:
         """In short pieces, so that a run that is told to stop does."""

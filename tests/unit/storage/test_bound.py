@@ -12,6 +12,7 @@ from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
 from toolkit.storage import ReadOnlyStorage, StorageSpec
 from toolkit.storage.bound import SharedStores
+from toolkit.storage.patient import PatientFileSystem
 
 ONE, OTHER = CanonicalPath.parse("hdfs://one/a"), CanonicalPath.parse("hdfs://other/a")
 
@@ -84,3 +85,15 @@ def test_runs_share_the_rate_of_a_store_and_each_is_asked_in_its_own_turn() -> N
 def test_a_disk_of_this_machine_is_not_spared() -> None:
     shared, local = _shared(rate=20), CanonicalPath.parse("file:///a")
     assert (shared.rate_of(local), shared.limiter(local), shared.rate_of(ONE)) == (float("inf"), None, 20)
+
+
+def test_runs_share_the_silence_of_a_store() -> None:
+    """Or each of many runs would wait for a dead store for minutes."""
+    shared = _shared()
+    assert shared.silence(ONE) is shared.silence(CanonicalPath.parse("hdfs://one/b"))
+    assert shared.silence(ONE) is not shared.silence(OTHER)
+    bucket = CanonicalPath.parse("s3://bucket/a")
+    first, second = (shared.bound(lambda: None).of(bucket) for _ in range(2))
+    assert isinstance(first, PatientFileSystem)
+    assert isinstance(second, PatientFileSystem)
+    assert first.silence is second.silence is shared.silence(bucket)

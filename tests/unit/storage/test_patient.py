@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.unit.storage.silent_store import BASE, Clock, SilentStore
-from toolkit.storage import Deleted, Entry, FileKind, FileSystem, NotFound, PermissionDenied, Unreachable
+from toolkit.el import CanonicalPath
+from toolkit.errors import StopRequested
+from toolkit.storage import Deleted, Entry, FileKind, FileSystem, NotBegun, NotFound, PermissionDenied, Unreachable
 from toolkit.storage.local.file_system import no_check
-from toolkit.storage.patient import PatientFileSystem
+from toolkit.storage.patient import PatientFileSystem, Silence
 
 _FILE, _DIRECTORY = FileKind.FILE, FileKind.DIRECTORY
 _PATH = BASE.child("a")
@@ -321,3 +323,40 @@ def test_many_threads_wait_together_and_give_up_together() -> None:
         sys.setswitchinterval(interval)
     assert failures == []
     assert not any(thread.is_alive() for thread in threads)
+
+
+def test_what_was_not_answered_and_is_not_asked_again_is_not_told_as_not_begun() -> None:
+    """The call that was not answered may still happen, whatever becomes of its repetition."""
+
+    class CalledOffWhenRepeated(SilentStore):
+        def delete_all(
+            self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = ""
+        ) -> Iterator[Deleted]:
+            asked = list(paths)
+            self.calls.append("delete_all")
+            if len(self.calls) == 1:
+                yield from super().delete_all(asked, below=below, first=first)
+                return
+            yield from (Deleted(path, NotBegun(path=path)) for path in asked)
+            raise StopRequested
+
+    store = CalledOffWhenRepeated(clock=Clock(), names={"a": _FILE, "b": _FILE}, silent=1)
+    told: list[Deleted] = []
+    with pytest.raises(StopRequested):
+        told.extend(_patient(store).delete_all([_PATH, BASE.child("b")], below=BASE))
+    assert told == [Deleted(BASE.child("b"), None)]
+
+
+def test_a_store_that_one_view_has_given_up_is_not_waited_for_in_another() -> None:
+    store, silence = _store("a"), Silence()
+    store.silent = 10**9
+    views = [
+        PatientFileSystem(inner=store, check=no_check, now=store.clock.now, sleep=store.clock.sleep, silence=silence)
+        for _ in range(2)
+    ]
+    with pytest.raises(Unreachable):
+        views[0].status(_PATH)
+    calls, seconds = len(store.calls), store.clock.seconds
+    with pytest.raises(Unreachable):
+        views[1].status(_PATH)
+    assert (len(store.calls), store.clock.seconds) == (calls, seconds)
