@@ -100,7 +100,8 @@ class ResultFile:
             ResultFileNotWritten: it could not be written; one that was there before is unchanged.
         """
         try:
-            self.system.write(self.place, [encoded(piece) for piece in pieces])
+            # Stores send each chunk by itself, and a result has a piece for each item.
+            self.system.write(self.place, [b"".join(map(encoded, pieces))])
         except StorageError as error:
             raise ResultFileNotWritten(place=self.place, reason=str(error)) from error
 
