@@ -159,7 +159,10 @@ class Action(Protocol[T, I, D]):
     def recover(
         self, plan: TargetPlan[T, I, D], open_items: Sequence[Item], work: RunContext, *, may_touch: bool
     ) -> Recovery:
-        """Find out what became of items that earlier runs of the target left open; the plan was made just before.
+        """Find out what became of items that earlier runs left open; the plan was made just before.
+
+        Those runs were of the same entity, cluster and counterpart, and may have been about other instances, for which
+        this run holds no lease when the action's leases are an instance's.
 
         Args:
             plan: of this run, whose lease is held.

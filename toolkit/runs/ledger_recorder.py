@@ -98,7 +98,9 @@ class LedgerRecorder:
         """See `Recorder.left_over`."""
         key = run.key
         with _lost_in_between():
-            found = self.ledger.read(lambda tx: items.unsettled(tx, key.life_cycle, key.entity, key.cluster))
+            found = self.ledger.read(
+                lambda tx: items.unsettled(tx, key.life_cycle, key.entity, key.cluster, key.counterpart)
+            )
         return tuple(replace(item, path=path_of(item.path)) for item in found)
 
     def settle_left_over(self, settled: Sequence[SettledLeftOver]) -> bool:

@@ -166,7 +166,10 @@ class Recorder(Protocol):
         ...
 
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
-        """What earlier runs of the same action, entity and cluster intended, and died before they could tell."""
+        """What earlier runs of the same action, entity, cluster and counterpart intended, and died before they told.
+
+        Of whatever instance: the next run may be about another one.
+        """
         ...
 
     def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:

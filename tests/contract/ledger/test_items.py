@@ -112,8 +112,11 @@ def test_nothing_to_settle_is_nothing_done(ledger: Ledger) -> None:
 
 def test_what_may_have_happened_in_runs_that_are_over_is_found(ledger: Ledger) -> None:
     first, other = begun(ledger), begun(ledger, key(cluster="backup"))
+    copied = begun(ledger, key(counterpart="backup"))
     _intended(ledger, first, 0, 1, 2)
     _intended(ledger, other, 0)
+    _intended(ledger, copied, 9)
+    changed(ledger, copied, RunStatus.KILLED)
     _settled(ledger, first, 1)
     assert _open(ledger) == []
     changed(ledger, first, RunStatus.KILLED)

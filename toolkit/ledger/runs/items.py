@@ -111,12 +111,13 @@ def settle(tx: Transaction, run_id: int, items: Sequence[SettledItem]) -> None:
         raise ItemNotIntended(run_id=run_id, positions=_not_settled(tx, run_id, items, now))
 
 
-def unsettled(tx: Transaction, life_cycle: LifeCycle, entity: str, cluster: str) -> list[Item]:
+def unsettled(tx: Transaction, life_cycle: LifeCycle, entity: str, cluster: str, counterpart: str = "") -> list[Item]:
     """Effects that may or may not have happened: still INTENDED, of runs without an owner, the oldest first.
 
     A run that is over has none, and one whose owner died while it was suspended.
     """
-    of_entity = (run.c.life_cycle == life_cycle) & (run.c.entity == entity) & (run.c.cluster == cluster)
+    of_places = (run.c.cluster == cluster) & (run.c.counterpart == counterpart)
+    of_entity = (run.c.life_cycle == life_cycle) & (run.c.entity == entity) & of_places
     # Few items are open. As a join, or sorted there, SQLite would rather read all runs of the entity, or all items.
     is_owned = sa.exists().where(lease.c.run_id == run.c.run_id, lease.c.expires_at > tx.now()).correlate(run)
     is_forsaken = run.c.status.in_(OVER) | ((run.c.status == RunStatus.SUSPENDED) & ~is_owned)
