@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
-from textwrap import indent
 from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.model import D, I, ItemResult, Problem, T
@@ -113,7 +112,8 @@ def _json(result: ActionResult[T, I, D], view: ActionView[T, I, D]) -> Iterator[
     yield text.removesuffix("\n}") + ',\n  "items": ['
     before = "\n"
     for item in result.items:
-        yield before + indent(json.dumps(_item(item, view), indent=2, ensure_ascii=False), "    ")
+        laid_out = json.dumps(_item(item, view), indent=2, ensure_ascii=False).replace("\n", "\n    ")
+        yield f"{before}    {laid_out}"
         before = ",\n"
     yield "]\n}\n" if before == "\n" else "\n  ]\n}\n"
 
