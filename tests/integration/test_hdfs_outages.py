@@ -14,7 +14,7 @@ import pytest
 
 from tests.testbed.hdfs import HdfsCluster
 from toolkit.el import CanonicalPath
-from toolkit.storage import FileSystem, StorageSpec, Unreachable, open_file_system
+from toolkit.storage import FileSystem, StorageError, StorageSpec, Unreachable, open_file_system
 from toolkit.storage.calls import BoundedCalls
 from toolkit.storage.hdfs.client import HdfsClient
 from toolkit.storage.hdfs.file_system import HdfsFileSystem
@@ -152,11 +152,23 @@ def test_a_data_node_that_is_gone_stops_reading_but_not_deleting(
     restartable_hdfs: HdfsCluster, system: FileSystem
 ) -> None:
     base = _base(restartable_hdfs)
-    system.write(base.child("file"), [b"x" * 100])
+    _write(system, base.child("file"))
     restartable_hdfs.stop_datanode()
     with pytest.raises(Unreachable), system.read(base.child("file")) as stream:
         stream.read()
     system.delete(base.child("file"), below=base)
+
+
+def _write(system: FileSystem, path: CanonicalPath) -> None:
+    """Write, again while the NameNode still leaves out a DataNode that an earlier test had restarted."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return system.write(path, [b"x" * 100])
+        except StorageError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(1)
 
 
 def _restart(cluster: HdfsCluster) -> None:
