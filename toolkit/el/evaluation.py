@@ -39,7 +39,7 @@ def evaluate(expression: str | Expression, nominal_time: datetime, timezone: str
 
 def _refuse_availability(call: Expression) -> None:
     if call.function.needs_availability:
-        expected = "a function of the nominal time alone: resolve() answers for latest and future"
+        expected = "a function of the nominal time alone: latest and future count what is available when it runs"
         raise ElError(text=call.text, found=call.function, expected=expected)
 
 

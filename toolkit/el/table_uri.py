@@ -173,6 +173,10 @@ class _Reader:
         start = self.at
         self.at = end if (end := self.text.find(";", start)) >= 0 else len(self.text)
         value = self.text[start : self.at]
+        if "=" in value:  # a key written twice, or another separator than `;`; Hive escapes it in names
+            position = start + value.index("=")
+            expected = "a value without '=': KEY=VALUE;KEY=VALUE"
+            raise ElError(text=self.text, position=position, found=self.text[position:], expected=expected)
         tokens = tuple(tokenize(value, whole=self.text, offset=start))
         if not tokens or any(isinstance(token, Glob) for token in tokens):
             raise ElError(text=self.text, position=start, found=value, expected="a value without globs")

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from toolkit.el import InstanceSequence, evaluate
 from toolkit.entities import Feed, Process
-from toolkit.planning.process_io import depends_on_availability
+from toolkit.planning.process_io import depends_on_availability, naming
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +107,8 @@ def _producer_of_process(
         if each.feed != feed:
             continue
         made = MovingRange(start=each.instance, end=each.instance, grid=grid, timezone=process.timezone, runs=runs)
-        around = made.runs_around(instant)
+        with naming(process.name, "output", name):
+            around = made.runs_around(instant)
         if around is not None:
             first, last, count = around
             yield Producer(process=process.name, output=name, instances=(first, last), count=count)
@@ -167,7 +168,8 @@ def _consumer_of_process(
             yield Consumer(process=process.name, input=name, instances=None, count=0)
             continue
         read = MovingRange(start=each.start, end=each.end, grid=grid, timezone=process.timezone, runs=runs)
-        around = read.runs_around(instant)
+        with naming(process.name, "input", name):
+            around = read.runs_around(instant)
         if around is not None:
             first, last, count = around
             yield Consumer(process=process.name, input=name, instances=(first, last), count=count)

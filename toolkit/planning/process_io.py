@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -39,6 +40,39 @@ class BeforeFirstInstance(ElError):  # noqa: N818 - named for what was found, as
         self.expression, self.feed, self.nominal, self.first = expression, feed, nominal, first
         expected = f"an instance from {format_instant(first)} on at nominal time {format_instant(nominal)}"
         super().__init__(text=expression, found=f"a time before the first instance of {feed}", expected=expected)
+
+
+class UnusableExpression(ElError):  # noqa: N818 - named for what was found, as its siblings in toolkit.el
+    """An expression of an input or an output that cannot be resolved.
+
+    Args:
+        process: its name.
+        side: ``input`` or ``output``.
+        name: of the input or output.
+        error: what is wrong with it.
+    """
+
+    def __init__(self, *, process: str, side: str, name: str, error: ElError) -> None:
+        self.process, self.side, self.name = process, side, name
+        super().__init__(text=error.text, expected=error.expected, position=error.position, found=error.found)
+
+    def __str__(self) -> str:
+        return f"the {self.side} {self.name} of {self.process}: {super().__str__()}"
+
+
+@contextmanager
+def naming(process: str, side: str, name: str) -> Iterator[None]:
+    """What is wrong with an expression in this block is told together with whose it is.
+
+    Raises:
+        UnusableExpression: it cannot be resolved.
+    """
+    try:
+        yield
+    except (BeforeFirstInstance, UnusableExpression):
+        raise
+    except ElError as error:
+        raise UnusableExpression(process=process, side=side, name=name, error=error) from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,7 +159,8 @@ class ProcessSite:
         feed = self.feeds[each.feed]
         storage, grid = FeedStorage.of(feed, self.cluster), feed.instances_on(self.cluster.name)
         needed = available if depends_on_availability(each) or not each.optional else None
-        found = resolve_range(each.start, each.end, nominal_time, grid, self.process.timezone, needed)
+        with naming(self.process.name, "input", name):
+            found = resolve_range(each.start, each.end, nominal_time, grid, self.process.timezone, needed)
         instants = () if isinstance(found, Waiting) else found
         if each.optional and available is not None:
             instants = tuple(instant for instant in instants if is_available(instant, available))
@@ -143,7 +178,8 @@ class ProcessSite:
         each = self.process.outputs[name]
         feed = self.feeds[each.feed]
         grid = feed.instances_on(self.cluster.name)
-        instant = resolve(each.instance, nominal_time, grid, self.process.timezone)
+        with naming(self.process.name, "output", name):
+            instant = resolve(each.instance, nominal_time, grid, self.process.timezone)
         if instant is None:
             raise BeforeFirstInstance(expression=each.instance, feed=each.feed, nominal=nominal_time, first=grid.start)
         storage = FeedStorage.of(feed, self.cluster)

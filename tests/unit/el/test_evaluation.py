@@ -95,8 +95,8 @@ def test_a_parsed_expression_evaluates_like_its_text() -> None:
 
 
 @pytest.mark.parametrize("expression", ["latest(0)", "future(0,3)"])
-def test_what_depends_on_availability_points_to_resolve(expression: str) -> None:
-    with pytest.raises(ElError, match=r"resolve\(\) answers for latest and future"):
+def test_what_depends_on_availability_is_refused_with_the_reason(expression: str) -> None:
+    with pytest.raises(ElError, match=r"latest and future count what is available"):
         evaluate(expression, parse_instant("2026-01-01T00:00Z"))
 
 

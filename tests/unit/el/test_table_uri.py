@@ -100,6 +100,8 @@ def test_dates_may_stand_in_several_keys() -> None:
         ("catalog:db:t#ds=${YEAR};r=*", 26, "a value without globs"),
         ("catalog:db:t#ds=${YEAR}-${DAY}", 24, "every field from"),
         ("catalog:db:t#ds=${yEAR}", 16, "${YEAR}"),
+        ("catalog:db:t#ds=ds=${YEAR}", 18, "a value without '='"),
+        ("catalog:db:t#ds=${YEAR}&region=eu", 30, "a value without '='"),
     ],
 )
 def test_a_malformed_uri_is_refused_with_its_place(text: str, position: int, expected: str) -> None:

@@ -16,6 +16,7 @@ from toolkit.ledger.events import NewEvent
 from toolkit.ledger.vocabulary import EventKind, LifeCycle
 from toolkit.management.dependencies import Dependency, instance_dependencies
 from toolkit.management.locations import runnable
+from toolkit.planning.process_io import UnusableExpression
 
 REPO = repo()
 
@@ -99,3 +100,24 @@ def test_an_output_before_the_first_instance_is_said_in_words(sqlite_ledger: Led
 def test_a_time_that_is_no_instance_is_an_error(sqlite_ledger: Ledger) -> None:
     with pytest.raises(NotAnInstance, match="2026-03-05T02:30Z"):
         found(sqlite_ledger, "count_job", "2026-03-05T02:30Z")
+
+
+MIXED = """
+kind: process
+name: mixed_job
+frequency: hours(1)
+clusters:
+  - name: primary
+    validity: {start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}
+inputs:
+  both: {feed: clicks, start: "now(-1,0)", end: "latest(0)"}
+workflow: {engine: command, path: workflows/job.sh}
+"""
+
+
+@pytest.mark.parametrize("name", ["clicks", "mixed_job"])
+def test_a_range_that_ends_in_latest_is_told_with_its_process_and_input(sqlite_ledger: Ledger, name: str) -> None:
+    files = {**FILES, "processes/mixed_job.yaml": MIXED}
+    with pytest.raises(UnusableExpression, match=r"^the input both of mixed_job: .*latest") as error:
+        found(sqlite_ledger, name, "2026-03-05T02:00Z", repo=repository(files))
+    assert "resolve()" not in str(error.value)

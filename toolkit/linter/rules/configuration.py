@@ -9,6 +9,7 @@ from posixpath import normpath
 from types import MappingProxyType
 
 from toolkit.config_source import Snapshot
+from toolkit.el import ElError
 from toolkit.entities import (
     Cluster,
     Datasource,
@@ -61,6 +62,44 @@ _INTERFACES: Mapping[str, _Kind] = MappingProxyType(
         "spark": _kind(_MASTER, "yarn-cluster, yarn-client, local, local[N], spark://HOST:PORT or k8s://URL"),
     }
 )
+
+
+def table_without_registry(context: LintContext) -> Iterator[Hit]:
+    """The clusters of a table feed have a metastore; one on local files is a developer's."""
+    clusters = context.repository.clusters
+    for _, feed in sorted(context.repository.feeds.items()):
+        for index, each in enumerate(feed.clusters if feed.is_table else ()):
+            cluster = clusters.get(each.name)
+            if cluster is None or cluster.interfaces.registry or cluster.default_fs.startswith("file:"):
+                continue
+            yield Hit(
+                subject=feed.name,
+                pointer=("clusters", index, "name"),
+                message=f"the feed is a table, but the cluster {each.name} has no registry",
+                hint=f"add interfaces: {{registry: {{endpoint: thrift://HOST:PORT}}}} to {each.name}",
+                related=(each.name,),
+            )
+
+
+def shared_directory(context: LintContext) -> Iterator[Hit]:
+    """The directories for feedctl's own work on a cluster are two."""
+    for _, cluster in sorted(context.repository.clusters.items()):
+        staging, working = cluster.locations.staging, cluster.locations.working
+        if staging and working and _same_place(cluster, staging, working):
+            yield Hit(
+                subject=cluster.name,
+                pointer=("locations", "working"),
+                message=f"working is {working}, the same place as staging",
+                hint="give each a directory of its own",
+            )
+
+
+def _same_place(cluster: Cluster, one: str, other: str) -> bool:
+    try:
+        return cluster.place(f"{one.rstrip('/')}/") == cluster.place(f"{other.rstrip('/')}/")
+    except ElError:
+        return one == other
+
 
 _DATABASES: Mapping[DatasourceType, _Kind] = MappingProxyType(
     {
@@ -269,6 +308,8 @@ def audit_file_outside(context: LintContext) -> Iterator[Hit]:
 
 CHECKS: Mapping[str, Check] = {
     "endpoint-type": endpoint_type,
+    "table-without-registry": table_without_registry,
+    "staging-is-working": shared_directory,
     "secret-in-repo": secret_in_repo,
     "missing-workflow": missing_workflow,
     "not-implemented": unimplemented_value,

@@ -1,27 +1,15 @@
-"""Rules about frequencies and limits that fit together, and the clock."""
+"""Rules about frequencies and limits that fit together."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import overload
 
-from toolkit.el import (
-    ElError,
-    Frequency,
-    InstanceSequence,
-    Unit,
-    WaitPolicy,
-    format_instant,
-    load_zone,
-    localize,
-    retry_waits,
-)
-from toolkit.el.zones import to_local
-from toolkit.entities import Feed, FeedCluster, Pointer, Process, ProcessCluster, Repository, Retry
-from toolkit.linter.clock_changes import ClockChange, clock_changes, year_from
+from toolkit.el import ElError, Frequency, Unit, WaitPolicy, retry_waits
+from toolkit.entities import Feed, FeedCluster, Lifecycle, Pointer, Process, ProcessCluster, Repository, Retry
 from toolkit.linter.durations import always_longer, length_words, longest, shortest, sometimes_shorter
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext
@@ -109,6 +97,27 @@ def _slas(repository: Repository) -> Iterator[_Pair]:
                 yield _Pair(subject=process.name, pointer=(*pointer, "should_start_in"), one=start, other=end)
 
 
+def _late_breaches(repository: Repository) -> Iterator[_Pair]:
+    """The later time of each SLA beside the retention limit of each cluster on which it counts."""
+    for feed in repository.feeds.values():
+        for index, each in enumerate(feed.clusters):
+            sla = feed.sla_on(each.name)
+            if sla is not None and each.retention is not None:
+                pointer: Pointer = (*(("clusters", index) if each.sla else ()), "sla", "high")
+                limit = each.retention.limit
+                yield _Pair(subject=feed.name, pointer=pointer, one=sla.high, other=limit, cluster=each.name)
+
+
+def _late_starts(repository: Repository) -> Iterator[_Pair]:
+    """The time in which an instance should start beside the timeout of its process."""
+    for process in repository.processes.values():
+        timeout = _timeout(process)
+        for pointer, each in _places(process):
+            start = each.sla.should_start_in if each.sla else None
+            if start is not None and timeout is not None:
+                yield _Pair(subject=process.name, pointer=(*pointer, "should_start_in"), one=start, other=timeout)
+
+
 @overload
 def _places(entity: Feed) -> Iterator[tuple[Pointer, Feed | FeedCluster]]: ...
 @overload
@@ -150,67 +159,63 @@ _TABLE: Mapping[str, _Order] = {
         ),
         hint=lambda _: "exchange the two, or correct one of them",
     ),
+    "sla-past-retention": _Order(
+        pairs=_late_breaches,
+        is_wrong=lambda high, limit: sometimes_shorter(limit, high),
+        message=lambda each: f"high is {each.one}, longer than the retention limit of {each.other} on {each.cluster}",
+        hint=lambda each: f"expect an instance within {each.other}, or keep it for longer",
+    ),
+    "sla-past-timeout": _Order(
+        pairs=_late_starts,
+        is_wrong=always_longer,
+        message=lambda each: f"should_start_in is {each.one}, longer than the timeout of an instance, {each.other}",
+        hint=lambda each: f"expect the start within {each.other}, or raise the timeout",
+    ),
 }
 
 
-_DAY = timedelta(days=1)
+_MOST_OFTEN = Frequency.parse("hours(1)")
 
 
-def clock_change_slot(context: LintContext) -> Iterator[Hit]:
-    """The local time at which a feed or a process steps exists once on every day."""
-    repository = context.repository
-    entities: list[Feed | Process] = [*repository.feeds.values(), *repository.processes.values()]
-    for entity in entities:
-        if _steps_in_zone(entity.frequency, entity.timezone):
-            yield from _slot_hits(entity, context.time)
-
-
-def _steps_in_zone(frequency: Frequency, timezone: str) -> bool:
-    return frequency.elapsed is None and timezone != "UTC"
-
-
-def _slot_hits(entity: Feed | Process, time: datetime) -> Iterator[Hit]:
-    seen: set[str] = set()
-    names = [each.name for each in entity.clusters]
-    for position, name in enumerate(names):
-        found = list(_odd_slots(entity.instances_on(name), time))
-        message = f"clocks are changed in {entity.timezone}: {'; '.join(found)}"
-        if found and message not in seen:
-            seen.add(message)
+def stage_too_often(context: LintContext) -> Iterator[Hit]:
+    """Retention runs at most hourly, and not more often than its feed gets an instance."""
+    for feed, pointer, lifecycle in _lifecycles(context.repository):
+        own = lifecycle.retention_stage.frequency
+        if own is None:
+            continue
+        least = next((each for each in (feed.frequency, _MOST_OFTEN) if sometimes_shorter(own, each)), None)
+        if least is not None:
+            whose = "the feed has an instance every" if least is feed.frequency else "the most often is"
             yield Hit(
-                subject=entity.name,
-                pointer=("clusters", position, "validity", "start"),
-                message=message,
-                hint=f"start at a local time at which the clocks of {entity.timezone} are never changed, such as noon",
+                subject=feed.name,
+                pointer=(*pointer, "frequency"),
+                message=f"the retention stage runs every {own}, but {whose} {least}",
+                hint=f"run it every {least} or less often, or leave the frequency out",
             )
 
 
-def _odd_slots(steps: InstanceSequence, time: datetime) -> Iterator[str]:
-    """The slots of the coming year that do not exist, or come twice, in words."""
-    zone = load_zone(steps.timezone)
-    clock = to_local(steps.start, zone) - to_local(steps.start, zone).replace(hour=0, minute=0)
-    for change in clock_changes(steps.timezone, *year_from(time)):
-        for slot in _slots(change, clock):
-            if localize(slot, zone) in steps:
-                yield _words(change, slot, localize(slot, zone), steps)
+def stage_without_limit(context: LintContext) -> Iterator[Hit]:
+    """A retention stage is one of a cluster that has a retention."""
+    for feed, pointer, lifecycle in _lifecycles(context.repository):
+        reached = [each for each in feed.clusters if feed.lifecycle_on(each.name) is lifecycle]
+        if reached and not any(each.retention for each in reached):
+            names = ", ".join(each.name for each in reached)
+            yield Hit(
+                subject=feed.name,
+                pointer=pointer,
+                message=f"the retention stage has no limit: no retention on {names}, so nothing is ever deleted",
+                hint="add retention: {limit: ...} to the cluster, or remove the lifecycle",
+                on_key=True,
+            )
 
 
-def _slots(change: ClockChange, clock: timedelta) -> Iterator[datetime]:
-    """The local times of this time of day that the change makes come twice, or never."""
-    first, end = change.local
-    day = first.replace(hour=0, minute=0, second=0)
-    while day < end:
-        if first <= day + clock < end:
-            yield day + clock
-        day += _DAY
-
-
-def _words(change: ClockChange, slot: datetime, instant: datetime, steps: InstanceSequence) -> str:
-    local = f"{slot:%Y-%m-%d %H:%M}"
-    if change.is_set_back:
-        return f"{local} comes twice, and the instance is its first, {format_instant(instant)}"
-    shifted = to_local(instant, load_zone(steps.timezone))
-    return f"{local} does not exist, and the instance is {format_instant(instant)}, {shifted:%H:%M} there"
+def _lifecycles(repository: Repository) -> Iterator[tuple[Feed, Pointer, Lifecycle]]:
+    """Each lifecycle once, where it stands: at a feed, or at one of its clusters."""
+    for feed in repository.feeds.values():
+        own = [(("clusters", index, "lifecycle"), each.lifecycle) for index, each in enumerate(feed.clusters)]
+        for pointer, each in [(("lifecycle",), feed.lifecycle), *own]:
+            if each is not None:
+                yield feed, (*pointer, "retention_stage"), each
 
 
 def group_frequency(context: LintContext) -> Iterator[Hit]:
@@ -304,7 +309,8 @@ def _timeout(process: Process) -> Frequency | None:
 
 CHECKS: Mapping[str, Check] = {
     **{rule_id: row.check for rule_id, row in _TABLE.items()},
-    "clock-change-slot": clock_change_slot,
     "group-frequency": group_frequency,
+    "stage-too-often": stage_too_often,
+    "stage-without-limit": stage_without_limit,
     "retry-bounds": retry_bounds,
 }

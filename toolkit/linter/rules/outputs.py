@@ -115,8 +115,17 @@ def _first(output: ProcessOutput) -> Iterator[Hit]:
 def _last(output: ProcessOutput) -> Iterator[Hit]:
     end = output.feed.cluster(output.cluster).validity.end
     last = output.runs.at_or_before(output.process.cluster(output.cluster).validity.end)
-    instant = None if last is None else output.instant(last)
-    if last is not None and instant is not None and instant >= end:
+    instant, first = None if last is None else output.instant(last), output.instant(output.runs.start)
+    if first is not None and first >= end:  # what runs make never goes back in time, so all of them are after it
+        yield _outside_hit(
+            output,
+            f"every run would make an instance after the last of {output.feed.name}, which ends at "
+            f"{format_instant(end)} on {output.cluster}: the first run, {format_instant(output.runs.start)}, "
+            f"would make {format_instant(first)}",
+            "let the feed end later, or begin the process earlier",
+            Severity.ERROR,
+        )
+    elif last is not None and instant is not None and instant >= end:
         yield _outside_hit(
             output,
             f"the last run, {format_instant(last)}, would make {format_instant(instant)} of {output.feed.name}, "

@@ -135,11 +135,26 @@ def _of_templates(entity: Feed | Cluster, properties: Properties) -> Iterator[Hi
             yield _hit(entity.name, ("properties", name), f"the property {name!r} has a meaning in templates already")
 
 
+def blank_property(context: LintContext) -> Iterator[Hit]:
+    """A property has a name."""
+    for entity in context.repository.entities():
+        named = {"properties": entity.properties}
+        if isinstance(entity, Cluster):
+            named["hadoop_conf"] = entity.hadoop_conf
+        for key, properties in named.items():
+            for name in properties:
+                if not name.strip():
+                    message = f"found a property with the name {name!r}, expected one that is not blank"
+                    hint = "give it a name, or remove it"
+                    yield Hit(subject=entity.name, pointer=(key, name), message=message, hint=hint, on_key=True)
+
+
 def _hit(subject: str, pointer: tuple[str | int, ...], message: str) -> Hit:
     return Hit(subject=subject, pointer=pointer, message=message, hint="choose another name", on_key=True)
 
 
 CHECKS: Mapping[str, Check] = {
+    "blank-property": blank_property,
     "misspelt-property": misspelt_property,
     "reserved-property": reserved_property,
 }

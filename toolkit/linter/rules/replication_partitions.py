@@ -7,7 +7,7 @@ from itertools import combinations
 
 from toolkit.el import ElError
 from toolkit.el.segment import Segment
-from toolkit.entities import Feed, Repository
+from toolkit.entities import Feed, FeedCluster, Pointer, Repository
 from toolkit.entities.nearest import suggestion
 from toolkit.linter.findings import Hit
 from toolkit.linter.overlap import can_overlap
@@ -56,16 +56,40 @@ def partition_expression_length(context: LintContext) -> Iterator[Hit]:
     for feed in context.repository.feeds.values():
         if feed.is_table:
             continue
+        most = len(feed.partitions)
         for index, each in enumerate(feed.clusters):
-            parts = () if each.partition is None else PartitionExpression(each.partition).parts
-            if len(parts) > len(feed.partitions):
-                yield Hit(
-                    subject=feed.name,
-                    pointer=("clusters", index, "partition"),
-                    message=f"{each.partition} has {_counted(len(parts), 'part')}, "
-                    f"but the feed has {_counted(len(feed.partitions), 'partition')}",
-                    hint="one part for each of the feed's first partitions, or name the missing ones in partitions",
-                )
+            if _length(each) > most:
+                message = f"{each.partition} has {_counted(_length(each), 'part')}"
+                yield _length_hit(feed, ("clusters", index, "partition"), message)
+        yield from _together(feed)
+
+
+def _together(feed: Feed) -> Iterator[Hit]:
+    """A target's parts are appended to those of the source; each alone may fit where both do not."""
+    most = len(feed.partitions)
+    fitting = [each for each in sources(feed) if 0 < _length(each.feed_cluster) <= most]
+    source = max(fitting, key=lambda each: _length(each.feed_cluster), default=None)
+    for target in targets(feed) if source else ():
+        own, theirs = _length(target.feed_cluster), _length(source.feed_cluster) if source else 0
+        if source and 0 < own <= most < own + theirs:
+            message = (
+                f"{target.feed_cluster.partition} comes after {source.feed_cluster.partition} of the source "
+                f"{source.name}, which makes {_counted(own + theirs, 'part')}"
+            )
+            yield _length_hit(feed, target.at("partition"), message)
+
+
+def _length(each: FeedCluster) -> int:
+    return 0 if each.partition is None else len(PartitionExpression(each.partition).parts)
+
+
+def _length_hit(feed: Feed, pointer: Pointer, message: str) -> Hit:
+    return Hit(
+        subject=feed.name,
+        pointer=pointer,
+        message=f"{message}, but the feed has {_counted(len(feed.partitions), 'partition')}",
+        hint="one part for each of the feed's first partitions, or name the missing ones in partitions",
+    )
 
 
 def _counted(number: int, noun: str) -> str:
