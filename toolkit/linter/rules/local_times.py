@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 
-from toolkit.el import Frequency, InstanceSequence, format_instant, load_zone, localize
+from toolkit.el import Frequency, InstanceSequence, OutOfRange, format_instant, load_zone, localize
 from toolkit.el.zones import to_local
 from toolkit.entities import Feed, Process
+from toolkit.entities.templates import path_template
 from toolkit.linter.clock_changes import ClockChange, clock_changes, year_from
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
@@ -36,11 +38,13 @@ def _slot_hits(entity: Feed | Process, time: datetime) -> Iterator[Hit]:
         message = f"clocks are changed in {entity.timezone}: {'; '.join(found)}"
         if found and message not in seen:
             seen.add(message)
+            midnight = _meant_midnight(entity.clusters[position].validity.start, entity.timezone)
+            at = "midnight" if _belongs_at_midnight(entity, midnight, time) else "noon"
             yield Hit(
                 subject=entity.name,
                 pointer=("clusters", position, "validity", "start"),
                 message=message,
-                hint=f"start at a local time at which the clocks of {entity.timezone} are never changed, such as noon",
+                hint=f"start at a local time at which the clocks of {entity.timezone} are never changed, such as {at}",
             )
 
 
@@ -72,6 +76,97 @@ def _words(change: ClockChange, slot: datetime, instant: datetime, steps: Instan
     return f"{local} does not exist, and the instance is {format_instant(instant)}, {shifted:%H:%M} there"
 
 
+def local_midnight(context: LintContext) -> Iterator[Hit]:
+    """The days and months of a zone begin at its midnight."""
+    repository = context.repository
+    entities: list[Feed | Process] = [*repository.feeds.values(), *repository.processes.values()]
+    for entity in entities:
+        starts = [each.validity.start for each in entity.clusters]
+        for position, start in enumerate(starts if _steps_in_zone(entity.frequency, entity.timezone) else ()):
+            meant = _meant_midnight(start, entity.timezone)
+            # A process may well run in the middle of a day; nobody means an hour of the night by midnight UTC.
+            if meant != start and (_is_midnight(start) or _belongs_at_midnight(entity, meant, context.time)):
+                yield _midnight_hit(entity, position, start, meant)
+
+
+def _belongs_at_midnight(entity: Feed | Process, midnight: datetime, time: datetime) -> bool:
+    """Whether days begin at midnight: those of a feed, in a zone that does not change its clocks just then."""
+    return isinstance(entity, Feed) and not any(
+        _odd_slots(InstanceSequence(midnight, entity.frequency, entity.timezone), time)
+    )
+
+
+def _is_midnight(time: datetime) -> bool:
+    return (time.hour, time.minute) == (0, 0)
+
+
+def _meant_midnight(start: datetime, timezone: str) -> datetime:
+    """The local midnight of the day that is written, for midnight UTC; else the nearest one."""
+    zone = load_zone(timezone)
+    try:
+        day = start.replace(tzinfo=None) if _is_midnight(start) else to_local(start, zone) + _DAY / 2
+        return localize(day.replace(hour=0, minute=0), zone)
+    except (OutOfRange, OverflowError):  # the ends of the calendar
+        return start
+
+
+def _midnight_hit(entity: Feed | Process, position: int, start: datetime, meant: datetime) -> Hit:
+    local = to_local(start, load_zone(entity.timezone))
+    return Hit(
+        subject=entity.name,
+        pointer=("clusters", position, "validity", "start"),
+        message=(
+            f"{format_instant(start)} is {local:%Y-%m-%d %H:%M} in {entity.timezone}, not midnight: "
+            f"every instance begins at {local:%H:%M} there"
+        ),
+        hint=f"start: {format_instant(meant)} is midnight in {entity.timezone}",
+    )
+
+
+def path_zone(context: LintContext) -> Iterator[Hit]:
+    """The date in a path is the day that the instance stands for."""
+    for _, feed in sorted(context.repository.feeds.items()):
+        zones = feed.timezone, feed.path_timezone
+        if feed.frequency.elapsed is None and zones[0] != zones[1] and _is_dated(feed):
+            found = (_other_day(feed.instances_on(each.name), feed.path_timezone) for each in feed.clusters)
+            instance = next((each for each in found if each is not None), None)
+            if instance is not None:
+                yield _zone_hit(feed, instance)
+
+
+def _is_dated(feed: Feed) -> bool:
+    texts = (feed.locations_on(each.name).data for each in feed.clusters)
+    return feed.is_table or any(path_template(text).dated for text in texts if text is not None)
+
+
+def _other_day(steps: InstanceSequence, path_timezone: str) -> datetime | None:
+    """The first instance of some that has another date in the zone of paths; zones may differ in summer only."""
+    own, other = load_zone(steps.timezone), load_zone(path_timezone)
+    try:
+        some = islice(steps, _A_YEAR_OF_DAYS)
+        return next((each for each in some if to_local(each, own).date() != to_local(each, other).date()), None)
+    except OutOfRange:
+        return None
+
+
+_A_YEAR_OF_DAYS = 366
+
+
+def _zone_hit(feed: Feed, instance: datetime) -> Hit:
+    own, named = (to_local(instance, load_zone(zone)) for zone in (feed.timezone, feed.path_timezone))
+    return Hit(
+        subject=feed.name,
+        pointer=("table",) if feed.is_table else ("locations", "data"),
+        message=(
+            f"the feed steps in {feed.timezone} and its paths are dated in {feed.path_timezone}: the instance of "
+            f"{own:%Y-%m-%d} lies in the path of {named:%Y-%m-%d}"
+        ),
+        hint=f"path_timezone: {feed.timezone}, before there is data; with data the old paths would be left behind",
+    )
+
+
 CHECKS: Mapping[str, Check] = {
+    "local-midnight": local_midnight,
+    "path-timezone": path_zone,
     "clock-change-slot": clock_change_slot,
 }
