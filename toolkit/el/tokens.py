@@ -17,6 +17,9 @@ _PIECE = re.compile(
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _KNOWN = ", ".join(f"${{{name}}}" for name in Field)
 
+_YEARS = frozenset({"yy", "yyyy"})
+"""The year of Java's and Oozie's patterns; taken for a variable it would have no value and mean any name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Literal:
@@ -85,6 +88,8 @@ def _reference(name: str, whole: str, position: int) -> Token:
         return DateField(Field(name))
     if name.upper() in Field.__members__:
         raise ElError(text=whole, position=position, found=f"${{{name}}}", expected=f"${{{name.upper()}}}")
+    if name.casefold() in _YEARS:
+        raise ElError(text=whole, position=position, found=f"${{{name}}}", expected="${YEAR}")
     if not _VARIABLE.fullmatch(name):
         expected = f"{_KNOWN} or a variable's name (a letter, then letters, digits, '_', '.', '-')"
         raise ElError(text=whole, position=position, found=f"${{{name}}}", expected=expected)

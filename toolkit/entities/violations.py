@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 
 from toolkit.el import ElError
 from toolkit.entities.documents import Document, Value
+from toolkit.entities.habits import habit_hint
 from toolkit.entities.nearest import did_you_mean, suggestion
 from toolkit.entities.pointers import path_text
 from toolkit.entities.yaml_location import Pointer
@@ -173,6 +174,7 @@ def _bad_format(error: _Violation, document: Document, pointer: Pointer) -> Iter
         pointer=pointer,
         rule=f"bad-{error.validator_value}",
         message=f"{path_text(document, pointer)}: {_reason(error)}",
+        hint=habit_hint(str(error.validator_value), error.instance),
         offset=cause.position if isinstance(cause, ElError) else None,
     )
 

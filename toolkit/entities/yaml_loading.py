@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from toolkit.entities.documents import Document, Value
+from toolkit.entities.habits import unquoted_hint
 from toolkit.entities.problems import Problem
 from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
 from toolkit.entities.yaml_scalars import plain_scalar
@@ -132,7 +133,10 @@ class _Construction:
         if isinstance(key, str):
             return key
         found = f"{node.value!r}" if isinstance(node, ScalarNode) else "a list or a mapping"
-        self._note(node, "key-type", f"found {found} as a key, expected text", "put quotes around it")
+        hint = "put quotes around it"
+        if isinstance(node, MappingNode) and node.flow_style:  # {{ ds }} is a mapping with a mapping as its key
+            hint = f"{hint}; {unquoted_hint('{{')}"
+        self._note(node, "key-type", f"found {found} as a key, expected text", hint)
         return f"{node.start_mark.line}:{node.start_mark.column}"  # nobody reads it, and a list may be deep
 
     def _enter(self, node: Node) -> None:

@@ -6,6 +6,7 @@ import yaml
 from yaml._yaml import CParser
 from yaml.nodes import MappingNode, Node, ScalarNode
 
+from toolkit.entities.habits import unquoted_hint
 from toolkit.entities.problems import Problem
 
 _DEEPEST_PARSE = 2000
@@ -133,7 +134,9 @@ def _syntax_problem(error: yaml.YAMLError, data: bytes, file: str) -> Problem:
         return _problem(file, line, column, "tab", "found a tab, expected blanks", "indent with blanks")
     line, column = min((line, column), _end_of_text(data))
     context = f"{error.context}: " if error.context else ""
-    return _problem(file, line, column, "yaml-syntax", f"{context}{error.problem}")
+    lines = data.decode().splitlines()
+    hint = unquoted_hint(lines[line - 1]) if line <= len(lines) else ""
+    return _problem(file, line, column, "yaml-syntax", f"{context}{error.problem}", hint)
 
 
 def _end_of_text(data: bytes) -> tuple[int, int]:
