@@ -14,6 +14,9 @@ _APART = 7
 _FREQUENCIES = ("minutes(15)", "hours(1)", "hours(6)", "days(1)", "months(1)")
 _LIMITS = ("days", "days", "days", "days", "months")
 _TIMEOUTS = ("hours(6)", "hours(6)", "hours(12)", "days(2)", "days(40)")
+_ELAPSED = ("2026-01-01T00:00Z", "UTC")
+_CALENDAR = ("2025-12-31T23:00Z", "Europe/Berlin")
+"""Start and zone of paths: days and months begin at midnight in Berlin, and are named so."""
 _TEAMS = ("web", "billing", "search", "mobile", "risk")
 
 
@@ -91,6 +94,8 @@ def _feed(number: int, processes: int) -> str:
     name = _feed_name(number)
     source, target = _cluster_name(number % CLUSTERS), _cluster_name((number + _APART) % CLUSTERS)
     unit = _LIMITS[number % len(_LIMITS)]
+    frequency = _FREQUENCIES[number % len(_FREQUENCIES)]
+    start, zone = _CALENDAR if frequency.startswith(("days", "months")) else _ELAPSED
     external = "" if number in _made(processes) else "external: true\n"
     return f"""\
 kind: feed
@@ -99,9 +104,9 @@ description: generated feed {number}
 owner: {_TEAMS[number % len(_TEAMS)]}@example.com
 tags: {{classification: internal, team: {_TEAMS[number % len(_TEAMS)]}}}
 groups: [group_{number % 50}]
-frequency: {_FREQUENCIES[number % len(_FREQUENCIES)]}
+frequency: {frequency}
 {external}timezone: Europe/Berlin
-path_timezone: UTC
+path_timezone: {zone}
 availability_flag: _SUCCESS
 late_arrival: {{cut_off: hours({number % 12 + 1})}}
 partitions: [country, colo]
@@ -112,13 +117,13 @@ locations:
 clusters:
   - name: {source}
     type: source
-    validity: {{start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}}
+    validity: {{start: {start}, end: 2099-01-01T00:00Z}}
     retention: {{limit: {unit}({number % 90 + 5}), action: delete, keep_last: 24, protect: [late_window]}}
     partition: "*/${{cluster.colo}}"
     delay: minutes(40)
   - name: {target}
     type: target
-    validity: {{start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}}
+    validity: {{start: {start}, end: 2099-01-01T00:00Z}}
     retention: {{limit: months({number % 24 + 3}), action: delete}}
     locations: {{data: "/mnt/{name}/${{YEAR}}-${{MONTH}}-${{DAY}}-${{HOUR}}-${{MINUTE}}"}}
 sla: {{low: hours(2), high: hours(4)}}
