@@ -25,6 +25,7 @@ _UNITS: Mapping[str, tuple[str, int]] = {
 }
 _UNIT_FIRST = re.compile(r"([A-Za-z]+)\s*\(?\s*([0-9]{1,6})\s*\)?")
 _COUNT_FIRST = re.compile(r"([0-9]{1,6})\s*([A-Za-z]+)")
+_LONGEST = 40
 _WORDS: Mapping[str, str] = {
     "hourly": "hours(1)",
     "daily": "days(1)",
@@ -53,7 +54,7 @@ def unquoted_hint(line: str) -> str:
 
 
 def _frequency(text: str) -> str:
-    plain = text.strip().casefold()
+    plain = text.strip().casefold()[:_LONGEST]  # the patterns below go over blanks more than once
     if plain in _WORDS:
         return _meant(_WORDS[plain])
     counted, named = _COUNT_FIRST.fullmatch(plain), _UNIT_FIRST.fullmatch(plain)
