@@ -67,6 +67,7 @@ def _inner(node: Schema, not_yet: Collection[str]) -> str:
 
 
 _LIMITS: Mapping[str, Callable[[Any], str]] = {
+    "exclusiveMinimum": lambda limit: f"more than {limit}",
     "minimum": lambda limit: f"at least {limit}",
     "maximum": lambda limit: f"at most {limit}",
     "minItems": lambda limit: f"at least {limit}",

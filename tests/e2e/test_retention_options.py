@@ -220,3 +220,38 @@ def test_links_below_the_base_are_not_followed_on_a_real_disk(repo: Repo, tmp_pa
     assert run_here(repo, "--feed", "clicks") == 0
     assert (tmp_path / "precious" / "01" / "00" / "00").is_dir()
     assert (repo.data / "clicks" / "2026" / "02").is_symlink()
+
+
+LIMITS = [
+    pytest.param("feeds/clicks.yaml", "retention: {limit: days(10), max_delete: {instances: 1}}", "10", id="cluster"),
+    pytest.param("feeds/clicks.yaml", "retention: {limit: days(10)}\nmax_delete: {instances: 1}", "11", id="feed"),
+    pytest.param("defaults.yaml", "feed:\n  max_delete: {instances: 1}\n", "2", id="defaults"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "line"), LIMITS)
+def test_a_feed_over_its_own_limit_is_refused_alone_with_the_line_of_the_limit_and_the_way_out(
+    tmp_path: Path, file: str, text: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = Repo.make(tmp_path, {"clicks": "{limit: days(10)}", "views": "{limit: days(10)}"})
+    repo.fill("2026/03/01", 2)
+    repo.fill("2026/03/01", 1, feed="views")
+    feed = (repo.path / "feeds" / "clicks.yaml").read_text()
+    in_feed = feed.replace("retention: {limit: days(10)}", text)
+    repo.write(file, text if file == "defaults.yaml" else in_feed)
+    assert run_here(repo, "--all", "--output", "json") == 4
+    printed = capsys.readouterr()
+    clicks, views = json.loads(printed.out)["feeds"]
+    assert clicks["failure"]["code"] == "refused"
+    assert f"2 instances, but max_delete.instances ({file}:{line}) allows 1;" in clicks["failure"]["message"]
+    assert clicks["failure"]["message"] in printed.err
+    assert (clicks["counts"]["skipped"], views["counts"]["done"], views["failure"]) == (2, 1, None)
+    way_out = clicks["failure"]["message"].partition("run --feed")[2].partition(" (")[0]
+    assert run_here(repo, *f"--feed{way_out}".split()) == 0
+    assert capsys.readouterr().out.count("done ") == 2
+
+
+def test_a_lone_feed_over_its_own_limit_is_a_refusal(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write("defaults.yaml", "feed: {max_delete: {instances: 1}}\n")
+    assert run_here(repo, "--feed", "clicks") == 3
+    assert "max_delete.instances (defaults.yaml:1) allows 1" in capsys.readouterr().err

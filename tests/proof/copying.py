@@ -155,6 +155,10 @@ class CopyAction:
         found = sum(len(plan.items) for plan in plans)
         return plans, ExceededCopyLimit(found, self.most) if found > self.most else None
 
+    def target_limit(self, plan: CopyPlan, work: RunContext) -> None:
+        """See `Action.target_limit`."""
+        del plan, work
+
     def recover(self, plan: CopyPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
         """See `Action.recover`: a copy has its name, or what was begun of it goes."""
         into = plan.target.into

@@ -146,10 +146,18 @@ class Action(Protocol[T, I, D]):
     def limit(
         self, plans: Sequence[TargetPlan[T, I, D]], work: RunContext
     ) -> tuple[Sequence[TargetPlan[T, I, D]], ExceededLimit | None]:
-        """The plans of all targets, and the safety limit that they exceed together.
+        """The plans of the targets that are within limits of their own, and the safety limit that they exceed together.
 
-        A target that is over a limit of its own, or of which nobody can tell, gives a plan without items that failed.
-        None may be left out: the digest has to name all that is applied.
+        A target of which nobody can tell gives a plan without items that failed. None may be left out: the digest has
+        to name all that is applied.
+
+        Raises:
+            Stopped: the process must not go on.
+        """
+        ...
+
+    def target_limit(self, plan: TargetPlan[T, I, D], work: RunContext) -> ExceededLimit | None:
+        """The safety limit of its own that a target's plan exceeds: it is refused, and the other targets go.
 
         Raises:
             Stopped: the process must not go on.

@@ -148,6 +148,7 @@ class TargetPlan(Generic[T, I, D]):
         failed: why nothing of this target is planned.
         skipped: why it is none of this run's business now: suspended, or another run is at it.
         waiting: what it needs and is not there yet.
+        refused: the limit of its own that it exceeds, so that none of its items is done.
     """
 
     target: T
@@ -158,6 +159,7 @@ class TargetPlan(Generic[T, I, D]):
     failed: Problem | None = None
     skipped: Problem | None = None
     waiting: Problem | None = None
+    refused: Problem | None = None
 
     @property
     def label(self) -> str:
@@ -175,10 +177,10 @@ def plan_digest(plans: Iterable[TargetPlan[T, I, D]]) -> str:
     """Names a plan: SHA-256, in hexadecimal, over the instances of its targets and its items.
 
     An eviction's instance is the nominal time: an approval that somebody left in a schedule is not good for the same
-    items on another day.
+    items on another day. What is refused is not in it: nothing of that is done.
     """
     digest = hashlib.sha256()
-    for plan in plans:
+    for plan in (each for each in plans if each.refused is None):
         if plan.items:
             digest.update(f"{plan.target.instance_key}\n".encode())
         for item in plan.items:

@@ -76,9 +76,10 @@ class TargetResult(Generic[T, I, D]):
         waits, counts for nothing.
         """
         plan = self.plan
-        if plan.failed is not None or self.stopped is not None:
+        is_failed = plan.failed is not None or plan.refused is not None
+        if is_failed or self.stopped is not None:
             yield Outcome.FAILED
-        if plan.failed is not None or plan.skipped is not None or plan.waiting is not None:
+        if is_failed or plan.skipped is not None or plan.waiting is not None:
             return
         worked_on = [result.outcome for result in self.items if result.outcome is not Outcome.SKIPPED]
         for outcome in worked_on or [Outcome.DONE]:
@@ -123,7 +124,14 @@ class ActionResult(Generic[T, I, D]):
                 return Status.NOT_YET
             if self._are_all_skipped:
                 return Status.SKIPPED
-        return derive_status(outcomes)
+        status = derive_status(outcomes)
+        return Status.REFUSED if status is Status.FAILED and self._are_all_refused else status
+
+    @property
+    def _are_all_refused(self) -> bool:
+        """Whether nothing but limits of their own keeps targets from being done."""
+        failing = [each for each in self.targets if Outcome.FAILED in each.outcomes()]
+        return all(each.plan.refused is not None and each.stopped is None for each in failing)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.approval import refusal_of
-from toolkit.actions.model import D, I, ItemResult, NoTarget, Problem, T, TargetPlan, plan_digest
+from toolkit.actions.model import D, I, ItemResult, NoTarget, Problem, SkipReason, T, TargetPlan, plan_digest
 from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
 from toolkit.actions.target_run import TargetRun
@@ -67,9 +67,7 @@ class ActionRunner(Generic[T, I, D]):
         except Stopped as stopped:
             return replace(blank, stopped=stopped)
         digest = plan_digest(plans)
-        results = [
-            TargetResult(plan=plan, items=(*map(ItemResult.planned, plan.items), *plan.unreadable)) for plan in plans
-        ]
+        results = [TargetResult(plan=plan, items=(*_seen(plan), *plan.unreadable)) for plan in plans]
         refusal = refusal_of(digest, exceeded, request.approve)
         return replace(blank, digest=digest, refusal=refusal, targets=_in_order(results, targets.settled))
 
@@ -142,17 +140,24 @@ class ActionRunner(Generic[T, I, D]):
     def _limited(
         self, plans: Sequence[TargetPlan[T, I, D]], work: RunContext
     ) -> tuple[Sequence[TargetPlan[T, I, D]], ExceededLimit | None]:
-        """The plan of each target, in the order of the digest.
+        """The plan of each target, in the order of the digest; of one over its own limit with the refusal.
+
+        A lone target over its own limit is what the whole run is about, so that its plan is shown and can be approved.
 
         Raises:
             ValueError: the action left out a plan, which the digest would not name and the run would apply.
         """
         given = sorted(plans, key=lambda plan: plan.sort_key)
-        limited, exceeded = self.action.limit(given, work)
-        if [plan.sort_key for plan in limited] != [plan.sort_key for plan in given]:
+        own = [self.action.target_limit(plan, work) for plan in given]
+        if len(given) == 1 and own[0] is not None:
+            return given, own[0]
+        allowed = [plan for plan, exceeded in zip(given, own, strict=True) if exceeded is None]
+        refused = [_refused(plan, each) for plan, each in zip(given, own, strict=True) if each is not None]
+        limited, exceeded = self.action.limit(allowed, work)
+        if [plan.sort_key for plan in limited] != [plan.sort_key for plan in allowed]:
             message = f"Action.limit of {self.action.name} must give back the plan of each target, in their order"
             raise ValueError(message)
-        return limited, exceeded
+        return sorted((*limited, *refused), key=lambda plan: plan.sort_key), exceeded
 
     def _apply(self, runs: Sequence[TargetRun[T, I, D]], parallel: int) -> None:
         """Each run gives its leases back as soon as it is done."""
@@ -164,11 +169,23 @@ class ActionRunner(Generic[T, I, D]):
                 for each in runs:
                     each.stop(run.stopped)
 
-        self.progress.begin(sum(len(run.plan.items) for run in runs))
+        self.progress.begin(sum(len(run.plan.items) for run in runs if run.plan.refused is None))
         try:
             _each(runs, apply, parallel)
         finally:
             self.progress.end()
+
+
+def _seen(plan: TargetPlan[T, I, D]) -> Iterator[ItemResult[I]]:
+    """What a dry run says of the items of a plan."""
+    for item in plan.items:
+        yield ItemResult.planned(item) if plan.refused is None else ItemResult.skipped(item, SkipReason.REFUSED)
+
+
+def _refused(plan: TargetPlan[T, I, D], exceeded: ExceededLimit) -> TargetPlan[T, I, D]:
+    """The plan of a target over its own limit; the digest is that of a run over this target alone."""
+    message = str(exceeded.refusal(plan_digest([plan])))
+    return replace(plan, refused=Problem(code=SkipReason.REFUSED, message=message))
 
 
 def _each(runs: Sequence[TargetRun[T, I, D]], work: Callable[[TargetRun[T, I, D]], None], parallel: int) -> None:

@@ -79,7 +79,7 @@ class TargetRun(Generic[T, I, D]):
         if self.stopped is not None or self.plan.failed is not None:
             return
         try:
-            self._note(self._recovered(may_touch=may_touch))
+            self._note(self._recovered(may_touch=may_touch and self.plan.refused is None))
         except Stopped as stopped:
             self.stop(stopped)
 
@@ -98,7 +98,9 @@ class TargetRun(Generic[T, I, D]):
         return ("what an earlier run had begun is being recorded by somebody else; the next run looks again",)
 
     def apply(self) -> None:
-        """Do what the plan says."""
+        """Do what the plan says; nothing, when a limit of its own refused it."""
+        if self.plan.refused is not None:
+            return
         guard = self.work.guard
         if self.stopped is not None:
             guard.stop(self.stopped)
@@ -136,9 +138,11 @@ class TargetRun(Generic[T, I, D]):
         if self._is_over:
             return
         self._is_over = True
-        if refusal is not None:
+        of_all = None if refusal is None else Problem(code=SkipReason.REFUSED, message=str(refusal))
+        refused = self.plan.refused or of_all
+        if refused is not None:
             self._results = [ItemResult.skipped(item, SkipReason.REFUSED) for item in self.plan.items]
-        self.run.finish(_outcome_of(self.result, refusal))
+        self.run.finish(_outcome_of(self.result, refused))
         self.work.close()
 
     @property
@@ -159,12 +163,12 @@ def _shortened(notes: Sequence[str]) -> Iterator[str]:
         yield f"and {len(notes) - _NOTES} more like these"
 
 
-def _outcome_of(result: TargetResult[T, I, D], refusal: Refused | None) -> RunOutcome:
+def _outcome_of(result: TargetResult[T, I, D], refused: Problem | None) -> RunOutcome:
     """How the run of a target ends."""
     if result.stopped is not None:
         return outcome_of(result.stopped)
-    if refusal is not None:
-        return RunOutcome(status=RunStatus.FAILED, reason=str(refusal), exit_code=ExitCode.REFUSED.value)
+    if refused is not None:
+        return RunOutcome(status=RunStatus.FAILED, reason=refused.message, exit_code=ExitCode.REFUSED.value)
     if result.plan.waiting is not None:
         return RunOutcome(status=RunStatus.FAILED, reason=_said(result.plan.waiting), exit_code=ExitCode.NOT_YET.value)
     failed = [each for each in result.items if each.outcome is Outcome.FAILED]

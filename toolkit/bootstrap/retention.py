@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
@@ -14,6 +15,7 @@ from toolkit.storage import RealPlaces
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
+    from toolkit.entities import Pointer, Repository
     from toolkit.retention import RetentionResult
     from toolkit.runs.stop import StopSignal
 
@@ -44,9 +46,18 @@ def _wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail
         limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
         spec_of=context.choice.spec_of,
         new_holds=context.holds,
+        place_of=partial(_place_of, repository),
         executors_above=repository.settings.executors_above,
     )
     return Wired(action=action, targets=targets)
+
+
+def _place_of(repository: Repository, target: FeedTarget, key: str) -> str:
+    """Where a key of a feed's retention is written, for its cluster or for all; see `RetentionAction.place_of`."""
+    names = [each.name for each in repository.feed(target.feed).clusters]
+    path: Pointer = tuple(key.split("."))
+    own: Pointer = ("clusters", names.index(target.cluster), "retention", *path)
+    return repository.place(target.feed, own, path)
 
 
 def _with_obstacle(target: FeedTarget, context: ActionContext) -> FeedTarget:

@@ -139,6 +139,8 @@ def _messages(result: ActionResult[T, I, D]) -> Iterator[str]:
     if ending is not None:
         yield str(ending)
     for target in result.targets:
+        if target.plan.refused is not None:
+            yield target.plan.refused.message
         if target.plan.skipped is not None:
             yield f"{target.plan.label} was skipped: {target.plan.skipped.message}"
 

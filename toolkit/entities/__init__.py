@@ -20,7 +20,7 @@ from toolkit.entities.problems import ConfigError, Problem
 from toolkit.entities.process import Input, Output, Process, ProcessCluster, ProcessSla
 from toolkit.entities.repo import Environment, LintSettings, MaxDelete, RepoSettings
 from toolkit.entities.repository import Repository, Selection
-from toolkit.entities.retention import Lifecycle, Protection, Retention, RetentionStage
+from toolkit.entities.retention import FeedMaxDelete, Lifecycle, Protection, Retention, RetentionStage
 from toolkit.entities.schema_store import Form, SchemaName, schema
 from toolkit.entities.source_files import ConfigFiles
 from toolkit.entities.structure import Entity, to_document
@@ -73,6 +73,7 @@ __all__ = [
     "ExtractType",
     "Feed",
     "FeedCluster",
+    "FeedMaxDelete",
     "FeedSchema",
     "FeedSla",
     "FieldSelection",

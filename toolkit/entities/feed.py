@@ -8,7 +8,7 @@ from toolkit.el import Frequency, InstanceSequence
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.feed_cluster import FeedCluster, FeedSla, Locations
-from toolkit.entities.retention import Lifecycle
+from toolkit.entities.retention import FeedMaxDelete, Lifecycle
 from toolkit.entities.values import Acl, Notification, Properties, property_text
 from toolkit.entities.vocabulary import Kind
 
@@ -41,6 +41,7 @@ class Feed:
         late_arrival: absent: no late data is expected.
         partitions: names of the sub-directories below an instance; path feeds only.
         locations: of a path feed; a table feed has `table` instead.
+        max_delete: bounds a retention run of this feed on each cluster, unless that says otherwise.
         external: made outside of the repo's processes.
         version: rises with incompatible changes; references may ask for it.
     """
@@ -67,6 +68,7 @@ class Feed:
     properties: Properties = field(default_factory=dict)
     lifecycle: Lifecycle | None = None
     notification: Notification | None = None
+    max_delete: FeedMaxDelete = field(default_factory=FeedMaxDelete)
     external: bool = False
     version: int = 0
 
@@ -127,6 +129,15 @@ class Feed:
             UnknownName: the feed is not on that cluster.
         """
         return self.cluster(cluster_name).lifecycle or self.lifecycle
+
+    def max_delete_on(self, cluster_name: str) -> FeedMaxDelete:
+        """What bounds a retention run of this feed alone on a cluster: its own over the feed's, key by key.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        retention = self.cluster(cluster_name).retention
+        return self.max_delete if retention is None else retention.max_delete.over(self.max_delete)
 
     def variables_on(self, cluster: Cluster) -> Mapping[str, str]:
         """The values of template variables on a cluster.

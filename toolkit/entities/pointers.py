@@ -1,6 +1,7 @@
 """Pointers to values as people read them: ``clusters[primary].retention.limit``."""
 
 from collections.abc import Mapping
+from functools import reduce
 
 from toolkit.entities.documents import Value
 from toolkit.entities.yaml_location import Pointer
@@ -16,6 +17,11 @@ def path_text(document: Value, pointer: Pointer) -> str:
         else:
             text += f"[{_label(document, step)}]"
     return text
+
+
+def value_at(document: Value, pointer: Pointer) -> Value:
+    """The value that a pointer leads to; None: there is none."""
+    return reduce(_part, pointer, document)
 
 
 def _part(value: Value, step: str | int) -> Value:

@@ -12,8 +12,9 @@ from toolkit.entities.errors import UnknownName
 from toolkit.entities.feed import Feed
 from toolkit.entities.graph import EntityGraph
 from toolkit.entities.holds import Hold
-from toolkit.entities.layers import Origin, origins
+from toolkit.entities.layers import Origin, origin, origins
 from toolkit.entities.lookup import PathOwner, owners
+from toolkit.entities.pointers import value_at
 from toolkit.entities.process import Process
 from toolkit.entities.repo import Environment, RepoSettings
 from toolkit.entities.structure import Entity
@@ -141,6 +142,21 @@ class Repository:
         """
         entry = self._entry(name)
         return origins(entry.layers, entry.document)
+
+    def place(self, name: str, *pointers: Pointer) -> str:
+        """File and line of the first of these values that an entity's merged document has, else of the entity's file.
+
+        Raises:
+            UnknownName: no entity has that name.
+        """
+        entry = self._entry(name)
+        for pointer in pointers:
+            found = (
+                origin(entry.layers, entry.document, pointer) if value_at(entry.document, pointer) is not None else None
+            )
+            if found is not None:
+                return f"{found.file}:{found.value.line}"
+        return entry.file
 
     def file_of(self, name: str) -> str:
         """The file that an entity is written in.

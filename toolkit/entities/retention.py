@@ -25,6 +25,29 @@ DEFAULT_PROTECTION = (Protection(name=ProtectionName.LATE_WINDOW),)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FeedMaxDelete:
+    """How much of one feed a retention run may delete on a cluster; beyond it this feed alone is refused.
+
+    Attributes:
+        instances: a number of instances; absent: no such limit.
+        fraction: a part (above 0, to 1) of the instances that were looked at; absent: no such limit.
+        bytes: a number of bytes; absent: no such limit.
+    """
+
+    instances: int | None = None
+    fraction: float | None = None
+    bytes: int | None = None
+
+    def over(self, base: "FeedMaxDelete") -> "FeedMaxDelete":
+        """These limits laid over `base`, key by key."""
+        return FeedMaxDelete(
+            instances=base.instances if self.instances is None else self.instances,
+            fraction=base.fraction if self.fraction is None else self.fraction,
+            bytes=base.bytes if self.bytes is None else self.bytes,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Retention:
     """The retention of a feed on a cluster.
 
@@ -35,6 +58,7 @@ class Retention:
         quarantine: how long a quarantined instance can be restored.
         keep_last: so many of the newest instances stay, however old.
         protect: what else keeps an old instance.
+        max_delete: overrides the feed's, key by key.
     """
 
     limit: Frequency
@@ -43,6 +67,7 @@ class Retention:
     quarantine: Frequency | None = None
     keep_last: int | None = None
     protect: tuple[Protection, ...] = DEFAULT_PROTECTION
+    max_delete: FeedMaxDelete = field(default_factory=FeedMaxDelete)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

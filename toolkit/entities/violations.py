@@ -193,6 +193,7 @@ def _any_other(error: _Violation, document: Document, pointer: Pointer) -> Itera
 
 _LIMITS: dict[str, Callable[[Any], str]] = {
     "minimum": lambda limit: f"at least {limit}",
+    "exclusiveMinimum": lambda limit: f"more than {limit}",
     "maximum": lambda limit: f"at most {limit}",
     "minLength": lambda _: "a text that is not empty",
     "minItems": lambda limit: f"a list with at least {limit} item",

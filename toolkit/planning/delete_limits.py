@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeleteLimits:
-    """How much one run may delete over all its feeds.
+    """How much one run may delete, over all its feeds or of one of them.
 
     Attributes:
-        instances: a number of instances.
+        instances: a number of instances; None: no such limit.
         fraction: a part of the evictable and kept instances together; None: no such limit.
         bytes: of the files in what goes, each counted once however often it is replicated; None: no such limit.
     """
 
-    instances: int
+    instances: int | None = None
     fraction: float | None = None
     bytes: int | None = None
 
@@ -31,7 +31,7 @@ class Excess:
     """A limit that a plan exceeds.
 
     Attributes:
-        limit: the key in `repo.yaml`.
+        limit: the key, in `repo.yaml` or in a feed.
         allowed: its value.
         found: what the plan has, in words.
         by_feed: evicted instances for each feed and cluster.
@@ -66,7 +66,7 @@ def excess(by_feed: Mapping[str, int], kept: int, limits: DeleteLimits) -> Exces
         limits: of the run.
     """
     evicted = sum(by_feed.values())
-    if evicted > limits.instances:
+    if limits.instances is not None and evicted > limits.instances:
         return Excess(
             limit="max_delete.instances",
             allowed=f"{limits.instances:,}",

@@ -244,7 +244,7 @@ def _target_lines(result: TargetResult[T, I, D], view: ActionView[T, I, D]) -> I
     run = run_document(result)
     recorded = "" if run is None else f"; run {run['id']}, attempt {run['attempt']}"
     yield f"{plan.label}: {done}{view.target_rule(result)}{recorded}"
-    for problem in (plan.skipped, plan.waiting, plan.failed):
+    for problem in (plan.skipped, plan.waiting, plan.failed, plan.refused):
         if problem is not None:
             yield f"  {problem.code}: {problem.message}"
     yield from (f"  {line}" for line in view.target_lines(result))

@@ -38,7 +38,7 @@ def _feed(result: FeedResult) -> Document:
         "notes": list(plan.notes),
         "run": run_document(result),
         "skipped": problem_document(plan.skipped),
-        "failure": problem_document(plan.failed),
+        "failure": problem_document(plan.failed or plan.refused),
         "not_conforming": {
             "count": detail.unrecognized.count,
             "sample": [{"path": path, "why": why} for path, why in detail.unrecognized.sample],

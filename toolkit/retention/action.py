@@ -20,7 +20,7 @@ from toolkit.retention.delete_remote import EXECUTOR_BATCH, RemoteDelete
 from toolkit.retention.delete_tree import TreeDelete
 from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for
 from toolkit.retention.plan import StayReason
-from toolkit.retention.planner import Planner, TooMuchToDelete, blank_plan
+from toolkit.retention.planner import Planner, TooMuchOfFeed, TooMuchToDelete, blank_plan
 from toolkit.retention.records import InstanceEvents, recovered
 
 if TYPE_CHECKING:
@@ -41,13 +41,17 @@ _DIVIDED_ELSEWHERE = frozenset({DeleteMethod.BULK, DeleteMethod.REMOTE})
 
 @dataclass(frozen=True, slots=True)
 class ExceededDeleteLimit:
-    """An `ExceededLimit` of `max_delete`."""
+    """An `ExceededLimit` of `max_delete`, of the run or of one feed."""
 
     excess: Excess
+    target: FeedTarget | None = None
+    place: str = ""
 
-    def refusal(self, digest: str) -> TooMuchToDelete:
+    def refusal(self, digest: str) -> TooMuchToDelete | TooMuchOfFeed:
         """See `ExceededLimit.refusal`."""
-        return TooMuchToDelete(excess=self.excess, digest=digest)
+        if self.target is None:
+            return TooMuchToDelete(excess=self.excess, digest=digest)
+        return TooMuchOfFeed(excess=self.excess, place=self.place, target=self.target, digest=digest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +62,14 @@ class RetentionAction:
         limits: of a run over all its feeds.
         new_holds: that were added since the run read the holds.
         spec_of: how the store that a path is on is opened anywhere.
+        place_of: where a key of a feed's retention on a cluster is written, as ``file:line``.
         executors_above: evictions of more instances than this, on a store without directories, go to executors.
     """
 
     limits: DeleteLimits
     spec_of: Callable[[CanonicalPath], StorageSpec]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
+    place_of: Callable[[FeedTarget, str], str] = lambda target, _: target.feed
     executors_above: int = 0
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.EVICTION
@@ -91,6 +97,14 @@ class RetentionAction:
         """See `Action.limit`."""
         limited, excess = Planner(storage=work.stores, check=work.guard.run.check).limited(plans, self.limits)
         return limited, None if excess is None else ExceededDeleteLimit(excess)
+
+    def target_limit(self, plan: FeedPlan, work: RunContext) -> ExceededDeleteLimit | None:
+        """See `Action.target_limit`."""
+        planner, target = Planner(storage=work.stores, check=work.guard.run.check), plan.target
+        _, excess = planner.limited((plan,), target.max_delete)
+        if excess is None:
+            return None
+        return ExceededDeleteLimit(excess, target, self.place_of(target, excess.limit))
 
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
         """See `Action.recover`; nothing has to be finished: the walk finds what a killed removal left aside."""

@@ -51,6 +51,26 @@ class TooMuchToDelete(Refused):
         )
 
 
+class TooMuchOfFeed(Refused):
+    """The plan for one feed exceeds a safety limit of its own; nothing of it was touched.
+
+    Args:
+        excess: the limit, its value and what was found.
+        place: where the limit is written, as ``file:line``.
+        target: the feed on its cluster.
+        digest: of the plan for it alone, for `--approve`.
+    """
+
+    def __init__(self, *, excess: Excess, place: str, target: FeedTarget, digest: str) -> None:
+        self.excess, self.place, self.digest = excess, place, digest
+        alone = f"--feed {target.feed} --cluster {target.cluster} --time {target.instance_key}"
+        super().__init__(
+            f"the plan for {target.feed} on {target.cluster} deletes {excess.found}, but {excess.limit} ({place}) "
+            f"allows {excess.allowed}; nothing of this feed was touched. Look at its plan with {alone} --dry-run. If "
+            f"it is right, run {alone} --approve {digest} (accepts exactly this plan), or raise {excess.limit}"
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Planner:
     """Makes plans.

@@ -12,6 +12,7 @@ from toolkit.el import format_instant
 from toolkit.entities import LocationType
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.retention import RetentionClock, eviction_policy
 from toolkit.retention.plan import PlanItem, RetentionDetail
@@ -133,6 +134,7 @@ class Resolver:
         dated = {kind: each for kind, each in templates.items() if each.dated}
         locations = tuple(self._location(kind, each, feed, cluster) for kind, each in dated.items())
         neighbours = self.shared_data.of(feed, cluster)
+        own = feed.max_delete_on(cluster.name)
         holds = (*self.holds, *holds_of(neighbours, feed, cluster, self.holds))
         return FeedTarget(
             feed=feed.name,
@@ -146,6 +148,7 @@ class Resolver:
             neighbours=tuple(sorted({each.pair for each in neighbours})),
             availability_flag=feed.availability_flag or "",
             name_services=cluster.name_services,
+            max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
             notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours, cluster)),
         )
 

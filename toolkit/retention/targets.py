@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
+from toolkit.planning.delete_limits import DeleteLimits
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -57,6 +58,7 @@ class FeedTarget:
         neighbours: those feeds, each with its cluster; a hold on them counts as well.
         availability_flag: the file that says that an instance is complete; empty: there is none.
         name_services: authorities that are one store with a name service, see `Cluster.name_services`.
+        max_delete: how much of it one run may delete, whatever goes of other feeds.
         notes: what the user should know, for example an undated location that stays.
     """
 
@@ -71,6 +73,7 @@ class FeedTarget:
     neighbours: tuple[tuple[str, str], ...] = ()
     availability_flag: str = ""
     name_services: Mapping[str, str] = field(default_factory=dict)
+    max_delete: DeleteLimits = field(default_factory=DeleteLimits)
     notes: tuple[str, ...] = ()
 
     counterpart: str = ""

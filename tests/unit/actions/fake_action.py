@@ -72,8 +72,11 @@ Result = ActionResult[Job, Mark, None]
 class TooMany:
     """An `ExceededLimit`."""
 
+    whose: str = "all"
+
     def refusal(self, digest: str) -> Refused:
-        return Refused(f"too many marks; approve {digest}")
+        mine = "" if self.whose == "all" else f" of {self.whose}"
+        return Refused(f"too many marks{mine}; approve {digest}")
 
 
 @dataclass(kw_only=True)
@@ -83,6 +86,7 @@ class MarkAction:
     todo: dict[str, int]
     size: int = 2
     most: int = 1000
+    own_most: dict[str, int] = field(default_factory=dict)
     base: CanonicalPath = BASE
     before: Callable[[Mark], None] = lambda _: None
     effect: Callable[[RunContext, Mark], None] = lambda work, _: work.guard.check()
@@ -118,6 +122,11 @@ class MarkAction:
     def limit(self, plans: Sequence[Plan], work: RunContext) -> tuple[Sequence[Plan], TooMany | None]:
         work.guard.run.check()
         return plans, TooMany() if sum(len(plan.items) for plan in plans) > self.most else None
+
+    def target_limit(self, plan: Plan, work: RunContext) -> TooMany | None:
+        work.guard.run.check()
+        most = self.own_most.get(plan.target.entity, len(plan.items))
+        return TooMany(whose=plan.label) if len(plan.items) > most else None
 
     def recover(self, plan: Plan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
         del plan, work

@@ -111,6 +111,79 @@ def test_another_plan_than_was_approved_is_refused_also_below_the_limit(most: in
     assert f"but {digest} was approved; nothing was touched" in str(result.refusal)
 
 
+# A target over its own limit
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_target_over_its_own_limit_is_refused_alone_and_the_others_go(*, dry_run: bool) -> None:
+    scene = _scene(clicks=3, views=2)
+    scene.action.own_most = {"clicks": 2}
+    result = scene.run(dry_run=dry_run)
+    went = ("planned", "") if dry_run else ("done", "")
+    assert outcomes(result) == [("skipped", "refused")] * 3 + [went] * 2
+    assert (result.status, result.exit_code, result.refusal) == (Status.PARTIAL, ExitCode.PARTIAL, None)
+    assert _done(result) == ([] if dry_run else ["views-0", "views-1"])
+    refused = result.targets[0].plan.refused
+    assert refused is not None
+    assert refused.message.startswith("too many marks of clicks on primary; approve ")
+    assert result.targets[1].plan.refused is None
+
+
+def test_the_run_of_a_refused_target_failed_with_the_code_of_a_refusal() -> None:
+    scene = _scene(clicks=3, views=2)
+    scene.action.own_most = {"clicks": 2}
+    scene.run()
+    assert _statuses(scene) == [RunStatus.FAILED, RunStatus.SUCCEEDED]
+    outcome = scene.recorder.outcomes[1]
+    assert outcome.exit_code == 3
+    assert "too many marks of clicks" in str(outcome.reason)
+
+
+def test_what_a_refused_target_would_do_counts_for_no_limit_of_the_run_and_is_not_in_its_digest() -> None:
+    scene = _scene(clicks=3, views=2)
+    scene.action.own_most, scene.action.most = {"clicks": 2}, 2
+    both = scene.run(dry_run=True)
+    assert both.refusal is None
+    scene.action.todo = {"views": 2}
+    assert scene.run(dry_run=True).digest == both.digest
+
+
+def test_an_approval_of_the_target_alone_lifts_its_limit() -> None:
+    scene = _scene(clicks=3, views=2)
+    scene.action.own_most = {"clicks": 2}
+    refused = scene.run().targets[0].plan.refused
+    assert refused is not None
+    scene.action.todo = {"clicks": 3}
+    assert scene.run(approve="0" * 64).status is Status.REFUSED
+    assert scene.run(approve=refused.message.rpartition(" ")[2]).status is Status.SUCCEEDED
+    assert len(scene.action.done) == 5
+
+
+def test_a_lone_target_over_its_own_limit_refuses_the_run_and_shows_its_plan() -> None:
+    scene = _scene(clicks=3)
+    scene.action.own_most = {"clicks": 2}
+    planned, result = scene.run(dry_run=True), scene.run()
+    assert outcomes(planned) == [("planned", "")] * 3
+    assert (result.status, result.exit_code, scene.action.done) == (Status.REFUSED, ExitCode.REFUSED, [])
+    assert str(result.refusal) == f"too many marks of clicks on primary; approve {planned.digest}"
+
+
+def test_a_run_whose_targets_with_work_are_all_refused_is_partly_done_or_refused() -> None:
+    scene = _scene(clicks=3, views=2)
+    scene.action.own_most = {"clicks": 2, "views": 1}
+    assert scene.run().exit_code is ExitCode.REFUSED
+    scene.action.todo["idle"] = 0
+    assert scene.run().exit_code is ExitCode.PARTIAL
+
+
+def test_what_an_earlier_run_of_a_refused_target_left_open_is_only_looked_at() -> None:
+    scene = _scene(clicks=3, views=2)
+    scene.recorder.left = [left_item(item(path="file:///marks/clicks-0"))]
+    scene.action.own_most = {"clicks": 2}
+    scene.run()
+    assert ("file:///marks/clicks-0", False) in scene.action.recovered
+
+
 # Targets that are skipped, waited for, or failed
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.entities.config_repo import CLUSTER, FEED, repository
 from toolkit.el import format_instant
-from toolkit.entities import Feed, UnknownName
+from toolkit.entities import Feed, FeedMaxDelete, UnknownName
 
 TWO_CLUSTERS = FEED.replace("clusters:", "  meta: /meta\nclusters:") + (
     "  - name: backup\n"
@@ -43,6 +43,21 @@ def test_a_clusters_sla_replaces_the_feeds(feed: Feed) -> None:
     assert own is not None
     assert others is not None
     assert (str(own.low), str(others.low)) == ("hours(1)", "hours(3)")
+
+
+def test_a_clusters_limits_of_deletion_lie_over_the_feeds_key_by_key_and_both_over_defaults() -> None:
+    files = {
+        "defaults.yaml": "feed: {max_delete: {instances: 5, bytes: 9}}\n",
+        "feeds/clicks.yaml": FEED.replace("{limit: days(10)}", "{limit: days(10), max_delete: {instances: 7}}")
+        + "max_delete: {bytes: 8, fraction: 0.5}\n",
+    }
+    loaded = repository(files)
+    own, others = loaded.feed("clicks").max_delete_on("primary"), repository({}).feed("clicks").max_delete
+    assert own == FeedMaxDelete(instances=7, fraction=0.5, bytes=8)
+    assert others == FeedMaxDelete()
+    own_place, place = ("clusters", 0, "retention", "max_delete"), ("max_delete",)
+    places = [loaded.place("clicks", (*own_place, key), (*place, key)) for key in ("instances", "bytes", "rows")]
+    assert places == ["feeds/clicks.yaml:9", "feeds/clicks.yaml:10", "feeds/clicks.yaml"]
 
 
 def test_a_cluster_that_the_feed_is_not_on_names_the_nearest(feed: Feed) -> None:

@@ -29,6 +29,24 @@ FILES = {"feeds/clicks.yaml": FEED, "processes/clicks_hourly.yaml": PROCESS, "cl
         ),
         (
             "feeds/clicks.yaml",
+            "{limit: days(10)}",
+            "{limit: days(10), max_delete: {fraction: 0}}",
+            (
+                "feeds/clicks.yaml:9:57: bad-value: clusters[primary].retention.max_delete.fraction: "
+                "found the number 0, expected more than 0"
+            ),
+        ),
+        (
+            "feeds/clicks.yaml",
+            "{limit: days(10)}",
+            "{limit: days(10), max_delete: {instances: 0}}",
+            (
+                "feeds/clicks.yaml:9:58: bad-value: clusters[primary].retention.max_delete.instances: "
+                "found the number 0, expected at least 1"
+            ),
+        ),
+        (
+            "feeds/clicks.yaml",
             "hours(1)",
             "houres(1)",
             (

@@ -96,6 +96,14 @@ def test_a_broken_entity_is_compared_as_text_and_has_no_figures() -> None:
     )
 
 
+def test_a_limit_of_a_feed_is_a_value_of_the_feed() -> None:
+    found = diff({"feeds/clicks.yaml": CLICKS.replace("days(10)", "days(10), max_delete: {instances: 100}")})
+    ((clicks),) = found.comparison.changed
+    assert [(each.key, each.before, each.after) for each in clicks.values] == [
+        ("clusters[primary].retention.max_delete.instances", None, 100)
+    ]
+
+
 def test_settings_and_holds_are_compared() -> None:
     found = diff(
         {

@@ -17,6 +17,7 @@ from toolkit.entities import (
     Cluster,
     Feed,
     FeedCluster,
+    FeedMaxDelete,
     Hold,
     Interface,
     Interfaces,
@@ -61,6 +62,7 @@ class FeedText:
     validity: tuple[str, str] = ("2026-01-01T00:00Z", "2099-01-01T00:00Z")
     others: dict[str, str] = field(default_factory=dict)
     keep_beyond: bool | None = None
+    max_delete: FeedMaxDelete = field(default_factory=FeedMaxDelete)
 
     def feed(self) -> Feed:
         return Feed(
@@ -71,6 +73,7 @@ class FeedText:
             locations=Locations(data=self.data, **self.others),
             late_arrival=LateArrival(cut_off=Frequency.parse(self.cut_off)) if self.cut_off else None,
             clusters=(self._on_cluster(),),
+            max_delete=self.max_delete,
         )
 
     def _on_cluster(self) -> FeedCluster:

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.retention.feeds import FeedText, cluster, days, gone, run
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import parse_instant
-from toolkit.entities import Hold
+from toolkit.entities import FeedMaxDelete, Hold
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
 from toolkit.retention import Resolver
@@ -332,3 +332,66 @@ def test_the_fraction_lists_only_as_many_young_instances_as_it_needs() -> None:
     system = _system(*days(1), *(path for month in range(4, 13) for path in days(1, month=f"2026/{month:02d}")))
     run(system, FeedText(), limits=DeleteLimits(instances=100, fraction=0.5), dry_run=True)
     assert [each for each in system.listed if each > "/data/clicks/2026/03"] == ["/data/clicks/2026/12"]
+
+
+VIEWS = FeedText(name="views", data="/data/views/${YEAR}")
+
+
+def test_a_feed_over_its_own_limit_stays_alone_and_names_the_way_out() -> None:
+    system = _system(*days(1, 2), "/data/views/2024/x")
+    result = run(system, FeedText(max_delete=FeedMaxDelete(instances=1)), VIEWS)
+    assert (gone(result), result.exit_code) == (["/data/views/2024"], ExitCode.PARTIAL)
+    assert sorted(system.files) == days(1, 2)
+    refused = result.targets[0].plan.refused
+    assert refused is not None
+    alone = run(_system(*days(1, 2)), FeedText(), dry_run=True)
+    for part in (
+        "2 instances, but max_delete.instances (clicks) allows 1;",
+        f"run --feed clicks --cluster primary --time 2026-03-20T12:00Z --approve {alone.digest} ",
+    ):
+        assert part in refused.message
+
+
+def test_the_digest_that_a_refused_feed_names_lifts_its_limit_when_it_runs_alone() -> None:
+    system = _system(*days(1, 2), "/data/views/2024/x")
+    clicks = FeedText(max_delete=FeedMaxDelete(instances=1))
+    refused = run(system, clicks, VIEWS).targets[0].plan.refused
+    assert refused is not None
+    digest = refused.message.partition("--approve ")[2].partition(" ")[0]
+    assert len(gone(run(system, clicks, approve=digest))) == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "found"),
+    [
+        (FeedMaxDelete(fraction=0.5), "2 of 3 instances, but max_delete.fraction (clicks) allows 0.5"),
+        (FeedMaxDelete(bytes=1), "at least 2 bytes, but max_delete.bytes (clicks) allows 1"),
+        (FeedMaxDelete(fraction=0.6, instances=3), "2 of 3 instances, but max_delete.fraction (clicks) allows 0.6"),
+    ],
+)
+def test_each_limit_of_a_feed_counts_its_own_instances_alone(limit: FeedMaxDelete, found: str) -> None:
+    system = _system(*days(1, 2, 20), *(f"/data/views/{year}/x" for year in range(2024, 2040)))
+    result = run(system, FeedText(max_delete=limit), VIEWS, dry_run=True)
+    assert result.targets[0].plan.refused is not None
+    assert found in result.targets[0].plan.refused.message
+
+
+def test_a_feed_within_its_own_limit_goes() -> None:
+    limit = FeedMaxDelete(instances=2, fraction=0.7, bytes=100)
+    assert len(gone(run(_system(*days(1, 2, 20)), FeedText(max_delete=limit), VIEWS))) == 2
+
+
+def test_a_lone_feed_over_its_own_limit_refuses_the_run() -> None:
+    system = _system(*days(1, 2))
+    refused = run(system, FeedText(max_delete=FeedMaxDelete(instances=1)))
+    assert (refused.exit_code, system.effects) == (ExitCode.REFUSED, [])
+    assert f"--approve {refused.digest} " in str(refused.refusal)
+
+
+def test_the_limit_of_the_run_counts_what_the_limits_of_feeds_let_through() -> None:
+    system = _system(*days(1, 2), "/data/views/2024/x", "/data/views/2023/x")
+    clicks = FeedText(max_delete=FeedMaxDelete(instances=1))
+    assert run(system, clicks, VIEWS, limits=DeleteLimits(instances=2), dry_run=True).refusal is None
+    refused = run(system, clicks, VIEWS, limits=DeleteLimits(instances=1))
+    assert "2 instances (views on primary: 2), but max_delete.instances in repo.yaml allows 1" in str(refused.refusal)
+    assert system.effects == []
