@@ -39,6 +39,7 @@ BAD_OPTIONS = [
     pytest.param(["--feed", "clicks", "--env", "prd"], "environment", id="unknown environment"),
     pytest.param([], "found nothing that chooses feeds", id="no choice"),
     pytest.param(["--feed", "clicks", "--all"], "found --feed and --all", id="two choices"),
+    pytest.param(["--all", "--cluster", "a", "--all-clusters"], "found --cluster and --all-clusters", id="clusters"),
     pytest.param(["--group", "offline"], "no feed has group offline", id="unknown group"),
     pytest.param(["--tag", "classification"], "expected KEY=VALUE", id="tag without value"),
     pytest.param(["--tag", "classification=none"], "no feed has tag classification=none", id="unknown tag"),
@@ -255,3 +256,32 @@ def test_a_lone_feed_over_its_own_limit_is_a_refusal(repo: Repo, capsys: pytest.
     repo.write("defaults.yaml", "feed: {max_delete: {instances: 1}}\n")
     assert run_here(repo, "--feed", "clicks") == 3
     assert "max_delete.instances (defaults.yaml:1) allows 1" in capsys.readouterr().err
+
+
+def _on_two_clusters(repo: Repo) -> None:
+    """The feed is on a second cluster, too, whose data is beside that of the first."""
+    repo.write("clusters/backup.yaml", CLUSTER.format(name="backup", data=f"{repo.data}/backup"))
+    feed = (repo.path / "feeds" / "clicks.yaml").read_text()
+    repo.write("feeds/clicks.yaml", feed + "".join(feed.splitlines(keepends=True)[-3:]).replace("primary", "backup"))
+    repo.fill("2026/03/02", 1, feed="backup/clicks")
+
+
+@pytest.mark.parametrize("clusters", [["--all-clusters"], ["--cluster", "primary", "--cluster", "backup"]])
+def test_one_run_evicts_on_several_clusters_and_tells_each_by_itself(
+    repo: Repo, clusters: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _on_two_clusters(repo)
+    assert run_here(repo, "--all", *clusters, "--output", "json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [(each["cluster"], each["counts"]["done"]) for each in result["feeds"]] == [("backup", 1), ("primary", 2)]
+    assert len({each["run"]["id"] for each in result["feeds"]}) == 2
+    assert {item["cluster"] for item in result["items"]} == {"primary", "backup"}
+
+
+def test_a_cluster_that_fails_keeps_no_other_from_its_work(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    _on_two_clusters(repo)
+    (repo.data / "backup" / "clicks").rename(repo.data / "backup" / "away")
+    (repo.data / "backup" / "clicks").write_text("a file where a directory is expected")
+    assert run_here(repo, "--all", "--all-clusters", "--output", "json") == 4
+    backup, primary = json.loads(capsys.readouterr().out)["feeds"]
+    assert (backup["failure"]["code"], primary["counts"]["done"]) == ("wrong_kind", 2)

@@ -15,17 +15,21 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster, Environment, Feed
 
 
+_FEED_CHOICES = "--feed NAME ..., --all, or --group NAME / --tag KEY=VALUE"
+
+
 class WrongChoice(InvalidInput):
-    """No way of choosing feeds was given, or more than one.
+    """No way of choosing feeds was given, or more than one; or more than one of choosing clusters.
 
     Args:
         given: the options that were given.
+        expected: what may be given.
     """
 
-    def __init__(self, *, given: tuple[str, ...]) -> None:
+    def __init__(self, *, given: tuple[str, ...], expected: str = _FEED_CHOICES) -> None:
         self.given = given
         found = " and ".join(given) if given else "nothing that chooses feeds"
-        super().__init__(f"found {found}; expected one of: --feed NAME ..., --all, or --group NAME / --tag KEY=VALUE")
+        super().__init__(f"found {found}; expected one of: {expected}")
 
 
 class NothingChosen(InvalidInput):
@@ -52,7 +56,7 @@ class ClusterNeeded(InvalidInput):
     def __init__(self, *, feed: str, clusters: Iterable[str]) -> None:
         self.feed, self.clusters = feed, tuple(clusters)
         found = f"feed {feed} is on the clusters {', '.join(self.clusters)}"
-        super().__init__(f"{found}; name one with --cluster")
+        super().__init__(f"{found}; name one or more with --cluster, or take all with --all-clusters")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,7 +68,8 @@ class EntitySelection:
         everything: all feeds of the repo.
         groups: a feed must be in all of them.
         tags: key and value; a feed must have all of them.
-        cluster: None when each feed, or the environment, leaves only one.
+        clusters: each feed on those of them that it is on; none when each feed, or the environment, leaves only one.
+        all_clusters: each feed on all of its clusters that the environment allows.
 
     Raises:
         WrongChoice: not exactly one way.
@@ -74,7 +79,8 @@ class EntitySelection:
     everything: bool = False
     groups: tuple[str, ...] = ()
     tags: tuple[tuple[str, str], ...] = ()
-    cluster: str | None = None
+    clusters: tuple[str, ...] = ()
+    all_clusters: bool = False
 
     def __post_init__(self) -> None:
         filters = "/".join(option for option, given in (("--group", self.groups), ("--tag", self.tags)) if given)
@@ -82,6 +88,8 @@ class EntitySelection:
         given = tuple(option for option, is_given in ways if is_given)
         if len(given) != 1:
             raise WrongChoice(given=given)
+        if self.clusters and self.all_clusters:
+            raise WrongChoice(given=("--cluster", "--all-clusters"), expected="--cluster NAME ..., --all-clusters")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,24 +107,21 @@ class EntitySelector:
     environment: Environment | None
 
     def choose(self, choice: EntitySelection) -> tuple[tuple[Feed, Cluster], ...]:
-        """The feeds, each with its cluster, in the order of their names.
+        """The feeds in the order of their names, each with each of its clusters.
 
         Raises:
             InvalidInput: unknown names, a cluster that is missing or not allowed, filters that no feed matches.
         """
-        self._check_cluster(choice.cluster)
-        pairs = []
-        for feed in self._matching(choice):
-            cluster = self._cluster_of(feed, choice)
-            if cluster is not None:
-                pairs.append((feed, cluster))
-        if not pairs:
-            raise NothingChosen(wanted=f"cluster {choice.cluster}", known=sorted(self.clusters))
+        for name in choice.clusters:
+            self._check_cluster(name)
+        pairs = [(feed, cluster) for feed in self._matching(choice) for cluster in self._clusters_of(feed, choice)]
+        unused = [name for name in choice.clusters if not any(cluster.name == name for _, cluster in pairs)]
+        if unused or not pairs:
+            wanted = f"cluster {unused[0]}" if unused else "a cluster of the environment"
+            raise NothingChosen(wanted=wanted, known=sorted(self.clusters))
         return tuple(pairs)
 
-    def _check_cluster(self, name: str | None) -> None:
-        if name is None:
-            return
+    def _check_cluster(self, name: str) -> None:
         if name not in self.clusters:
             raise UnknownName(what="cluster", name=name, known=self.clusters)
         if name not in self._allowed():
@@ -153,20 +158,16 @@ class EntitySelector:
                 raise NothingChosen(wanted=" and ".join(wanted), known=known)
         return iter(feeds)
 
-    def _cluster_of(self, feed: Feed, choice: EntitySelection) -> Cluster | None:
-        """The cluster of a feed; None when the feed was not named and is not on it."""
+    def _clusters_of(self, feed: Feed, choice: EntitySelection) -> tuple[Cluster, ...]:
+        """The chosen clusters of a feed; none when the feed was not named and is on none of them."""
         on = [each.name for each in feed.clusters]
-        allowed = [name for name in on if name in self._allowed()]
-        if choice.cluster is not None and choice.cluster in on:
-            return self.clusters[choice.cluster]
-        if choice.cluster is None and len(allowed) == 1:
-            return self.clusters[allowed[0]]
-        if choice.cluster is None and allowed:
+        allowed = [name for name in on if name in (choice.clusters or self._allowed())]
+        if len(allowed) > 1 and not choice.clusters and not choice.all_clusters:
             raise ClusterNeeded(feed=feed.name, clusters=allowed)
-        if not choice.names:
-            return None
-        if choice.cluster is not None:
-            raise UnknownName(what="cluster", name=choice.cluster, known=on, where=f"feed {feed.name}")
+        if allowed or not choice.names:
+            return tuple(self.clusters[name] for name in allowed)
+        if choice.clusters:
+            raise UnknownName(what="cluster", name=choice.clusters[0], known=on, where=f"feed {feed.name}")
         raise self._not_allowed(what=f"feed {feed.name} (on {', '.join(on)})")
 
 

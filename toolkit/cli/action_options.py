@@ -16,9 +16,16 @@ Groups = Annotated[
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", metavar="KEY=VALUE", help="Feeds with this tag (with all of them).")
 ]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="NAME", help="Needed when environment and feed leave more than one."),
+Clusters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cluster",
+        metavar="NAME",
+        help="On this cluster; may be given more than once. Needed when environment and feed leave more than one.",
+    ),
+]
+AllClusters = Annotated[
+    bool, typer.Option("--all-clusters", help="Each feed on all its clusters that the environment allows.")
 ]
 Time = Annotated[
     str,

@@ -14,7 +14,8 @@ def retention(
     all_feeds: options.All = False,
     group: options.Groups = None,
     tag: options.Tags = None,
-    cluster: options.Cluster = None,
+    cluster: options.Clusters = None,
+    all_clusters: options.AllClusters = False,
     config_repo: ConfigRepo = None,
     env: Env = None,
     dry_run: options.DryRun = False,
@@ -41,7 +42,8 @@ def retention(
             everything=all_feeds,
             groups=tuple(group or ()),
             tags=tuple(tags_of(tag or ()).items()),
-            cluster=cluster,
+            clusters=tuple(cluster or ()),
+            all_clusters=all_clusters,
         )
         return command.execute(
             ActionOptions(

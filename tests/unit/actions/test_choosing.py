@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from toolkit.actions.choosing import EntitySelection, EntitySelector
@@ -41,9 +43,11 @@ def test_a_feed_on_one_cluster_needs_no_cluster_option() -> None:
 
 
 def test_a_feed_on_two_clusters_needs_one() -> None:
-    with pytest.raises(InvalidInput, match="primary, backup; name one with --cluster"):
+    with pytest.raises(
+        InvalidInput, match="primary, backup; name one or more with --cluster, or take all with --all-clusters"
+    ):
         _choose(EntitySelection(names=("views",)))
-    assert _choose(EntitySelection(names=("views",), cluster="backup")) == [("views", "backup")]
+    assert _choose(EntitySelection(names=("views",), clusters=("backup",))) == [("views", "backup")]
 
 
 def test_an_environment_with_one_cluster_decides() -> None:
@@ -54,13 +58,33 @@ def test_an_environment_with_one_cluster_decides() -> None:
 
 
 def test_a_cluster_chooses_among_all_feeds() -> None:
-    assert _choose(EntitySelection(everything=True, cluster="primary")) == [("clicks", "primary"), ("views", "primary")]
+    assert _choose(EntitySelection(everything=True, clusters=("primary",))) == [
+        ("clicks", "primary"),
+        ("views", "primary"),
+    ]
+
+
+BOTH = [("clicks", "primary"), ("sales", "backup"), ("views", "primary"), ("views", "backup")]
+
+
+@pytest.mark.parametrize(
+    "clusters", [{"clusters": ("primary", "backup")}, {"clusters": ("backup", "primary")}, {"all_clusters": True}]
+)
+def test_many_clusters_choose_each_feed_on_each_of_them_that_it_is_on(clusters: dict[str, Any]) -> None:
+    assert _choose(EntitySelection(everything=True, **clusters)) == BOTH
+    assert _choose(EntitySelection(names=("views",), **clusters)) == BOTH[2:]
+    assert _choose(EntitySelection(groups=("online",), **clusters)) == [BOTH[0], *BOTH[2:]]
+
+
+def test_all_clusters_are_those_of_the_environment() -> None:
+    everything = EntitySelection(everything=True, all_clusters=True)
+    assert _choose(everything, environment=("backup",)) == [("sales", "backup"), ("views", "backup")]
 
 
 @pytest.mark.parametrize(
     ("choice", "names"),
     [
-        (EntitySelection(groups=("online",), cluster="primary"), ["clicks", "views"]),
+        (EntitySelection(groups=("online",), clusters=("primary",)), ["clicks", "views"]),
         (EntitySelection(groups=("online", "bi")), ["clicks"]),
         (EntitySelection(tags=(("pii", "yes"),)), ["clicks"]),
         (EntitySelection(groups=("online",), tags=(("pii", "yes"),)), ["clicks"]),
@@ -75,13 +99,13 @@ def test_groups_and_tags_must_all_be_there(choice: EntitySelection, names: list[
     [
         (EntitySelection(names=("clik",)), None, "no feed named 'clik'; did you mean clicks?"),
         (
-            EntitySelection(names=("clicks",), cluster="primry"),
+            EntitySelection(names=("clicks",), clusters=("primry",)),
             None,
             "no cluster named 'primry'; did you mean primary?",
         ),
-        (EntitySelection(names=("clicks",), cluster="backup"), None, "feed clicks has no cluster named 'backup'"),
+        (EntitySelection(names=("clicks",), clusters=("backup",)), None, "feed clicks has no cluster named 'backup'"),
         (
-            EntitySelection(names=("clicks",), cluster="primary"),
+            EntitySelection(names=("clicks",), clusters=("primary",)),
             ("backup",),
             "cluster primary is not in environment dev",
         ),
@@ -92,7 +116,20 @@ def test_groups_and_tags_must_all_be_there(choice: EntitySelection, names: list[
             "no feed has group onlin; the feeds have: group bi, group online, tag",
         ),
         (EntitySelection(groups=("bi",), tags=(("pii", "no"),)), None, "no feed has group bi and tag pii=no"),
-        (EntitySelection(groups=("bi",), cluster="backup"), None, "no feed has cluster backup"),
+        (EntitySelection(groups=("bi",), clusters=("backup",)), None, "no feed has cluster backup"),
+        (EntitySelection(groups=("bi",), clusters=("primary", "backup")), None, "no feed has cluster backup"),
+        (EntitySelection(names=("clicks",), clusters=("primary", "backup")), None, "no feed has cluster backup"),
+        (EntitySelection(names=("sales", "clicks"), clusters=("primary", "primry")), None, "did you mean primary?"),
+        (
+            EntitySelection(names=("sales", "clicks"), clusters=("primary",)),
+            None,
+            "feed sales has no cluster named 'primary'",
+        ),
+        (
+            EntitySelection(names=("clicks",), all_clusters=True),
+            ("backup",),
+            r"feed clicks \(on primary\) is not in environment dev",
+        ),
     ],
 )
 def test_a_choice_that_cannot_be_met_is_an_error_that_helps(
@@ -108,6 +145,7 @@ def test_a_choice_that_cannot_be_met_is_an_error_that_helps(
         ({}, "found nothing that chooses feeds"),
         ({"names": ("a",), "everything": True}, "found --feed and --all"),
         ({"names": ("a",), "groups": ("b",)}, "found --feed and --group"),
+        ({"everything": True, "clusters": ("a",), "all_clusters": True}, "found --cluster and --all-clusters"),
         ({"everything": True, "tags": (("a", "b"),), "groups": ("c",)}, "found --all and --group/--tag"),
     ],
 )
