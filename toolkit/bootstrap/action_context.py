@@ -181,7 +181,7 @@ def run_action(
         Unavailable: the ledger or the audit file cannot be used.
     """
     with ExitStack() as stack:
-        context = _opened(options, clock, process, area, stack)
+        context = opened_context(options, clock, process, area, stack)
         wired = wire(context)
         runner = ActionRunner(
             action=wired.action,
@@ -202,8 +202,10 @@ def run_action(
         return runner.run(_request(context), wired.targets, stack.enter_context(opened_envelope(enveloped)))
 
 
-def _opened(options: ActionOptions, clock: Clock, process: StopSignal, area: Area, stack: ExitStack) -> ActionContext:
-    """Everything that has to be right before any store is asked; `stack` closes it."""
+def opened_context(
+    options: ActionOptions, clock: Clock, process: StopSignal, area: Area, stack: ExitStack
+) -> ActionContext:
+    """Everything that has to be right before any store is asked; `stack` closes it. Errors as `run_action`."""
     refuse_future(options.nominal_time, clock.now())
     mutates = not options.dry_run
     snapshot = open_config(options.config_repo, for_mutation=mutates, allow_dirty=options.allow_dirty)

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 def evict(options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress) -> RetentionResult:
     """A retention run, from the options to the result; arguments and errors are those of `run_action`."""
-    return run_action(options, clock, process, progress, _wire, Area.RETENTION)
+    return run_action(options, clock, process, progress, wire, Area.RETENTION)
 
 
-def _wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]:
+def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]:
+    """The action, and the feeds on their clusters that the user chose."""
     repository, options = context.repository, context.options
     limits = repository.settings.max_delete
     resolver = Resolver(
@@ -46,13 +47,13 @@ def _wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail
         limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
         spec_of=context.choice.spec_of,
         new_holds=context.holds,
-        place_of=partial(_place_of, repository),
+        place_of=partial(place_of, repository),
         executors_above=repository.settings.executors_above,
     )
     return Wired(action=action, targets=targets)
 
 
-def _place_of(repository: Repository, target: FeedTarget, key: str) -> str:
+def place_of(repository: Repository, target: FeedTarget, key: str) -> str:
     """Where a key of a feed's retention is written, for its cluster or for all; see `RetentionAction.place_of`."""
     names = [each.name for each in repository.feed(target.feed).clusters]
     path: Pointer = tuple(key.split("."))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from toolkit import __version__
-from toolkit.cli import admin, doctor, el, entity, hold, instance, ledger, lint, shipped, status
+from toolkit.cli import admin, doctor, el, entity, hold, instance, ledger, lint, retention, shipped, status
 from toolkit.cli.boundary import run_app, run_process
 from toolkit.cli.run import app as run_calls
 
@@ -20,6 +20,7 @@ app.add_typer(run_calls, name="run")
 app.add_typer(el.app, name="el")
 app.add_typer(hold.app, name="hold")
 app.add_typer(admin.app, name="admin")
+app.add_typer(retention.app, name="retention")
 app.command("status")(status.status)
 app.command("doctor")(doctor.doctor)
 app.command("lint")(lint.lint)

@@ -20,6 +20,7 @@ from toolkit.retention import FeedTarget, PlanItem, RetentionDetail
 if TYPE_CHECKING:
     from toolkit.planning.retention import Kept
     from toolkit.retention import FeedResult
+    from toolkit.retention.explain import Explanation
 
 _NAMED = 3
 
@@ -128,3 +129,25 @@ RETENTION_VIEW: ActionView[FeedTarget, PlanItem, RetentionDetail] = ActionView(
     target_rule=_rule_text,
     target_lines=_lines,
 )
+
+
+def explanation_document(explanation: Explanation) -> Document:
+    """What a run would do with one path or instance, in JSON."""
+    return {
+        "feed": explanation.feed,
+        "cluster": explanation.cluster,
+        "instance": explanation.instance or None,
+        "path": None if explanation.path is None else str(explanation.path),
+        "verdict": explanation.verdict.value,
+        "reason": explanation.reason,
+        "why": explanation.why,
+        "notes": list(explanation.notes),
+    }
+
+
+def explanation_lines(explanation: Explanation) -> Iterator[str]:
+    """The same for people: the verdict first."""
+    what = f"{explanation.feed} on {explanation.cluster}{f' {explanation.instance}' if explanation.instance else ''}"
+    yield f"{explanation.verdict}: {what}{'' if explanation.path is None else f'  {explanation.path}'}"
+    yield f"  {explanation.reason}: {explanation.why}"
+    yield from (f"  note: {note}" for note in explanation.notes)

@@ -189,10 +189,11 @@ def _why_unrecognized(location: Location, unrecognized_name: UnrecognizedName) -
         return "holds a key with '//', '/./' or '/../', which no path can name"
     if unrecognized_name.is_link:
         return "is a symbolic link"
-    return _why_not(location, path)
+    return why_not(location, path)
 
 
-def _why_not(location: Location, path: CanonicalPath) -> str:
+def why_not(location: Location, path: CanonicalPath) -> str:
+    """Why a path below the base of a location is no instance of it."""
     template, known = location.template, NOTHING_KNOWN
     names = path.relative_to(location.base).split("/")
     for position, name in enumerate(names):

@@ -109,13 +109,9 @@ def run(
     beats: list[Callable[[], object]] | None = None,
 ) -> RetentionResult:
     """One retention run, with a ledger of its own unless a recorder is given; `beats` gets the heartbeat's beat."""
-    resolver = Resolver(
-        nominal_time=parse_instant(nominal), keep_beyond_validity=True, holds=tuple(holds), storage=lambda _: system
-    )
-    targets = resolver.resolve([(each.feed(), cluster()) for each in feeds], must_all_work=True)
     return acted(
         retention(limits=limits or DeleteLimits(instances=10_000)),
-        targets,
+        resolved(system, feeds, nominal, holds),
         request_of(nominal, dry_run=dry_run, approve=approve),
         lambda run: context_on(system, run),
         recorder=recorder,
@@ -123,6 +119,16 @@ def run(
         process=stop_signal,
         beats=beats,
     )
+
+
+def resolved(
+    system: FileSystem, feeds: Iterable[FeedText], nominal: str = NOMINAL, holds: Iterable[Hold] = ()
+) -> FeedTargets:
+    """What a run over the feeds works on."""
+    resolver = Resolver(
+        nominal_time=parse_instant(nominal), keep_beyond_validity=True, holds=tuple(holds), storage=lambda _: system
+    )
+    return resolver.resolve([(each.feed(), cluster()) for each in feeds], must_all_work=True)
 
 
 def acted(

@@ -1,0 +1,242 @@
+"""Whether one instance goes or stays, and by which rule: read off the plan that a run would make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from toolkit.el import format_instant
+from toolkit.planning.retention import KeepReason, time_within
+from toolkit.retention.decide import why_not
+from toolkit.retention.plan import ItemKind
+from toolkit.retention.targets import FeedTarget
+from toolkit.storage import FileKind
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.actions.result import AnyPlan
+    from toolkit.el import CanonicalPath
+    from toolkit.planning.retention import Kept
+    from toolkit.retention.plan import FeedPlan, PlanItem, RetentionDetail
+    from toolkit.retention.targets import Location
+
+
+class Verdict(StrEnum):
+    """What a run would do with a path."""
+
+    GOES = "goes"
+    """The plan has it."""
+    STAYS = "stays"
+    """A rule keeps it."""
+    ABSENT = "absent"
+    """Nothing is there."""
+    UNKNOWN = "unknown"
+    """It cannot be looked at."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explanation:
+    """What a run would do with one path or instance of a feed, and why.
+
+    Attributes:
+        reason: stable, for programs: ``old``, a `KeepReason`, or what else decided.
+        why: the rule, with its numbers and where it is written.
+        path: None: it is about an instance that no path was found of.
+        instance: its time; empty for what is no instance.
+        notes: what else the run would say of the feed.
+    """
+
+    feed: str
+    cluster: str
+    verdict: Verdict
+    reason: str
+    why: str
+    path: CanonicalPath | None = None
+    instance: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explainer:
+    """Explains what the plan for one feed on a cluster does.
+
+    Attributes:
+        plan: of a run; the answer is what this says.
+        place_of: where a key of the feed is written, as ``file:line``.
+        kind_at: what is at a path; None: nothing.
+        refusal: the limit of its own that the plan exceeds, in words; None: none.
+    """
+
+    plan: FeedPlan
+    place_of: Callable[[FeedTarget, str], str]
+    kind_at: Callable[[CanonicalPath], FileKind | None]
+    refusal: str | None = None
+
+    def of_path(self, path: CanonicalPath) -> Explanation:
+        """What becomes of a path: an instance, what is inside one, or what is none.
+
+        Raises:
+            StorageError: the store does not say what is there.
+        """
+        whole = self._of_feed()
+        if whole is not None:
+            return replace(whole, path=path)
+        location = self._location_of(path)
+        if location is None:
+            return self._stays("undated", "it is in a location without dates, which retention leaves alone", path)
+        instance = _cut(path, location)
+        planned = next((item for item in self.plan.items if item.path in (instance, path)), None)
+        if planned is not None:
+            return self._goes(planned)
+        kept = next((each for each in self.plan.detail.kept if each.candidate.path == instance), None)
+        if kept is not None:
+            return self._kept(kept)
+        return self._of_other(path, instance, location)
+
+    def of_instance(self, instant: datetime) -> Iterator[Explanation]:
+        """What becomes of each path of an instance; one answer without a path when there is none.
+
+        Raises:
+            NotAnInstance: the feed has no such instance.
+        """
+        target, key = self.plan.target, format_instant(instant)
+        target.instances.index(instant)
+        whole = self._of_feed()
+        if whole is not None:
+            yield replace(whole, instance=key)
+            return
+        found = [self._goes(item) for item in self.plan.items if self._has(item, instant)]
+        found += [self._kept(kept) for kept in self.plan.detail.kept if _covers(kept, instant)]
+        if found:
+            yield from found
+        elif instant >= target.policy.horizon:
+            yield replace(self._stays(KeepReason.TOO_YOUNG, self._age(instant)), instance=key)
+        else:
+            bases = ", ".join(str(location.base) for location in target.locations)
+            why = f"no run comes upon it below {bases}; {self._age(instant)}"
+            yield replace(self._answer(Verdict.ABSENT, "absent", why), instance=key)
+
+    def _of_feed(self) -> Explanation | None:
+        """What is so for all of the feed; None: each instance has an answer of its own."""
+        plan = self.plan
+        if plan.failed is not None:
+            return self._answer(Verdict.UNKNOWN, plan.failed.code, plan.failed.message)
+        if plan.detail.is_held:
+            return replace(self._stays("hold_file", plan.notes[-1]), notes=plan.notes[:-1])
+        return None
+
+    def _location_of(self, path: CanonicalPath) -> Location | None:
+        around = [location for location in self.plan.target.locations if _is_in(path, location.base)]
+        return max(around, key=lambda location: len(location.base.path), default=None)
+
+    def _of_other(self, path: CanonicalPath, instance: CanonicalPath, location: Location) -> Explanation:
+        """What the plan does not name: it is too young, no instance, or not there."""
+        kind = self.kind_at(instance)
+        if kind is None:
+            return self._answer(Verdict.ABSENT, "absent", "nothing is there", path)
+        unreadable = next((each for each in self.plan.unreadable if path.is_within(each.item.path)), None)
+        if unreadable is not None:
+            return self._answer(Verdict.UNKNOWN, unreadable.code, unreadable.message, path)
+        period = location.template.parse(location.written(instance)) if instance != location.base else None
+        if period is None:
+            inside = sum(item.path.is_within(path) for item in self.plan.items if item.type is ItemKind.INSTANCE)
+            more = f"; {inside:,} instances in it go" if inside else ""
+            why = "is the base of the feed" if instance == location.base else why_not(location, instance)
+            return self._stays("not_conforming", f"it is no instance of {location.template.text}: {why}{more}", path)
+        time = time_within(period.spans, self.plan.target.instances)
+        if kind not in {FileKind.DIRECTORY, FileKind.FILE}:
+            return self._stays("not_conforming", f"it is a {kind}, and no directory or file", path)
+        found = self._stays(KeepReason.TOO_YOUNG, self._age(time), path)
+        return replace(found, path=instance, instance=format_instant(time))
+
+    def _has(self, item: PlanItem, instant: datetime) -> bool:
+        """Whether an item is of the instance; a path may stand for more of them than the one that names it."""
+        if item.type is not ItemKind.INSTANCE:
+            return False
+        if item.instance_key == format_instant(instant):
+            return True
+        location = next(each for each in self.plan.target.locations if each.type is item.location)
+        period = location.template.parse(location.written(item.path))
+        return period is not None and instant in period
+
+    def _goes(self, item: PlanItem) -> Explanation:
+        told = {
+            ItemKind.PENDING_DELETE: "a killed run had begun to remove it",
+            ItemKind.EMPTY_DIRECTORY: "it is an old directory that nothing is in",
+        }
+        why = told.get(item.type) or self._age(self._time_of(item))
+        refused = () if self.refusal is None else (f"the run would be refused: {self.refusal}",)
+        found = self._answer(Verdict.GOES, "old" if item.type is ItemKind.INSTANCE else item.type.value, why, item.path)
+        return replace(found, instance=item.instance_key, notes=(*refused, *found.notes))
+
+    def _time_of(self, item: PlanItem) -> datetime:
+        location = next(each for each in self.plan.target.locations if each.type is item.location)
+        period = location.template.parse(location.written(item.path))
+        target = self.plan.target
+        return target.policy.horizon if period is None else time_within(period.spans, target.instances)
+
+    def _kept(self, kept: Kept) -> Explanation:
+        target, age = self.plan.target, self._age(kept.candidate.time)
+        rules = {
+            KeepReason.HOLD: f"on hold: {kept.detail} (holds.yaml, or `feedctl hold list`)",
+            KeepReason.KEEP_LAST: f"among {kept.detail} (keep_last, {self.place_of(target, 'keep_last')})",
+            KeepReason.LATE_WINDOW: (
+                f"late data may still come: {kept.detail} (late_arrival, "
+                f"{self.place_of(target, 'late_arrival.cut_off')})"
+            ),
+        }
+        found = self._stays(kept.reason, f"{rules[kept.reason]}; but for that it would go: {age}", kept.candidate.path)
+        return replace(found, instance=format_instant(kept.candidate.time))
+
+    def _age(self, time: datetime) -> str:
+        """The rule of age, with its numbers."""
+        target = self.plan.target
+        before = "before" if time < target.policy.horizon else "not before"
+        ended = " (the end of the validity)" if target.effective_time < target.policy.nominal_time else ""
+        return (
+            f"its time {format_instant(time)} is {before} the horizon {format_instant(target.policy.horizon)}, which "
+            f"is {format_instant(target.effective_time)}{ended} less the limit {target.limit} "
+            f"({self.place_of(target, 'limit')})"
+        )
+
+    def _stays(self, reason: str, why: str, path: CanonicalPath | None = None) -> Explanation:
+        return self._answer(Verdict.STAYS, reason, why, path)
+
+    def _answer(self, verdict: Verdict, reason: str, why: str, path: CanonicalPath | None = None) -> Explanation:
+        return Explanation(
+            feed=self.plan.target.feed,
+            cluster=self.plan.target.cluster,
+            verdict=verdict,
+            reason=str(reason),
+            why=why,
+            path=path,
+            notes=self.plan.notes,
+        )
+
+
+def of_settled(plan: AnyPlan[FeedTarget, PlanItem, RetentionDetail]) -> Explanation:
+    """What is so of a feed that retention has nothing to do with on a cluster."""
+    target, failed = plan.target, plan.failed
+    reason, why = ("no_retention", "; ".join(plan.notes)) if failed is None else (failed.code, failed.message)
+    return Explanation(feed=target.entity, cluster=target.cluster, verdict=Verdict.STAYS, reason=reason, why=why)
+
+
+def _cut(path: CanonicalPath, location: Location) -> CanonicalPath:
+    """The path, or the one above it that is as deep as instances are."""
+    instance = location.base
+    names = path.relative_to(location.base).split("/") if path.is_within(location.base) else []
+    for name in names[: location.last_depth + 1 - location.template.base_depth]:
+        instance = instance.child(name)
+    return instance
+
+
+def _is_in(path: CanonicalPath, base: CanonicalPath) -> bool:
+    return path == base or path.is_within(base)
+
+
+def _covers(kept: Kept, instant: datetime) -> bool:
+    candidate = kept.candidate
+    return candidate.time == instant or candidate.first <= instant < candidate.end
