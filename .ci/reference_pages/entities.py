@@ -11,6 +11,7 @@ from reference_pages.markdown import code, codes, meanings, page, prose, table
 from reference_pages.not_yet import NotYet, refused
 from reference_pages.properties import Property, properties
 from reference_pages.values import default_of, values_of
+from toolkit.entities.not_implemented import ANOTHER_STORE, STORES_WITHOUT_ADAPTER
 from toolkit.entities.schema_store import SchemaName, inlined, schema
 
 _ENTRYPOINTS = Path(__file__).resolve().parents[2] / "entrypoints"
@@ -26,7 +27,17 @@ and `name` are required. `feedctl schema KIND` prints the JSON Schema for editor
 **Not yet** marks what the schema knows and no action does: the action concerned refuses it, with exit code 2.
 """
 _ACTIONS = "The actions that exist today are: {}. What only other actions would read is checked, and has no effect."
-_REFUSED = "The action concerned refuses these, with exit code 2."
+_REFUSED = """
+Lint has an error for each ([not-implemented](rules.md#not-implemented)), and no message suggests them. The action
+concerned refuses them with exit code 2; a feed that nobody named (`--all`, `--group`, `--tag`) is skipped with the
+reason, which alone is no failure, and `feedctl status` leaves it out.
+"""
+_WAITING = """
+These are checked, shown, and read by no action that exists, so that nothing happens for them: replication (`type`,
+`delay`, `partition` and the properties of it), `workflow`, `retry`, `late_process` and `notification` (your own jobs
+run workflows, with `feedctl run`), datasources, `acl`, and `queue` and `priority` of a retention stage (give
+`--queue` to `spark-submit`).
+"""
 _OVERLAYS: Mapping[SchemaName, str] = {
     SchemaName.DEFAULTS: """
 Each value is a part of such an entity: any of its properties but `kind` and `name`. Nothing in it is required.
@@ -52,6 +63,7 @@ def entities_page() -> str:
         "## Not implemented yet",
         _REFUSED,
         _refused_table(),
+        _WAITING,
     )
 
 
@@ -67,15 +79,17 @@ def _section(name: SchemaName) -> Iterator[str]:
 
 def _row(each: Property, not_yet: Sequence[NotYet]) -> list[str]:
     refused_values = [value for one in not_yet if each.path.startswith(one.path) for value in one.values]
-    whole = any(one.path == each.path and not one.values for one in not_yet)
+    whole = any(one.path == each.path and not one.values and not one.only for one in not_yet)
     described = prose(each.node["description"]) + (" **Not yet.**" if whole else "")
     return [code(each.path), values_of(each.node, refused_values), each.required, default_of(each.node), described]
 
 
 def _refused_table() -> str:
-    rows = (
-        [name, code(each.path), codes(each.values) or "any", prose(each.instead)]
+    rows = [
+        [name, code(each.path), codes(each.values) or each.only or "any", prose(each.instead)]
         for name in SchemaName
         for each in refused(name)
-    )
+    ]
+    stores = [codes(sorted(STORES_WITHOUT_ADAPTER)), prose(ANOTHER_STORE)]
+    rows += [["cluster", code("interfaces.write.endpoint"), *stores], ["feed", code("locations"), *stores]]
     return table(("file", "property", "value", "what to do now"), rows)

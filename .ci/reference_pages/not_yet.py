@@ -27,12 +27,14 @@ class NotYet:
     Attributes:
         path: as `Property.path`.
         values: those of the property's values that are refused; none: the property itself is, whatever its value.
+        only: where it is refused, in words; empty: everywhere.
         instead: what to do now.
     """
 
     path: str
     values: tuple[str, ...]
     instead: str
+    only: str = ""
 
 
 @lru_cache
@@ -61,7 +63,8 @@ def _not_yet(path: str, found: Iterable[NotImplementedValue], known: Container[s
     here = [each for each in found if _path(each.pointer) == path]
     values = dict.fromkeys(each.value.rpartition(": ")[2] for each in here)
     refused_values = tuple(value for value in values if value in known)
-    return NotYet(path=path, values=refused_values, instead=here[0].instead)
+    _, only, words = here[0].value.partition(f"{here[0].pointer[-1]} of ")
+    return NotYet(path=path, values=refused_values, instead=here[0].instead, only=f"of {words}" if only else "")
 
 
 def _path(pointer: Pointer) -> str:

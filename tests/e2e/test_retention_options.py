@@ -93,7 +93,7 @@ def test_a_bad_file_is_named_and_touches_nothing(
 
 
 @pytest.mark.parametrize("retention", ["{limit: days(10), action: archive}", "{limit: days(10), quarantine: days(3)}"])
-def test_what_does_not_exist_yet_is_refused_by_name_and_reported_among_others(
+def test_what_does_not_exist_yet_is_refused_by_name_and_skipped_among_others(
     tmp_path: Path, retention: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repo = Repo.make(tmp_path, {"clicks": "{limit: days(10)}", "views": retention}, "accept: [not-implemented]\n")
@@ -103,16 +103,24 @@ def test_what_does_not_exist_yet_is_refused_by_name_and_reported_among_others(
     assert run_here(repo, "--feed", "clicks", "--feed", "views") == 2
     assert "feed views on primary" in capsys.readouterr().err
     assert repo.tree() == before
-    assert run_here(repo, "--all", "--output", "json") == 4
+    assert run_here(repo, "--all", "--output", "json") == 0
     result = json.loads(capsys.readouterr().out)
-    assert {each["feed"]: (each["failure"] or {}).get("code") for each in result["feeds"]} == {
+    assert {each["feed"]: (each["skipped"] or {}).get("code") for each in result["feeds"]} == {
         "clicks": None,
         "views": "not_implemented",
     }
-    assert (result["status"], result["exit_code"], outcomes(json.dumps(result))) == ("partial", 4, ["done"])
+    assert (result["status"], result["exit_code"], outcomes(json.dumps(result))) == ("succeeded", 0, ["done"])
     assert [each for each in repo.tree() if each.startswith("views/")] == [
         each for each in before if each.startswith("views/")
     ]
+
+
+def test_all_of_which_nothing_can_be_done_yet_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A scheduler that evicts everything every night must not report what nobody can mend."""
+    repo = Repo.make(tmp_path, {"views": "{limit: days(10), action: archive}"}, "accept: [not-implemented]\n")
+    assert run_here(repo, "--all") == 0
+    out = capsys.readouterr().out
+    assert "views on primary: skipped\n  not_implemented: feed views on primary: action: archive is not impl" in out
 
 
 def test_a_time_just_ahead_of_the_clock_is_taken(repo: Repo) -> None:

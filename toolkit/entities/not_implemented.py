@@ -1,9 +1,11 @@
 """Values that the schema knows and no action does yet (DESIGN section 4): never read as something else."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.process import Process
@@ -14,6 +16,29 @@ from toolkit.entities.vocabulary import Engine, FirstRun, ProtectionName, Retent
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
+
+_NO_RETENTION = "use action: delete, or remove the retention"
+_ANOTHER_REASON = "use protect: [late_window], keep_last or holds.yaml"
+_ANOTHER_ENGINE = "use spark_submit, spark_sql or command"
+
+WITHOUT_ACTION: Mapping[StrEnum, str] = {
+    RetentionAction.ARCHIVE: _NO_RETENTION,
+    RetentionAction.QUARANTINE: _NO_RETENTION,
+    ProtectionName.UNREAD_BATCHES: _ANOTHER_REASON,
+    ProtectionName.UNREPLICATED: _ANOTHER_REASON,
+    FirstRun.PLAN: "use first_run: apply, and --dry-run for the first run",
+    Engine.OOZIE: _ANOTHER_ENGINE,
+    Engine.PIG: _ANOTHER_ENGINE,
+    Engine.HIVE: _ANOTHER_ENGINE,
+}
+"""The words of closed sets that no action does yet, with what to write now; no message suggests them."""
+
+STORES_WITHOUT_ADAPTER = frozenset({"viewfs", "ofs", "wasb", "wasbs"})
+"""Schemes of paths that are understood and cannot be opened."""
+
+ANOTHER_STORE = "name the store behind it by file, hdfs, webhdfs, s3, gs or abfs"
+
+_STORE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://[^/]*)?")
 
 
 class Area(StrEnum):
@@ -39,6 +64,7 @@ class NotImplementedValue:
         value: as the user wrote it.
         instead: what the user can do now.
         cluster: the feed's cluster that it is about; None: all.
+        on_key: the key as a whole is meant rather than its value.
     """
 
     area: Area
@@ -46,6 +72,7 @@ class NotImplementedValue:
     value: str
     instead: str
     cluster: str | None = None
+    on_key: bool = False
 
     def error(self, where: str) -> NotImplementedYet:
         """The error with which an entrypoint refuses it.
@@ -72,36 +99,55 @@ def not_implemented(
     )
 
 
+def not_evictable(feed: Feed, cluster: Cluster) -> tuple[NotImplementedValue, ...]:
+    """Why retention cannot evict a feed on a cluster yet, also when that is only because of the cluster's store."""
+    paths = [text for _, text in feed.locations_on(cluster.name).by_type()]
+    is_on_its_store = any(_STORE.match(text) is None for text in paths)
+    own = not_implemented(feed, Area.RETENTION, cluster.name)
+    return (*own, *(not_implemented(cluster, Area.RETENTION) if is_on_its_store else ()))
+
+
 def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
     if isinstance(subject, Feed):
         for index, each in enumerate(subject.clusters):
-            yield from _feed_cluster(each, ("clusters", index))
+            yield from _feed_cluster(subject, each, ("clusters", index))
+    elif isinstance(subject, Cluster):
+        yield from _store(subject.default_fs, ("interfaces", "write", "endpoint"), subject.name)
     elif isinstance(subject, Process):
         yield from _workflow(subject.workflow)
     elif isinstance(subject, RepoSettings):
-        yield from _settings(subject)
+        yield from _word(Area.RETENTION, ("first_run",), "first_run", subject.first_run)
 
 
-def _feed_cluster(feed_cluster: FeedCluster, pointer: Pointer) -> Iterator[NotImplementedValue]:
+def _feed_cluster(feed: Feed, feed_cluster: FeedCluster, pointer: Pointer) -> Iterator[NotImplementedValue]:
     if feed_cluster.retention is not None:
-        yield from _retention(feed_cluster.retention, (*pointer, "retention"), feed_cluster.name)
+        yield from _retention(feed, feed_cluster, feed_cluster.retention, (*pointer, "retention"))
     for area, exchange in ((Area.IMPORT, feed_cluster.import_), (Area.EXPORT, feed_cluster.export)):
         if exchange is not None:
-            instead = "run it with your own tool and remove the key"
             yield NotImplementedValue(
-                area=area, pointer=(*pointer, str(area)), value=str(area), instead=instead, cluster=feed_cluster.name
+                area=area,
+                pointer=(*pointer, str(area)),
+                value=str(area),
+                instead="run it with your own tool and remove the key",
+                cluster=feed_cluster.name,
+                on_key=True,
             )
 
 
-def _retention(retention: Retention, pointer: Pointer, cluster: str) -> Iterator[NotImplementedValue]:
-    if retention.action is not RetentionAction.DELETE:
+def _retention(
+    feed: Feed, feed_cluster: FeedCluster, retention: Retention, pointer: Pointer
+) -> Iterator[NotImplementedValue]:
+    cluster = feed_cluster.name
+    if feed.table_on(cluster) is not None:
         yield NotImplementedValue(
             area=Area.RETENTION,
-            pointer=(*pointer, "action"),
-            value=f"action: {retention.action}",
-            instead="use action: delete, or remove the retention",
+            pointer=pointer,
+            value="retention of a table",
+            instead="remove it, and drop old partitions with your own tool",
             cluster=cluster,
+            on_key=True,
         )
+    yield from _word(Area.RETENTION, (*pointer, "action"), "action", retention.action, cluster)
     if retention.quarantine is not None:
         # Whoever asks for it counts on being able to restore: deleting at once would be worse than refusing.
         yield NotImplementedValue(
@@ -112,37 +158,35 @@ def _retention(retention: Retention, pointer: Pointer, cluster: str) -> Iterator
             cluster=cluster,
         )
     for index, each in enumerate(retention.protect):
-        if each.name is not ProtectionName.LATE_WINDOW:
-            yield NotImplementedValue(
-                area=Area.RETENTION,
-                pointer=(*pointer, "protect", index),
-                value=f"protect: {each.name}",
-                instead="use protect: [late_window], keep_last or holds.yaml",
-                cluster=cluster,
-            )
-
-
-_FALCON_ENGINES = frozenset({Engine.OOZIE, Engine.PIG, Engine.HIVE})
+        yield from _word(Area.RETENTION, (*pointer, "protect", index), "protect", each.name, cluster)
+    for location, text in feed.locations_on(cluster).by_type():
+        own = feed_cluster.locations is not None and feed_cluster.locations.get(location) is not None
+        place = (*(pointer[:-1] if own else ()), "locations", str(location))
+        yield from _store(text, place, cluster)
 
 
 def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
     engines: list[tuple[Pointer, Engine | None]] = [(("workflow", "engine"), workflow.engine)]
     engines += [(("workflow", "steps", index, "engine"), step.engine) for index, step in enumerate(workflow.steps)]
     for pointer, engine in engines:
-        if engine in _FALCON_ENGINES:
-            yield NotImplementedValue(
-                area=Area.PROCESS,
-                pointer=pointer,
-                value=f"engine: {engine}",
-                instead="use spark_submit, spark_sql or command",
-            )
+        yield from _word(Area.PROCESS, pointer, "engine", engine)
 
 
-def _settings(settings: RepoSettings) -> Iterator[NotImplementedValue]:
-    if settings.first_run is FirstRun.PLAN:
+def _word(
+    area: Area, pointer: Pointer, key: str, word: StrEnum | None, cluster: str | None = None
+) -> Iterator[NotImplementedValue]:
+    if word is not None and word in WITHOUT_ACTION:
+        instead = WITHOUT_ACTION[word]
+        yield NotImplementedValue(area=area, pointer=pointer, value=f"{key}: {word}", instead=instead, cluster=cluster)
+
+
+def _store(text: str, pointer: Pointer, cluster: str) -> Iterator[NotImplementedValue]:
+    match = _STORE.match(text)
+    if match and match["scheme"].lower() in STORES_WITHOUT_ADAPTER:
         yield NotImplementedValue(
             area=Area.RETENTION,
-            pointer=("first_run",),
-            value="first_run: plan",
-            instead="use first_run: apply, and --dry-run for the first run",
+            pointer=pointer,
+            value=f"storage {match.group()}",
+            instead=ANOTHER_STORE,
+            cluster=cluster,
         )

@@ -10,6 +10,7 @@ from toolkit.el import ElError
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.habits import habit_hint
 from toolkit.entities.nearest import did_you_mean, suggestion
+from toolkit.entities.not_implemented import WITHOUT_ACTION
 from toolkit.entities.pointers import path_text
 from toolkit.entities.yaml_location import Pointer
 
@@ -149,7 +150,7 @@ def _scalar_text(value: Value) -> str:
 def _not_in_set(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
     if not isinstance(error.instance, str):
         return  # the type is wrong, and `type` says so
-    allowed = [str(each) for each in error.validator_value if each is not None]
+    allowed = [str(each) for each in error.validator_value if each is not None and each not in WITHOUT_ACTION]
     yield Finding(
         pointer=pointer,
         rule="bad-value",

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from toolkit.el import format_instant
 from toolkit.entities import Feed, Hold, Process, Validity
+from toolkit.entities.not_implemented import not_evictable
 from toolkit.entities.repository import Repository
 from toolkit.ledger.batches.making import unread_batches
 from toolkit.ledger.database import Ledger, Transaction
@@ -107,11 +108,11 @@ def overview(ledger: Ledger, repository: Repository, at: datetime | None = None)
 
 
 def watched_actions(repository: Repository) -> Iterator[Watched]:
-    """Evictions of feeds with retention, then processes, by name."""
+    """Evictions of feeds with retention that an action can do, then processes, by name."""
     for _, feed in sorted(repository.feeds.items()):
         for cluster in chosen_clusters(repository, feed, ()):
             cadence = eviction_cadence(feed, cluster)
-            if cadence is not None:
+            if cadence is not None and not not_evictable(feed, repository.clusters[cluster]):
                 yield _watched(feed, LifeCycle.EVICTION, cluster, cadence)
     for _, process in sorted(repository.processes.items()):
         for cluster in chosen_clusters(repository, process, ()):

@@ -10,7 +10,7 @@ from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
-from toolkit.entities.not_implemented import Area, not_implemented
+from toolkit.entities.not_implemented import not_evictable
 from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.instance_storage import FeedStorage
@@ -91,10 +91,11 @@ class Resolver:
 
         Args:
             pairs: feeds with their clusters.
-            must_all_work: the user named the feeds; else those that cannot be done are reported beside the others.
+            must_all_work: the user named the feeds; else those that no action can do yet are told and left out, since
+                nobody can mend what is not built, and lint has an error for each.
 
         Raises:
-            NotImplementedYet: a named feed asks for something that does not exist yet, or no feed can be done.
+            NotImplementedYet: a named feed asks for something that does not exist yet.
             InvalidInput: an entity cannot be used.
         """
         targets: list[FeedTarget] = []
@@ -106,8 +107,8 @@ class Resolver:
             except (NotImplementedYet, NotYetEvictable) as error:
                 refused.append(error)
                 problem = Problem(code=NOT_IMPLEMENTED, message=str(error))
-                settled.append(replace(self._settled(feed, cluster), failed=problem))
-        if refused and (must_all_work or not targets):
+                settled.append(replace(self._settled(feed, cluster), skipped=problem))
+        if refused and must_all_work:
             raise _together(refused)
         return Targets(to_do=tuple(targets), settled=tuple(settled))
 
@@ -183,9 +184,7 @@ def _neighbour_notes(neighbours: Iterable[SharedData], cluster: Cluster) -> Iter
 def _what_is_missing(feed: Feed, cluster: Cluster) -> Iterator[NotImplementedYet]:
     """What the schema allows and retention cannot do yet: an archive must never be read as a delete."""
     where = f"feed {feed.name} on {cluster.name}"
-    if feed.table_on(cluster.name) is not None:
-        yield NotImplementedYet(what="retention of a table", instead="use a path feed", where=where)
-    for value in not_implemented(feed, Area.RETENTION, cluster.name):
+    for value in not_evictable(feed, cluster):
         yield value.error(where)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.contract.ledger.samples import begun, changed, key
@@ -35,6 +37,16 @@ def test_every_feed_with_retention_and_every_process_has_a_row(feedctl: Feedctl)
 def test_nothing_stale_is_exit_code_0(feedctl: Feedctl) -> None:
     ran = feedctl("status", "--stale", *BEFORE_ANYTHING)
     assert (ran.code, ran.out) == (0, "nothing is stale: 7 looked at\n")
+
+
+@pytest.mark.usefixtures("cli_ledger")
+def test_an_eviction_that_no_action_can_do_yet_is_not_looked_at(feedctl: Feedctl, own_repo: Path) -> None:
+    feed = own_repo / "feeds" / "web" / "clicks_by_country.yaml"
+    text = feed.read_text(encoding="utf-8")
+    feed.write_text(text.replace("properties:", "    retention: {limit: days(10)}\nproperties:"), encoding="utf-8")
+    ran = feedctl("status", "--stale", *LATER, "--config-repo", str(own_repo))
+    assert "clicks_by_country_job" in ran.out
+    assert "eviction of clicks_by_country " not in ran.out
 
 
 def test_what_is_stale_is_named_with_since_when_and_exit_code_1(feedctl: Feedctl, cli_ledger: Ledger) -> None:

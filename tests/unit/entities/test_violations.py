@@ -69,7 +69,16 @@ FILES = {"feeds/clicks.yaml": FEED, "processes/clicks_hourly.yaml": PROCESS, "cl
             "{limit: days(10), action: delet}",
             (
                 "feeds/clicks.yaml:9:42: bad-value: clusters[primary].retention.action: found 'delet', "
-                "expected one of delete, archive, quarantine; did you mean delete?"
+                "expected delete; did you mean delete?"
+            ),
+        ),
+        (
+            "processes/clicks_hourly.yaml",
+            "engine: spark_sql",
+            "engine: hiv",
+            (
+                "processes/clicks_hourly.yaml:7:20: bad-value: workflow.engine: found 'hiv', "
+                "expected one of spark_submit, spark_sql, command"
             ),
         ),
         (

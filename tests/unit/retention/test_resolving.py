@@ -69,19 +69,17 @@ def test_a_named_feed_that_asks_for_what_does_not_exist_is_refused(feed: Feed, m
 
 
 @pytest.mark.parametrize(("feed", "message"), REFUSED)
-def test_among_many_feeds_it_is_reported_and_the_others_are_done(feed: Feed, message: str) -> None:
-    resolved = _resolve([feed, FeedText(name="other").feed()], named=False)
-    assert [target.feed for target in resolved.to_do] == ["other"]
-    (refused,) = resolved.settled
-    assert refused.failed is not None
-    assert (refused.failed.code, refused.target.entity) == ("not_implemented", feed.name)
-    assert re.search(message, refused.failed.message)
-
-
-@pytest.mark.parametrize(("feed", "message"), REFUSED)
-def test_when_nothing_else_can_be_done_the_run_is_refused(feed: Feed, message: str) -> None:
-    with pytest.raises(NotImplementedYet, match=message):
-        _resolve([feed], named=False)
+@pytest.mark.parametrize("others", [(FeedText(name="other").feed(),), ()], ids=["among others", "alone"])
+def test_a_feed_that_nobody_named_is_skipped_with_the_reason(
+    feed: Feed, message: str, others: tuple[Feed, ...]
+) -> None:
+    resolved = _resolve([feed, *others], named=False)
+    assert [target.feed for target in resolved.to_do] == [each.name for each in others]
+    (left_out,) = resolved.settled
+    assert left_out.failed is None
+    assert left_out.skipped is not None
+    assert (left_out.skipped.code, left_out.target.entity) == ("not_implemented", feed.name)
+    assert re.search(message, left_out.skipped.message)
 
 
 def test_a_storage_without_adapter_is_refused_before_anything_is_touched() -> None:

@@ -280,7 +280,10 @@ def unimplemented_value(context: LintContext) -> Iterator[Hit]:
     """A value means an action that exists."""
     for each in not_implemented(context.repository.settings):
         yield _refused_hit(REPO_FILE, each)
+    evicted = {each.name for feed in context.repository.feeds.values() for each in feed.clusters if each.retention}
     for entity in context.repository.entities():
+        if isinstance(entity, Cluster) and entity.name not in evicted:
+            continue  # nothing opens its store
         for each in not_implemented(entity):
             yield _refused_hit(entity.name, each)
 
@@ -291,6 +294,7 @@ def _refused_hit(subject: str, found: NotImplementedValue) -> Hit:
         pointer=found.pointer,
         message=f"{found.value} is not implemented yet, and the {found.area} action refuses it",
         hint=found.instead,
+        on_key=found.on_key,
     )
 
 
