@@ -179,13 +179,19 @@ class _Environment:
             hint=hit.hint,
             key=place.key,
             environments=self.environments,
+            related=source_map.related(hit),
         )
 
 
 def merged(found: Iterable[EnvironmentFindings]) -> list[Finding]:
     """The findings of several environments, each once, sorted."""
-    names: dict[Finding, tuple[str, ...]] = {}
+    seen: dict[Finding, Finding] = {}
     for finding in (finding for each in found for finding in each.findings):
         plain = replace(finding, environments=())
-        names[plain] = tuple(dict.fromkeys((*names.get(plain, ()), *finding.environments)))
-    return sorted(replace(plain, environments=each) for plain, each in names.items())
+        known = seen.get(plain, plain)
+        seen[plain] = replace(
+            known,
+            environments=tuple(dict.fromkeys((*known.environments, *finding.environments))),
+            related=tuple(dict.fromkeys((*known.related, *finding.related))),
+        )
+    return sorted(seen.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,7 +11,7 @@ from toolkit.config_source import Snapshot
 from toolkit.entities.source_files import environment_name
 from toolkit.linter.baseline import Baseline, BaselineEntry
 from toolkit.linter.collect import Base, Collector, merged
-from toolkit.linter.findings import Finding
+from toolkit.linter.findings import Finding, Severity
 from toolkit.linter.report import LintReport, Suppressed
 from toolkit.linter.rule import Rule
 from toolkit.linter.rules import RULES
@@ -35,12 +36,12 @@ class Focus:
         return self.others_after or self._is_within(finding)
 
     def order(self, finding: Finding) -> tuple[bool, Finding]:
-        """The findings of `paths` first, then by file, line, column and rule."""
+        """The findings of `paths` first, also those that are about another file too, then by place and rule."""
         return not self._is_within(finding), finding
 
     def _is_within(self, finding: Finding) -> bool:
         return not self.paths or any(
-            path in {"", finding.file} or finding.file.startswith(f"{path}/") for path in self.paths
+            path in {"", file} or file.startswith(f"{path}/") for path in self.paths for file in finding.files
         )
 
 
@@ -140,11 +141,13 @@ class _Run:
     def _report(self, sorted_out: Triage, own: tuple[Finding, ...], stale: frozenset[BaselineEntry]) -> LintReport:
         request, focus = self.request, self.request.focus
         shown = sorted(filter(focus.shows, (*sorted_out.counting, *own)), key=focus.order)
+        elsewhere = Counter(each.severity for each in (*sorted_out.counting, *own) if not focus.shows(each))
         known = sorted(filter(focus.shows, sorted_out.known), key=focus.order)
         suppressed = (each for each in sorted_out.suppressed if focus.shows(each.finding))
         kept = (each for each in sorted_out.left if each not in stale)
         return LintReport(
             findings=tuple(shown),
+            elsewhere={severity: elsewhere[severity] for severity in Severity},
             suppressed=tuple(sorted(suppressed, key=lambda each: focus.order(each.finding))),
             baselined=tuple(known),
             baseline=tuple(sorted((*map(BaselineEntry.of, sorted_out.known), *kept))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 
@@ -20,6 +20,29 @@ class Severity(StrEnum):
     """Worth knowing; it never fails a run."""
 
 
+Mention = str | tuple[str, Pointer]
+"""The name of an entity, or with it a value in its merged document."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class SourcePlace:
+    """A place in a file, as a finding has it.
+
+    Attributes:
+        line: 0: the file as a whole, or a file that is not there.
+        key: the pointer in words.
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+    end_column: int = 0
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
     """What a rule found, before its place in a file is known.
@@ -32,7 +55,7 @@ class Hit:
         on_key: the key is meant rather than its value.
         offset: characters into the value, when that is known.
         severity: other than the rule's own.
-        related: names of other entities that the finding is about.
+        related: what else the finding is about: it can be mended there as well.
     """
 
     subject: str
@@ -42,7 +65,7 @@ class Hit:
     on_key: bool = False
     offset: int | None = None
     severity: Severity | None = None
-    related: tuple[str, ...] = ()
+    related: tuple[Mention, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -60,6 +83,7 @@ class Finding:
         hint: what to do; may be empty.
         key: the place in the document in words, ``clusters[primary].retention.limit``; it survives moved lines.
         environments: those in which it shows; empty when none was loaded.
+        related: the other places that it is about; it is a finding of these files as well.
     """
 
     file: str
@@ -72,6 +96,12 @@ class Finding:
     hint: str = ""
     key: str = ""
     environments: tuple[str, ...] = ()
+    related: tuple[SourcePlace, ...] = field(default=(), compare=False)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Those that it is about, its own first."""
+        return tuple(dict.fromkeys((self.file, *(each.file for each in self.related))))
 
     @property
     def fingerprint(self) -> str:

@@ -13,6 +13,7 @@ from toolkit.el.frequency import add_months
 from toolkit.el.zones import to_local
 from toolkit.entities import Feed, FeedCluster, Input, Pointer, Process, Repository
 from toolkit.linter.clock_changes import clock_changes, year_from
+from toolkit.linter.findings import Mention
 
 _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)
@@ -73,6 +74,10 @@ class InputWindow:
     def at(self, *below: str) -> Pointer:
         """The pointer to a value of the input."""
         return ("inputs", self.name, *below)
+
+    def of_feed(self, *below: str) -> Mention:
+        """A value of the feed on the cluster."""
+        return self.feed.name, ("clusters", self.feed.clusters.index(self.feed_cluster), *below)
 
     def instant(self, expression: Expression, run: datetime) -> datetime | None:
         """What an expression means at a run; None outside of the calendar, or when only the run can tell."""

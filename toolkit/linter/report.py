@@ -29,6 +29,7 @@ class LintReport:
 
     Attributes:
         findings: those that count, and the infos.
+        elsewhere: how many of each severity are in other files than those that were asked for, and not shown.
         suppressed: those that comments accept.
         baselined: those that the baseline knows.
         baseline: what the baseline would be if it were written now.
@@ -39,6 +40,7 @@ class LintReport:
     """
 
     findings: tuple[Finding, ...]
+    elsewhere: Mapping[Severity, int] = field(default_factory=dict)
     suppressed: tuple[Suppressed, ...] = ()
     baselined: tuple[Finding, ...] = ()
     baseline: tuple[BaselineEntry, ...] = field(default=(), repr=False)

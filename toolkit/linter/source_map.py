@@ -20,7 +20,7 @@ from toolkit.entities.source_files import ENVIRONMENTS_FOLDER, REPO_FILE, SUFFIX
 from toolkit.entities.yaml_loading import load_yaml
 from toolkit.entities.yaml_location import Pointer, Span, locate
 from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
-from toolkit.linter.findings import Hit
+from toolkit.linter.findings import Hit, SourcePlace
 
 
 def end_on_line(data: bytes, span: Span) -> int:
@@ -73,20 +73,8 @@ def scalar_nodes(data: bytes) -> Iterator[ScalarNode]:
     yield from scalars(root)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SourcePlace:
-    """A place in a file, as a finding has it.
-
-    Attributes:
-        line: 0: the file as a whole, or a file that is not there.
-        key: the pointer in words.
-    """
-
-    file: str
-    line: int = 0
-    column: int = 0
-    end_column: int = 0
-    key: str = ""
+_MENTIONS = 100
+"""So many other places of a hit are looked for: thousands of feeds in one directory have millions."""
 
 
 @dataclass(kw_only=True)
@@ -114,6 +102,12 @@ class SourceMap:
         column = span.column + _shift(span, hit.offset)
         end = end_on_line(self.snapshot.files[found.file], span)
         return SourcePlace(file=found.file, line=span.line, column=column, end_column=max(end, column), key=key)
+
+    def related(self, hit: Hit) -> tuple[SourcePlace, ...]:
+        """The other places of a hit, of very many the first; an entity that was removed or cannot be used has none."""
+        mentions = (each if isinstance(each, tuple) else (each, ()) for each in hit.related[:_MENTIONS])
+        known = (Hit(subject=name, pointer=at, message="") for name, at in mentions if name in self.repository.entries)
+        return tuple(dict.fromkeys(map(self.locate, known)))
 
     def _in_file(self, hit: Hit) -> tuple[Document, Origin | None]:
         if hit.subject == REPO_FILE:

@@ -24,6 +24,8 @@ _STYLES: Mapping[Severity, str] = {
     Severity.INFO: "bold cyan",
 }
 _FAINT = "dim"
+_PLACES = 3
+"""So many other places of one finding are named."""
 _BEFORE, _WIDTH = 60, 140
 """Of a longer line only so many characters are shown, with so many before the caret."""
 
@@ -63,7 +65,11 @@ def summary(report: LintReport) -> str:
     looked_at.append(f"at {format_instant(report.time)}")
     if report.base is not None:
         looked_at.append(f"against {on_one_line(report.base)}")
-    return f"{', '.join(counted) or 'no findings'} ({'; '.join(looked_at)})"
+    if not report.findings:
+        counted.insert(0, "no findings")
+    others = [_counted(number, severity) for severity, number in report.elsewhere.items() if number]
+    elsewhere = f"; {', '.join(others)} in other files" if others else ""
+    return f"{', '.join(counted)} ({'; '.join(looked_at)}){elsewhere}"
 
 
 def _counted(number: int, what: str) -> str:
@@ -100,6 +106,14 @@ def _finding_lines(finding: Finding, source: str | None, environments: tuple[str
         yield _note(finding, "where", f"only in {', '.join(finding.environments)}")
     if finding.hint:
         yield _note(finding, "help", finding.hint)
+    if finding.related:
+        yield _note(finding, "also", also(finding, prefix))
+
+
+def also(finding: Finding, prefix: str) -> str:
+    """The other places that a finding is about; of many the first."""
+    named = ", ".join(f"{prefix}{place}" for place in finding.related[:_PLACES])
+    return f"{named} and {len(finding.related) - _PLACES} more" if len(finding.related) > _PLACES else named
 
 
 def _note(finding: Finding, label: str, text: str) -> Line:

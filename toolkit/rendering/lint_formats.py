@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from urllib.parse import quote
 
 from toolkit import __version__
 from toolkit.el import format_instant
-from toolkit.linter.findings import Finding, Severity
+from toolkit.linter.findings import Finding, Severity, SourcePlace
 from toolkit.linter.report import LintReport
 from toolkit.linter.rule import Rule
-from toolkit.rendering.lint import summary
+from toolkit.rendering.lint import also, summary
 from toolkit.result import SCHEMA_VERSION
 
 
@@ -29,6 +30,7 @@ def lint_json(report: LintReport) -> str:
             "suppressed": len(report.suppressed),
             "baselined": len(report.baselined),
         },
+        "elsewhere": {str(severity): number for severity, number in report.elsewhere.items()},
         "findings": [_finding(each) for each in report.findings],
         "suppressed": [{**_finding(each.finding), "reason": each.reason} for each in report.suppressed],
         "baselined": [_finding(each) for each in report.baselined],
@@ -48,6 +50,7 @@ def _finding(finding: Finding) -> dict[str, object]:
         "message": finding.message,
         "hint": finding.hint,
         "environments": list(finding.environments),
+        "related": [asdict(place) for place in finding.related],
         "fingerprint": finding.fingerprint,
     }
 
@@ -112,25 +115,27 @@ class _Results:
     def _result(self, finding: Finding) -> Json:
         index = {"ruleIndex": self.rule_ids.index(finding.rule)} if finding.rule in self.rule_ids else {}
         text = finding.message + (f"; {finding.hint}" if finding.hint else "")
+        related = {"relatedLocations": list(map(self._location, finding.related))} if finding.related else {}
         return {
             "ruleId": finding.rule,
             **index,
             "level": _LEVELS[finding.severity],
             "message": {"text": text},
             "locations": [self._location(finding)],
+            **related,
             "partialFingerprints": {_FINGERPRINT: finding.fingerprint},
             "properties": {"environments": list(finding.environments)},
         }
 
-    def _location(self, finding: Finding) -> Json:
-        physical: Json = {"artifactLocation": {"uri": quote(self.prefix + finding.file, errors="backslashreplace")}}
-        if finding.line:
+    def _location(self, place: Finding | SourcePlace) -> Json:
+        physical: Json = {"artifactLocation": {"uri": quote(self.prefix + place.file, errors="backslashreplace")}}
+        if place.line:
             physical["region"] = {
-                "startLine": finding.line,
-                "startColumn": finding.column,
-                "endColumn": finding.end_column,
+                "startLine": place.line,
+                "startColumn": place.column,
+                "endColumn": place.end_column,
             }
-        logical = {"logicalLocations": [{"fullyQualifiedName": finding.key}]} if finding.key else {}
+        logical = {"logicalLocations": [{"fullyQualifiedName": place.key}]} if place.key else {}
         return {"physicalLocation": physical, **logical}
 
 
@@ -170,7 +175,8 @@ def lint_github(report: LintReport, prefix: str = "") -> str:
 
 def _command(finding: Finding, prefix: str) -> str:
     properties = ",".join(f"{name}={_escaped(value, _IN_PROPERTIES)}" for name, value in _properties(finding, prefix))
-    text = finding.message + (f"\n{finding.hint}" if finding.hint else "")
+    places = f"also: {also(finding, prefix)}" if finding.related else ""
+    text = "\n".join(part for part in (finding.message, finding.hint, places) if part)
     return f"::{_COMMANDS[finding.severity]} {properties}::{_escaped(text, _IN_MESSAGES)}"
 
 

@@ -81,7 +81,7 @@ def test_a_baseline_is_written_and_then_accepts_what_it_knows(feedctl: Feedctl, 
     write(standard, PLAN)
     file = tmp_path / "baseline.json"
     written = feedctl("lint", "--repo", str(standard), "--baseline", str(file), "--write-baseline")
-    assert (written.code, written.out.split(" (")[0]) == (0, "1 in the baseline")
+    assert (written.code, written.out.split(" (")[0]) == (0, "no findings, 1 in the baseline")
     assert [each["rule"] for each in json.loads(file.read_text())["findings"]] == ["not-implemented"]
     assert feedctl("lint", "--repo", str(standard), "--baseline", str(file)).code == 0
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["baseline.json"]
@@ -106,6 +106,16 @@ def test_paths_are_meant_from_the_working_directory_or_from_the_repo(
     assert found(feedctl, standard, "clicks.yaml") == only
     assert found(feedctl, standard, ".") == only
     assert found(feedctl, standard, "..", "clicks.yaml") == [*only, "repo.yaml:not-implemented"]
+
+
+def test_a_lint_of_some_files_ends_with_what_the_others_have(feedctl: Feedctl, standard: Path) -> None:
+    write(standard, {**BROKEN, **PLAN})
+    ran = feedctl("lint", "--repo", str(standard), "clusters")
+    assert (ran.code, ran.out.startswith("no findings (")) == (0, True)
+    assert ran.out.endswith("); 2 errors in other files\n")
+    for form in ("json", "github"):
+        ran = feedctl("lint", "--repo", str(standard), "clusters", "--format", form)
+        assert "2 errors in other files" in ran.out or json.loads(ran.out)["elsewhere"]["error"] == 2
 
 
 def test_changed_files_come_first_and_those_elsewhere_do_not_matter(feedctl: Feedctl, standard: Path) -> None:

@@ -16,7 +16,7 @@ from toolkit.linter.findings import Finding, Hit, Severity
 from toolkit.linter.report import LintReport
 from toolkit.linter.rule import LintContext
 from toolkit.linter.rules import RULES
-from toolkit.linter.settings import UnknownRule
+from toolkit.linter.settings import RuleSelection, UnknownRule
 
 ENVIRONMENTS = {
     "repo.yaml": "environments: [dev, prod]\ndefault_environment: dev\n",
@@ -146,6 +146,46 @@ def test_paths_restrict_what_is_shown_and_not_what_is_checked() -> None:
     report = lint(request, with_rules())
     assert {each.file for each in report.findings} == {"processes/hourly_job.yaml"}
     assert {each.rule for each in report.findings} == {"unknown-feed"}
+
+
+NESTED = {
+    "feeds/all.yaml": """
+kind: feed
+name: all
+frequency: days(1)
+external: true
+locations:
+  data: "/data/clicks/${YEAR}"
+clusters:
+  - name: primary
+    validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}
+    retention: {limit: days(400)}
+"""
+}
+"""A new feed around that of the standard repo; the finding is at the old one."""
+
+
+def _nested(*paths: str, others_after: bool = False) -> LintReport:
+    focus = Focus(paths=paths, others_after=others_after)
+    request = LintRequest(snapshot=snapshot(NESTED), time=TIME, focus=focus)
+    return lint(replace(request, selection=RuleSelection(select=("nested-path", "feed-without-consumer"))))
+
+
+@pytest.mark.parametrize("changed", ["feeds/all.yaml", "feeds/clicks.yaml"])
+def test_a_finding_about_two_files_is_shown_for_either(changed: str) -> None:
+    finding = next(each for each in _nested(changed).findings if each.rule == "nested-path")
+    assert finding.files == ("feeds/clicks.yaml", "feeds/all.yaml")
+    (place,) = finding.related
+    assert (str(place), place.key) == ("feeds/all.yaml:7:9", "locations.data")
+    assert _nested(changed, others_after=True).findings[0] == finding
+
+
+def test_what_other_files_have_is_counted_when_it_is_not_shown() -> None:
+    assert _nested("processes").findings == ()
+    counted = _nested("processes").elsewhere
+    assert counted[Severity.ERROR] == 1
+    assert sum(_nested("processes", others_after=True).elsewhere.values()) == 0
+    assert sum(_nested().elsewhere.values()) == 0
 
 
 def test_changed_files_come_first_when_all_are_shown() -> None:

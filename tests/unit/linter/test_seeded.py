@@ -24,7 +24,8 @@ GOLDEN = HERE / "seeded_output.txt"
 SARIF_SCHEMA = HERE / "sarif" / "sarif-schema-2.1.0.json"
 TIME = datetime(2026, 3, 20, 12, tzinfo=UTC)
 FINDING_KEYS = {
-    "rule", "severity", "file", "line", "column", "end_column", "key", "message", "hint", "environments", "fingerprint",
+    "rule", "severity", "file", "line", "column", "end_column", "key", "message", "hint", "environments", "related",
+    "fingerprint",
 }  # fmt: skip
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from tests.unit.rendering.lint_reports import CLICKS, FINDING, report
-from toolkit.linter.findings import Severity
+from toolkit.linter.findings import Severity, SourcePlace
 from toolkit.linter.rules import RULES
+from toolkit.rendering.lint import lint_text
 from toolkit.rendering.lint_formats import lint_github, lint_json, lint_sarif
 
 NOWHERE = replace(FINDING, file="b.json", line=0, column=0, end_column=0, key="", hint="")
@@ -38,6 +39,7 @@ def test_json_has_every_finding_with_all_that_is_known() -> None:
             "message": "found hours(1)",
             "hint": "say more",
             "environments": ["prod"],
+            "related": [],
             "fingerprint": FINDING.fingerprint,
         }
     ]
@@ -66,6 +68,25 @@ def test_a_result_of_sarif_has_region_and_fingerprint() -> None:
     assert result["partialFingerprints"] == {"feedctl/v1": FINDING.fingerprint}
     assert result["message"] == {"text": "found hours(1); say more"}
     assert "suppressions" not in result
+
+
+def test_the_other_places_of_a_finding_are_in_every_format() -> None:
+    place = SourcePlace(file="feeds/all.yaml", line=7, column=9, end_column=20, key="locations.data")
+    finding = replace(FINDING, related=(place,))
+    (shown,) = json.loads(lint_json(report(finding)))["findings"]
+    assert shown["related"] == [
+        {"file": "feeds/all.yaml", "line": 7, "column": 9, "end_column": 20, "key": "locations.data"}
+    ]
+    (related,) = sarif(finding, prefix="config/")["results"][0]["relatedLocations"]
+    assert related["physicalLocation"] == {
+        "artifactLocation": {"uri": "config/feeds/all.yaml"},
+        "region": {"startLine": 7, "startColumn": 9, "endColumn": 20},
+    }
+    assert "found hours(1)%0Asay more%0Aalso: config/feeds/all.yaml:7:9" in lint_github(report(finding), "config/")
+    assert " = also: config/feeds/all.yaml:7:9\n" in lint_text(report(finding), RULES, "config/")
+    many = lint_text(report(replace(FINDING, related=(place,) * 5)), RULES)
+    assert many.count("feeds/all.yaml:7:9") == 3
+    assert " and 2 more\n" in many
 
 
 def test_accepted_findings_are_suppressed_results_of_sarif() -> None:

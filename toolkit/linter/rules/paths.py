@@ -62,7 +62,7 @@ def _shared_hit(location: FeedLocation, others: list[FeedLocation], made: frozen
         message=f"{_who(location, others)}{_shared_such_as(location, other)}{consequence}",
         hint="give each its own directory" if location.what != "table" else "tell them apart by a partition key",
         severity=Severity.ERROR if (deletes or both_made) and other.feed is not location.feed else Severity.WARNING,
-        related=tuple(sorted({each.feed.name for each in others} - {location.feed.name})),
+        related=tuple(dict.fromkeys(each.key for each in others)),
     )
 
 
@@ -122,7 +122,7 @@ def _nested_hit(inner: FeedLocation, outer: FeedLocation) -> Hit:
         ),
         hint="put them beside one another",
         severity=Severity.ERROR if outer.is_evicted else Severity.WARNING,
-        related=(outer.feed.name,),
+        related=(outer.key,),
     )
 
 

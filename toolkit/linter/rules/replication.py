@@ -146,6 +146,7 @@ def replication_onto_itself(context: LintContext) -> Iterator[Hit]:
                     pointer=target.at("name"),
                     message=f"the target {target.name} is the same place as the source {source.name}: {here}",
                     hint="give the target an end point or a location of its own",
+                    related=(source.name, target.name),
                 )
 
 

@@ -126,7 +126,7 @@ def _late_hit(window: InputWindow, retained: Retained, gone: _Gone) -> Hit:
             f"give {window.feed.name} on {window.cluster} a limit of at least "
             f"{length_words(gone.cut_off - gone.first)}, shorten the late cut-off, or begin the window later"
         ),
-        related=(window.feed.name,),
+        related=(window.of_feed("retention", "limit"),),
     )
 
 

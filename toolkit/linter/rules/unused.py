@@ -131,6 +131,7 @@ def _overridden(part: _Defaults, pointer: Pointer, entries: list[Entry]) -> Hit:
         message=f"the default {'.'.join(map(str, pointer))} is used by no {part.kind}: {whose} {gives} another value",
         hint="remove it here, or there",
         on_key=True,
+        related=tuple(each.name for each in entries),
     )
 
 
@@ -144,16 +145,17 @@ def unused_hold(context: LintContext) -> Iterator[Hit]:
 
 
 def _hits(position: int, hold: Hold, feed: Feed, there: list[FeedCluster]) -> Iterator[Hit]:
-    on = " and ".join(each.name for each in there)
+    on, about = " and ".join(each.name for each in there), (feed.name,)
     if all(_is_before(hold, each) for each in there):
         first = format_instant(min(each.validity.start for each in there))
         message = f"the hold ends before the first instance of {feed.name} on {on}, {first}"
         hint = "correct its dates; a hold is [start, end)"
-        yield Hit(subject=HOLDS_FILE, pointer=("holds", position, "end"), message=message, hint=hint)
+        yield Hit(subject=HOLDS_FILE, pointer=("holds", position, "end"), message=message, hint=hint, related=about)
     elif all(_is_after(hold, each) for each in there):
         last = format_instant(max(each.validity.end for each in there))
         message = f"the hold starts after {feed.name} ends on {on}, at {last}"
-        yield Hit(subject=HOLDS_FILE, pointer=("holds", position, "start"), message=message, hint="correct its dates")
+        pointer = ("holds", position, "start")
+        yield Hit(subject=HOLDS_FILE, pointer=pointer, message=message, hint="correct its dates", related=about)
     elif all(each.retention is None for each in there):
         yield Hit(
             subject=HOLDS_FILE,
@@ -161,6 +163,7 @@ def _hits(position: int, hold: Hold, feed: Feed, there: list[FeedCluster]) -> It
             message=f"{feed.name} has no retention on {on}, so nothing deletes what the hold keeps",
             hint="leave it for the day when there is one, or remove it",
             severity=Severity.INFO,
+            related=about,
         )
 
 

@@ -165,7 +165,7 @@ def _first_hit(window: InputWindow, span: _Span, complete: datetime | None) -> H
         ),
         hint=f"{hint}, or let {feed} begin earlier",
         severity=Severity.ERROR if whole and not window.input.optional else Severity.WARNING,
-        related=(feed,),
+        related=(window.of_feed("validity", "start"),),
     )
 
 
@@ -214,7 +214,7 @@ def _last_hit(window: InputWindow, span: _Span, beyond: datetime | None) -> Hit:
         ),
         hint=f"end the process earlier, or let {feed} go on for longer",
         severity=Severity.ERROR if whole and not window.input.optional else Severity.WARNING,
-        related=(feed,),
+        related=(window.of_feed("validity", "end"),),
     )
 
 
@@ -312,7 +312,7 @@ def _evicted_hit(window: InputWindow, retained: Retained, worst: _Missing, *, ev
             f"{length_words(worst.run - worst.first)}, and more for runs that come late"
         ),
         severity=Severity.WARNING if window.input.optional else None,
-        related=(window.feed.name,),
+        related=(window.of_feed("retention", "limit"),),
     )
 
 
