@@ -35,7 +35,7 @@ from toolkit.linter.rules import RULES
 from toolkit.printable import in_place, on_one_line, printable, styled
 from toolkit.rendering.lint import lint_terminal_text, lint_text
 from toolkit.rendering.lint_formats import lint_github, lint_json, lint_sarif
-from toolkit.rendering.markdown import code, escaped
+from toolkit.rendering.markdown import code, escaped, prose
 from toolkit.rendering.tables import write_table
 
 DRIVING = (
@@ -232,6 +232,7 @@ def test_markdown_shows_what_is_there(text: str) -> None:
     assert _is_harmless(code(text))
     assert "&#8238;" not in escaped(text)
     assert _is_harmless(escaped(text))
+    assert _is_harmless(prose(text))
 
 
 def test_after_a_command_the_streams_are_those_of_before() -> None:

@@ -12,7 +12,7 @@ from toolkit.entities.documents import Value
 from toolkit.linter.entity_diff import EntityChange, EntityDiff, ValueChange
 from toolkit.planning.blast_radius import Effect, EffectKind, message_of
 from toolkit.printable import on_one_line
-from toolkit.rendering.markdown import code, details, escaped, table
+from toolkit.rendering.markdown import code, details, escaped, prose, table
 from toolkit.result import SCHEMA_VERSION
 
 
@@ -141,19 +141,19 @@ def _markdown_lines(diff: EntityDiff, most: int) -> Iterator[str]:
         yield f"**{escaped(_danger(diff))}**"
         yield ""
     yield from _summary(diff.effects)
-    yield from (f"Note: {escaped(note)}\n" for note in diff.notes)
+    yield from (f"Note: {prose(note)}\n" for note in diff.notes)
     yield from _effects(diff, most)
     yield from _entity_tables(diff, most)
     yield from _values(diff, most)
     yield from _holds(diff, most)
     yield from _downstream(diff, most)
-    yield f"<sub>{escaped(_compared(diff))}</sub>"
+    yield f"<sub>{prose(_compared(diff))}</sub>"
 
 
 def _summary(effects: Sequence[Effect]) -> Iterator[str]:
     """The most dangerous effects, those on most instances first."""
     first = sorted(effects, key=lambda effect: (_DANGER.index(effect.kind), -effect.count))[:_SHOWN_AT_ONCE]
-    yield from (f"- {escaped(message_of(effect))}" for effect in first)
+    yield from (f"- {prose(message_of(effect))}" for effect in first)
     if len(effects) > len(first):
         yield f"- and {len(effects) - len(first):,} more, below"
     if effects:
@@ -163,7 +163,12 @@ def _summary(effects: Sequence[Effect]) -> Iterator[str]:
 def _effects(diff: EntityDiff, most: int) -> Iterator[str]:
     if len(diff.effects) > _SHOWN_AT_ONCE:
         rows: Rows = [
-            (code(each.feed), code(each.cluster), f"{each.count:,}" if each.count else "", escaped(message_of(each)))
+            (
+                code(each.feed),
+                code(each.cluster),
+                f"{each.count:,}" if each.count else "",
+                prose(message_of(each), in_cell=True),
+            )
             for each in diff.effects
         ]
         title = f"Blast radius: {_counted(len(rows), 'effect')}"

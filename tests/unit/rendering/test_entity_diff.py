@@ -114,7 +114,7 @@ def test_the_markdown_form_has_the_summary_first_and_the_rest_to_unfold() -> Non
 
 - retention of clicks on primary 30d -> 10d: 480 more instances (2026-02-18 to 2026-03-10) become evictable at the\
  next run
-- a&#95;b is gone from primary (/d&#124;/&#42;/&#36;&#123;YEAR&#125;): what is there is left behind
+- `a_b` is gone from primary (`/d|/*/${YEAR}`): what is there is left behind
 
 Note: main has 1 problem
 

@@ -7,8 +7,12 @@ import html
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from toolkit.rendering.markdown import code, details, escaped, table
+from toolkit.printable import on_one_line
+from toolkit.rendering.markdown import code, details, escaped, prose, table
+
+MARKDOWN = MarkdownIt("commonmark")
 
 
 @given(st.text())
@@ -18,6 +22,30 @@ def test_escaped_text_has_no_markup_and_reads_the_same(text: str) -> None:
     one_line = " ".join(text.split())
     if "&" not in one_line and one_line.isprintable() and one_line.isascii():
         assert html.unescape(found) == one_line
+
+
+@pytest.mark.parametrize("in_cell", [False, True])
+@given(text=st.text(alphabet="ab_`*|<&$@#!()[]:,. \\\n\u202e") | st.text())
+def test_prose_has_no_markup_but_code_and_reads_the_same(text: str, *, in_cell: bool) -> None:
+    (block,) = MARKDOWN.parseInline(prose(text, in_cell=in_cell).replace(r"\|", "|"))
+    children = block.children or []
+    assert {each.type for each in children} <= {"text", "code_inline"}
+    assert "".join(each.content for each in children) == on_one_line(" ".join(text.split()))
+    assert not set("`*_[]<$@!#\\").intersection(*(each.content for each in children if each.type == "text"), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("clicks on primary: 3 instances", "clicks on primary: 3 instances"),
+        ("crm_customers on primary (was crm_users):", "`crm_customers` on primary (was `crm_users`):"),
+        ("/data/${YEAR} -> none: 1 (a_b), c", "`/data/${YEAR}` -> none: 1 (`a_b`), c"),
+        ("a|b `c` x_(1)", "`a|b` `` `c` `` `x_(1)`"),
+    ],
+)
+def test_names_and_templates_in_prose_are_code(text: str, expected: str) -> None:
+    assert prose(text) == expected
+    assert prose(text, in_cell=True) == expected.replace("|", r"\|")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def _gone(state: FeedState, time: datetime) -> Effect:
         feed=state.feed.name,
         cluster=state.cluster.name,
         before="" if state.main is None else state.main.text,
-        instances=range_of(kept, state.instances),
+        instances=range_of(kept, state.instances, time),
     )
 
 
@@ -77,7 +77,7 @@ def _new(state: FeedState, time: datetime) -> Iterator[Effect]:
             cluster=state.cluster.name,
             key=("retention", "limit"),
             after=short(retention.limit),
-            instances=range_of(positions, state.instances),
+            instances=range_of(positions, state.instances, time),
         )
 
 

@@ -173,7 +173,7 @@ class BeforeAfter:
             key=key,
             before=before,
             after=after,
-            instances=range_of(positions or Positions(), self.before.instances),
+            instances=range_of(positions or Positions(), self.before.instances, self.time),
         )
 
     @cached_property
@@ -194,8 +194,8 @@ def instances_by(time: datetime, made: InstanceSequence) -> int:
     return 0 if last is None else made.index(last) + 1
 
 
-def range_of(positions: Positions, made: InstanceSequence) -> InstanceRange | None:
-    """Positions of a sequence as figures; None when there are none."""
+def range_of(positions: Positions, made: InstanceSequence, time: datetime) -> InstanceRange | None:
+    """Positions of a sequence as figures; None when there are none. What comes after the time is nobody's yet."""
     if not positions:
         return None
     last = made[positions.last]
@@ -204,7 +204,7 @@ def range_of(positions: Positions, made: InstanceSequence) -> InstanceRange | No
     except NoSuchInstance:
         end = made.end or last
     gaps = len(positions.runs) > 1
-    return InstanceRange(count=len(positions), first=made[positions.first], end=end, has_gaps=gaps)
+    return InstanceRange(count=len(positions), first=made[positions.first], end=min(end, time), has_gaps=gaps)
 
 
 def evictable(existing: Existing | None, policy: EvictionPolicy | None) -> Positions:

@@ -52,7 +52,7 @@ class InstanceRange:
     Attributes:
         count: how many.
         first: the earliest, UTC.
-        end: just after the latest: the time of the instance that follows it, UTC.
+        end: just after the latest: the time of the instance that follows it, or of the run when that is earlier, UTC.
         has_gaps: others lie between them.
     """
 
