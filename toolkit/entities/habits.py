@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 _FIELDS = "${YEAR}, ${MONTH}, ${DAY}, ${HOUR} and ${MINUTE}"
 
 _UNITS: Mapping[str, tuple[str, int]] = {
+    "M": ("months", 1),
     "m": ("minutes", 1),
     "min": ("minutes", 1),
     "minute": ("minutes", 1),
@@ -54,12 +55,13 @@ def unquoted_hint(line: str) -> str:
 
 
 def _frequency(text: str) -> str:
-    plain = text.strip().casefold()[:_LONGEST]  # the patterns below go over blanks more than once
-    if plain in _WORDS:
-        return _meant(_WORDS[plain])
+    plain = text.strip()[:_LONGEST]  # the patterns below go over blanks more than once
+    if plain.casefold() in _WORDS:
+        return _meant(_WORDS[plain.casefold()])
     counted, named = _COUNT_FIRST.fullmatch(plain), _UNIT_FIRST.fullmatch(plain)
     count, name = counted.groups() if counted else reversed(named.groups()) if named else ("", "")
-    unit, times = _UNITS.get(name) or _UNITS.get(name.removesuffix("s"), ("", 0))
+    folded = name.casefold()
+    unit, times = _UNITS.get(name) or _UNITS.get(folded) or _UNITS.get(folded.removesuffix("s"), ("", 0))
     return _meant(f"{unit}({int(count) * times})") if unit and int(count) else ""
 
 
@@ -88,7 +90,15 @@ def _template(text: str) -> str:
     shell = _SHELL.search(text)
     if "{{" in text or re.search(r"%[YmdHM]|\$\{yy", text, re.IGNORECASE):
         return f"write dates as {_FIELDS}"
-    return _meant(f"${{{shell[1]}}}") if shell is not None else ""
+    if shell is None:
+        return ""
+    name = shell[1].upper()
+    if name in _DAYS:
+        return f"write dates as {_FIELDS}"
+    return _meant(f"${{{name if f'${{{name}}}' in _FIELDS else shell[1]}}}")
+
+
+_DAYS = frozenset({"DATE", "DS", "DT", "TODAY", "YESTERDAY"})
 
 
 _HINTS: Mapping[str, Callable[[str], str]] = {

@@ -183,7 +183,7 @@ def stage_too_often(context: LintContext) -> Iterator[Hit]:
         own = lifecycle.retention_stage.frequency
         if own is None:
             continue
-        least = next((each for each in (feed.frequency, _MOST_OFTEN) if sometimes_shorter(own, each)), None)
+        least = next((each for each in (feed.frequency, _MOST_OFTEN) if always_longer(each, own)), None)
         if least is not None:
             whose = "the feed has an instance every" if least is feed.frequency else "the most often is"
             yield Hit(
@@ -204,7 +204,7 @@ def stage_without_limit(context: LintContext) -> Iterator[Hit]:
                 subject=feed.name,
                 pointer=pointer,
                 message=f"the retention stage has no limit: no retention on {names}, so nothing is ever deleted",
-                hint="add retention: {limit: ...} to the cluster, or remove the lifecycle",
+                hint="add retention: {limit: ...} to the cluster, or remove the lifecycle (in an environment by null)",
                 on_key=True,
             )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import islice
+from zoneinfo import ZoneInfo
 
 from toolkit.el import Frequency, InstanceSequence, OutOfRange, format_instant, load_zone, localize
+from toolkit.el.fields import Field
 from toolkit.el.zones import to_local
 from toolkit.entities import Feed, Process
-from toolkit.entities.templates import path_template
 from toolkit.linter.clock_changes import ClockChange, clock_changes, year_from
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
@@ -84,33 +85,61 @@ def local_midnight(context: LintContext) -> Iterator[Hit]:
         starts = [each.validity.start for each in entity.clusters]
         for position, start in enumerate(starts if _steps_in_zone(entity.frequency, entity.timezone) else ()):
             meant = _meant_midnight(start, entity.timezone)
-            # A process may well run in the middle of a day; nobody means an hour of the night by midnight UTC.
-            if meant != start and (_is_midnight(start) or _belongs_at_midnight(entity, meant, context.time)):
-                yield _midnight_hit(entity, position, start, meant)
+            if meant == start:
+                continue
+            if _is_quiet(entity, meant, context.time):
+                if isinstance(entity, Feed) or _is_a_slip(start, entity.timezone):
+                    hint = f"start: {format_instant(meant)} is midnight in {entity.timezone}"
+                    yield _midnight_hit(entity, position, start, hint)
+            elif _is_midnight(start) and _is_other_day(start, entity.timezone):
+                noon = localize(start.replace(hour=12, tzinfo=None), load_zone(entity.timezone))
+                hint = (
+                    f"start: {format_instant(noon)} is noon in {entity.timezone}, whose clocks are changed at midnight"
+                )
+                yield _midnight_hit(entity, position, start, hint)
 
 
 def _belongs_at_midnight(entity: Feed | Process, midnight: datetime, time: datetime) -> bool:
     """Whether days begin at midnight: those of a feed, in a zone that does not change its clocks just then."""
-    return isinstance(entity, Feed) and not any(
-        _odd_slots(InstanceSequence(midnight, entity.frequency, entity.timezone), time)
-    )
+    return isinstance(entity, Feed) and _is_quiet(entity, midnight, time)
+
+
+def _is_quiet(entity: Feed | Process, midnight: datetime, time: datetime) -> bool:
+    """Whether the zone does not change its clocks at midnight."""
+    return not any(_odd_slots(InstanceSequence(midnight, entity.frequency, entity.timezone), time))
 
 
 def _is_midnight(time: datetime) -> bool:
     return (time.hour, time.minute) == (0, 0)
 
 
+def _is_other_day(start: datetime, timezone: str) -> bool:
+    """Whether the day that is written is not the local one."""
+    return to_local(start, load_zone(timezone)).date() != start.date()
+
+
+def _is_a_slip(start: datetime, timezone: str) -> bool:
+    """Whether midnight UTC was written for the local one: processes run in the middle of a day, but not at night."""
+    is_night = to_local(start, load_zone(timezone)).hour < _MORNING
+    return _is_midnight(start) and (is_night or _is_other_day(start, timezone))
+
+
+_MORNING = 6
+
+
 def _meant_midnight(start: datetime, timezone: str) -> datetime:
-    """The local midnight of the day that is written, for midnight UTC; else the nearest one."""
+    """The local midnight of the day that is written, for midnight UTC; else the nearest one. Some days have none."""
     zone = load_zone(timezone)
     try:
-        day = start.replace(tzinfo=None) if _is_midnight(start) else to_local(start, zone) + _DAY / 2
-        return localize(day.replace(hour=0, minute=0), zone)
+        near = start.replace(tzinfo=None) if _is_midnight(start) else to_local(start, zone) + _DAY / 2
+        day = near.replace(hour=0, minute=0)
+        found = localize(day, zone)
+        return found if to_local(found, zone) == day else localize(day + _DAY, zone)
     except (OutOfRange, OverflowError):  # the ends of the calendar
         return start
 
 
-def _midnight_hit(entity: Feed | Process, position: int, start: datetime, meant: datetime) -> Hit:
+def _midnight_hit(entity: Feed | Process, position: int, start: datetime, hint: str) -> Hit:
     local = to_local(start, load_zone(entity.timezone))
     return Hit(
         subject=entity.name,
@@ -119,7 +148,7 @@ def _midnight_hit(entity: Feed | Process, position: int, start: datetime, meant:
             f"{format_instant(start)} is {local:%Y-%m-%d %H:%M} in {entity.timezone}, not midnight: "
             f"every instance begins at {local:%H:%M} there"
         ),
-        hint=f"start: {format_instant(meant)} is midnight in {entity.timezone}",
+        hint=hint,
     )
 
 
@@ -127,29 +156,36 @@ def path_zone(context: LintContext) -> Iterator[Hit]:
     """The date in a path is the day that the instance stands for."""
     for _, feed in sorted(context.repository.feeds.items()):
         zones = feed.timezone, feed.path_timezone
-        if feed.frequency.elapsed is None and zones[0] != zones[1] and _is_dated(feed):
-            found = (_other_day(feed.instances_on(each.name), feed.path_timezone) for each in feed.clusters)
+        if feed.frequency.elapsed is None and zones[0] != zones[1]:
+            found = (_other_day(feed, each.name) for each in feed.clusters)
             instance = next((each for each in found if each is not None), None)
             if instance is not None:
                 yield _zone_hit(feed, instance)
 
 
-def _is_dated(feed: Feed) -> bool:
-    texts = (feed.locations_on(each.name).data for each in feed.clusters)
-    return feed.is_table or any(path_template(text).dated for text in texts if text is not None)
-
-
-def _other_day(steps: InstanceSequence, path_timezone: str) -> datetime | None:
+def _other_day(feed: Feed, cluster: str) -> datetime | None:
     """The first instance of some that has another date in the zone of paths; zones may differ in summer only."""
-    own, other = load_zone(steps.timezone), load_zone(path_timezone)
+    steps = feed.instances_on(cluster)
+    own, other = load_zone(steps.timezone), load_zone(feed.path_timezone)
+    parts = _dated_by(feed.table_on(cluster) or feed.locations_on(cluster).data or "")
     try:
-        some = islice(steps, _A_YEAR_OF_DAYS)
-        return next((each for each in some if to_local(each, own).date() != to_local(each, other).date()), None)
+        some = islice(steps, _A_YEAR_OF_DAYS if parts else 0)
+        return next((each for each in some if _date(each, own)[:parts] != _date(each, other)[:parts]), None)
     except OutOfRange:
         return None
 
 
 _A_YEAR_OF_DAYS = 366
+
+
+def _dated_by(text: str) -> int:
+    """How much of a date a template has: of paths of months all days are alike."""
+    return sum(f"${{{field}}}" in text for field in (Field.YEAR, Field.MONTH, Field.DAY))
+
+
+def _date(instant: datetime, zone: ZoneInfo) -> tuple[int, int, int]:
+    local = to_local(instant, zone)
+    return local.year, local.month, local.day
 
 
 def _zone_hit(feed: Feed, instance: datetime) -> Hit:
