@@ -53,6 +53,11 @@ class Area(StrEnum):
     EXPORT = "export"
     """Export to a datasource."""
 
+    @property
+    def consequence(self) -> str:
+        """What becomes of a value that the action cannot do, in words."""
+        return "the retention action refuses it" if self is Area.RETENTION else "no action does it"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotImplementedValue:

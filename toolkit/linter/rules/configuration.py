@@ -292,7 +292,7 @@ def _refused_hit(subject: str, found: NotImplementedValue) -> Hit:
     return Hit(
         subject=subject,
         pointer=found.pointer,
-        message=f"{found.value} is not implemented yet, and the {found.area} action refuses it",
+        message=f"{found.value} is not implemented yet, and {found.area.consequence}",
         hint=found.instead,
         on_key=found.on_key,
     )
