@@ -16,7 +16,8 @@ from tests.e2e.commands import ROOT, run
 BASE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
 """The Python that .venv was made from: it has nothing installed that feedctl needs."""
 _BUILT = ROOT / "build" / "packed-env"
-_PARTS = ("toolkit", "entrypoints", "config_repo_template", ".ci/packed", ".ci/packed_env.py", "requirements/dist.lock")
+_TEMPLATES = ("config_repo_minimal", "config_repo_template")
+_PARTS = ("toolkit", "entrypoints", *_TEMPLATES, ".ci/packed", ".ci/packed_env.py", "requirements/dist.lock")
 
 
 @cache

@@ -42,8 +42,9 @@ def test_the_wheel_brings_the_command(site: Path, tmp_path: Path) -> None:
     assert __version__ in feedctl(site, "--version", cwd=tmp_path)
 
 
-def test_the_wheel_brings_a_config_repo_to_begin_with(site: Path, tmp_path: Path) -> None:
-    feedctl(site, "init", tmp_path / "mine", cwd=tmp_path)
+@pytest.mark.parametrize("options", [(), ("--minimal",)])
+def test_the_wheel_brings_a_config_repo_to_begin_with(site: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    feedctl(site, "init", tmp_path / "mine", *options, cwd=tmp_path)
     assert (tmp_path / "mine" / "repo.yaml").is_file()
 
 

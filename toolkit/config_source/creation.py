@@ -10,9 +10,11 @@ from toolkit.config_source.git import make_checkout, run_git
 from toolkit.errors import InvalidInput
 
 TEMPLATE_DATA_ROOT = "/tmp/feedctl-dev"  # noqa: S108 - a text in the template, not a file that is opened
-"""The directory that the template's development environment names; `create_repo` puts another in its place."""
+"""The directory that a template's local files are below; `create_repo` puts another in its place."""
 
-_DEVELOPMENT = "environments/dev.yaml"
+_NAME_THE_ROOT = ("environments/dev.yaml", "clusters/local.yaml")
+"""The files that name it; a template has one of them."""
+
 _FALLBACK_IDENTITY = ("-c", "user.name=feedctl", "-c", "user.email=feedctl@localhost")
 
 
@@ -34,7 +36,7 @@ def create_repo(template: Path, target: Path, data_root: Path) -> None:
     Args:
         template: a folder of files.
         target: does not exist, or is an empty directory.
-        data_root: absolute; the directory of the local data of the development environment.
+        data_root: absolute; the directory of the local data.
 
     Raises:
         TargetNotEmpty: there is something at the target.
@@ -43,9 +45,9 @@ def create_repo(template: Path, target: Path, data_root: Path) -> None:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise TargetNotEmpty(path=str(target))
     shutil.copytree(template, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    development = target / _DEVELOPMENT
-    text = development.read_text(encoding="utf-8")
-    development.write_text(text.replace(TEMPLATE_DATA_ROOT, data_root.as_posix()), encoding="utf-8")
+    for file in filter(Path.exists, map(target.joinpath, _NAME_THE_ROOT)):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace(TEMPLATE_DATA_ROOT, data_root.as_posix()), encoding="utf-8")
     make_checkout(target)
     run_git(target, ["add", "--all"])
     run_git(target, [*_identity(target), "commit", "--quiet", "--message", "Config repo from feedctl's template"])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
+import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import jsonschema
@@ -54,6 +58,78 @@ def test_a_repo_beside_the_current_folder_can_be_used_at_once(
     shown = feedctl("entity", "show", "primary", "--config-repo", "../my feeds", "--output", "json").document
     assert shown["entity"]["interfaces"]["write"]["endpoint"] == f"file://{tmp_path}/my feeds-data"
     assert feedctl("lint", "--config-repo", "../my feeds").code == 0
+
+
+@pytest.fixture
+def minimal(feedctl: Feedctl, tmp_path: Path) -> Path:
+    """A minimal repo, with its README's commands in mind, as a user has it."""
+    ran = feedctl("init", str(tmp_path / "minimal"), "--minimal")
+    assert (ran.code, ran.err) == (0, "")
+    assert f"it works on local files below {tmp_path}/minimal-data\n" in ran.out
+    return tmp_path / "minimal"
+
+
+def test_a_minimal_repo_has_one_cluster_and_one_feed_and_lint_finds_nothing(feedctl: Feedctl, minimal: Path) -> None:
+    repository = load(open_snapshot(minimal, for_mutation=True))
+    assert [str(each.KIND) for each in repository.entities()] == ["feed", "cluster"]
+    linted = feedctl("lint", "--all-envs", "--config-repo", str(minimal), "--format", "json")
+    assert (linted.code, linted.document["findings"]) == (0, [])
+    tmp, data = minimal.parent, repository.cluster("local").interfaces.write
+    assert data is not None
+    assert data.endpoint == f"file://{tmp}/minimal-data"
+
+
+def test_what_the_readme_of_a_minimal_repo_says_to_type_works(minimal: Path) -> None:
+    commands = re.findall(r"^    (\S.*)$", (minimal / "README.md").read_text(), re.MULTILINE)
+    assert len(commands) == 5
+    done = _typed(minimal, *commands)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "events on local: nothing to do" in done.stdout
+    assert "/data/events/2026-03-01" in done.stdout
+
+
+def test_what_the_comments_of_a_minimal_repo_say_is_so(minimal: Path) -> None:
+    data = minimal.with_name("minimal-data") / "data" / "events"
+    days = [data / str(date(2026, 1, 1) + timedelta(day)) for day in range(9)]
+    for folder in days:
+        folder.mkdir(parents=True)
+    run = 'spark-submit "$(feedctl entrypoint retention)" --all --time 2026-03-20T12:00Z'
+    assert _typed(minimal, run).returncode == 0
+    assert [folder.exists() for folder in days] == [False] * 2 + [True] * 7, "all are old, and the newest 7 stay"
+    assert (minimal / ".feedctl" / "ledger.db").exists()
+    assert not open_snapshot(minimal).id.dirty, "git sees no ledger"
+    assert load(open_snapshot(minimal)).settings.max_delete.instances == 100
+
+
+def test_a_minimal_repo_says_rightly_what_its_line_external_is_for(feedctl: Feedctl, minimal: Path) -> None:
+    (minimal / "processes").mkdir()
+    (minimal / "workflows").mkdir()
+    (minimal / "workflows" / "reader.sh").touch()
+    (minimal / "processes" / "reader.yaml").write_text(
+        "{kind: process, name: reader, frequency: days(1), workflow: {engine: command, path: workflows/reader.sh}, "
+        "clusters: [{name: local, validity: {start: 2026-01-02T00:00Z, end: 2099-01-01T00:00Z}}], "
+        'inputs: {in: {feed: events, start: "yesterday(0,0)", end: "yesterday(0,0)"}}}'
+    )
+    feed = minimal / "feeds" / "events.yaml"
+    found = feedctl("lint", "--config-repo", str(minimal))
+    feed.write_text(re.sub(r"^external:.*\n", "", feed.read_text(), flags=re.MULTILINE))
+    without = feedctl("lint", "--config-repo", str(minimal))
+    assert (found.code, without.code) == (0, 1)
+    assert "[feed-without-producer]" in without.out
+
+
+def _typed(folder: Path, *commands: str) -> subprocess.CompletedProcess[str]:
+    """The commands in a shell, whose spark-submit starts no JVM."""
+    lines = "\n".join(['spark-submit() { python "$@"; }', *commands])
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-e", "-c", lines],
+        cwd=folder,
+        env=dict(os.environ, PATH=path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_init_leaves_a_folder_that_is_not_empty_alone(feedctl: Feedctl, tmp_path: Path) -> None:
