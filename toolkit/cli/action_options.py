@@ -6,21 +6,30 @@ from typing import Annotated
 
 import typer
 
+from toolkit.cli.completion import cluster_names, feed_names, group_names, tag_texts
 from toolkit.rendering.tables import ResultFormat
 
-Feeds = Annotated[list[str] | None, typer.Option("--feed", metavar="NAME", help="A feed; may be given more than once.")]
+Feeds = Annotated[
+    list[str] | None,
+    typer.Option("--feed", metavar="NAME", autocompletion=feed_names, help="A feed; may be given more than once."),
+]
 All = Annotated[bool, typer.Option("--all", help="All feeds of the config repo.")]
 Groups = Annotated[
-    list[str] | None, typer.Option("--group", metavar="NAME", help="Feeds in this group (in all of them).")
+    list[str] | None,
+    typer.Option("--group", metavar="NAME", autocompletion=group_names, help="Feeds in this group (in all of them)."),
 ]
 Tags = Annotated[
-    list[str] | None, typer.Option("--tag", metavar="KEY=VALUE", help="Feeds with this tag (with all of them).")
+    list[str] | None,
+    typer.Option(
+        "--tag", metavar="KEY=VALUE", autocompletion=tag_texts, help="Feeds with this tag (with all of them)."
+    ),
 ]
 Clusters = Annotated[
     list[str] | None,
     typer.Option(
         "--cluster",
         metavar="NAME",
+        autocompletion=cluster_names,
         help="On this cluster; may be given more than once. Needed when environment and feed leave more than one.",
     ),
 ]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from toolkit import __version__
+from toolkit.cli.completion import complete_in_silence, is_completing
 from toolkit.cli.streams import printable_streams, say, silence, stand_in_for_closed_streams
 from toolkit.errors import FeedctlError, InvalidInput, NotYet, Refused, Skipped
 from toolkit.printable import on_one_line
@@ -131,6 +132,8 @@ def run_process(app: typer.Typer) -> NoReturn:
         app: as for `run_app`.
     """
     gc.set_threshold(_NEW_OBJECTS)
+    if is_completing(_program()):
+        complete_in_silence()
     code = run_app(app)
     gc.freeze()  # at its end Python would look at every object once more, though the memory goes back as a whole
     raise SystemExit(code)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolkit.cli.completion import entity_names, group_names, tag_texts
 from toolkit.cli.entity_diff import diff_entities
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, entity_names, print_json, print_rows
+from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json, print_rows
 
 if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
@@ -106,9 +107,13 @@ def list_entities(
     kind: Annotated[
         str | None, typer.Option(metavar="KIND", help="Only this kind: cluster, feed, process or datasource.")
     ] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only with this tag; repeatable.")] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", autocompletion=tag_texts, help="Only with this tag; repeatable."),
+    ] = None,
     group: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only feeds of this group; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME", autocompletion=group_names, help="Only feeds of this group; repeatable."),
     ] = None,
     owner: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this owner.")] = None,
     config_repo: ConfigRepo = None,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, entity_names, print_json, print_rows
+from toolkit.cli.completion import feed_names
+from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json, print_rows
 
 if TYPE_CHECKING:
     from toolkit.entities.holds import Hold
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 
-_Feed = Annotated[str, typer.Argument(metavar="FEED", autocompletion=entity_names, help="Whose instances stay.")]
+_Feed = Annotated[str, typer.Argument(metavar="FEED", autocompletion=feed_names, help="Whose instances stay.")]
 _AnyFeed = Annotated[
-    str | None, typer.Argument(metavar="FEED", autocompletion=entity_names, help="Only holds on this feed.")
+    str | None, typer.Argument(metavar="FEED", autocompletion=feed_names, help="Only holds on this feed.")
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.options import entity_names
+from toolkit.cli.completion import entity_names
 from toolkit.ledger.vocabulary import LifeCycle
 
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from toolkit.cli.completion import environment_names, rule_names
+
 
 class LintFormat(StrEnum):
     """The values of `--format`."""
@@ -37,15 +39,27 @@ Repo = Annotated[
     ),
 ]
 Env = Annotated[
-    str | None, typer.Option("--env", metavar="NAME", help="The environment to check. Default: the one of repo.yaml.")
+    str | None,
+    typer.Option(
+        "--env",
+        metavar="NAME",
+        autocompletion=environment_names,
+        help="The environment to check. Default: the one of repo.yaml.",
+    ),
 ]
 AllEnvs = Annotated[bool, typer.Option("--all-envs", help="Check every environment.")]
 Format = Annotated[LintFormat, typer.Option("--format", help="How to print the findings.")]
 Select = Annotated[
-    list[str] | None, typer.Option("--select", metavar="RULE", help="Only this rule, or glob of rules; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--select", metavar="RULE", autocompletion=rule_names, help="Only this rule, or glob of rules; repeatable."
+    ),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", metavar="RULE", help="Not this rule, or glob of rules; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--ignore", metavar="RULE", autocompletion=rule_names, help="Not this rule, or glob of rules; repeatable."
+    ),
 ]
 BaselineName = Annotated[
     str | None, typer.Option("--baseline", metavar="FILE", help="Findings that this file knows do not count.")

@@ -10,6 +10,7 @@ import typer
 from toolkit import __version__
 from toolkit.cli import admin, doctor, el, entity, hold, instance, ledger, lint, retention, shipped, status
 from toolkit.cli.boundary import run_app, run_process
+from toolkit.cli.completion import entrypoint_names
 from toolkit.cli.run import app as run_calls
 
 app = typer.Typer(name="feedctl", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -45,7 +46,9 @@ def feedctl(
 
 @app.command("entrypoint")
 def print_entrypoint(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The action, for example retention.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", autocompletion=entrypoint_names, help="The action, for example retention.")
+    ],
 ) -> None:
     """Print the path of an action's script: spark-submit "$(feedctl entrypoint retention)" ..."""
     from toolkit.cli.shipped import entrypoint

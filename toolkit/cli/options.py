@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from toolkit.cli.completion import cluster_names, environment_names
+
 
 class Output(StrEnum):
     """How a command prints its result."""
@@ -28,8 +30,16 @@ ConfigRepo = Annotated[
         help="The config repo. Default: FEEDCTL_REPO, else the nearest parent folder with a repo.yaml.",
     ),
 ]
-Env = Annotated[str | None, typer.Option("--env", metavar="NAME", help="The environment to lay over the entities.")]
-ClusterName = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="Only this cluster.")]
+Env = Annotated[
+    str | None,
+    typer.Option(
+        "--env", metavar="NAME", autocompletion=environment_names, help="The environment to lay over the entities."
+    ),
+]
+ClusterName = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="Only this cluster."),
+]
 OutputAs = Annotated[Output, typer.Option("--output", help="How to print the result.")]
 
 
@@ -64,15 +74,3 @@ def print_rows(
         print_json(document())
     else:
         write_table(columns, rows, sys.stdout, styles or {})
-
-
-def entity_names(incomplete: str) -> list[str]:
-    """The names of entities that begin so; none without a usable config repo, since nobody reads an error here."""
-    from toolkit.bootstrap.config import load_repository
-    from toolkit.errors import FeedctlError
-
-    try:
-        names = [entity.name for entity in load_repository(None, None).entities()]
-    except FeedctlError:
-        return []
-    return [name for name in names if name.startswith(incomplete)]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli import run_options as options
-from toolkit.cli.options import ConfigRepo, Env, entity_names, print_json
+from toolkit.cli.completion import entity_names
+from toolkit.cli.options import ConfigRepo, Env, print_json
 from toolkit.cli.run_options import calls, job_io
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli.options import entity_names, print_json
+from toolkit.cli.completion import cluster_names, entity_names
+from toolkit.cli.options import print_json
 from toolkit.errors import FeedctlError
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 Process = Annotated[
     str, typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The process that runs.")
 ]
-Cluster = Annotated[str, typer.Option("--cluster", metavar="NAME", help="The cluster that it runs on.")]
+Cluster = Annotated[
+    str, typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="The cluster that it runs on.")
+]
 Instance = Annotated[
     str | None,
     typer.Option("--instance", metavar="INSTANT", help="The instance that runs. Default: the job on the queue."),
@@ -69,7 +72,10 @@ LoggedProcess = Annotated[
     str | None,
     typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The newest job of this process."),
 ]
-LoggedCluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="The cluster that it runs on.")]
+LoggedCluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="The cluster that it runs on."),
+]
 
 
 def batch_range(first: int | None, last: int | None, command: str) -> tuple[int, int]:

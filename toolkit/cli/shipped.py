@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 import toolkit
+from toolkit.cli.completion import schema_names
 from toolkit.errors import InvalidInput
 
 _PACKAGE = Path(toolkit.__file__).parent
@@ -42,13 +43,22 @@ def shipped(name: str) -> Path:
     raise NotShipped(name=name, known=[])
 
 
+def entrypoints() -> dict[str, Path]:
+    """The spark-submit scripts of all actions, by their names.
+
+    Raises:
+        NotShipped: this installation has none.
+    """
+    return {path.stem: path for path in sorted(shipped("entrypoints").glob("*.py"))}
+
+
 def entrypoint(name: str) -> Path:
     """The spark-submit script of an action.
 
     Raises:
         NotShipped: no action has that name.
     """
-    scripts = {path.stem: path for path in sorted(shipped("entrypoints").glob("*.py"))}
+    scripts = entrypoints()
     if name not in scripts:
         raise NotShipped(name=f"entrypoint {name!r}", known=list(scripts))
     return scripts[name]
@@ -81,6 +91,7 @@ def print_schema(
         str,
         typer.Argument(
             metavar="KIND",
+            autocompletion=schema_names,
             help="What the schema is of: cluster, feed, process, datasource, repo, defaults, environment or holds.",
         ),
     ],
