@@ -108,6 +108,12 @@ def _schemas(_: typer.Context) -> Iterable[str]:
     return SchemaName
 
 
+def _new_kinds(_: typer.Context) -> Iterable[str]:
+    from toolkit.entities.drafts import KINDS
+
+    return KINDS
+
+
 entity_names = _completion(lambda ctx: (each.name for each in _repository(ctx).entities()))
 feed_names = _completion(lambda ctx: _repository(ctx).feeds)
 cluster_names = _completion(_clusters)
@@ -117,3 +123,4 @@ tag_texts = _completion(_tags)
 rule_names = _completion(_rules)
 entrypoint_names = _completion(_entrypoints)
 schema_names = _completion(_schemas)
+new_kinds = _completion(_new_kinds)

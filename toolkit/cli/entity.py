@@ -10,6 +10,7 @@ import typer
 
 from toolkit.cli.completion import entity_names, group_names, tag_texts
 from toolkit.cli.entity_diff import diff_entities
+from toolkit.cli.entity_new import new_entity
 from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json, print_rows
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 app.command("diff")(diff_entities)
+app.command("new")(new_entity)
 
 EntityName = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="The name of the entity.")]
 _Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="A feed or a process.")]
@@ -27,7 +29,7 @@ _Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="W
 
 @app.callback()
 def entity() -> None:
-    """List, show, compare and look up entities; suspend and resume feeds and processes."""
+    """List, show, compare, look up and add entities; suspend and resume feeds and processes."""
 
 
 @app.command("status")

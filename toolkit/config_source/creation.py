@@ -1,8 +1,10 @@
-"""Makes a new config repo from a template: a folder of files that is a git repository from the start."""
+"""Makes a new config repo from a template, a git repository from the start, and new files in one."""
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from toolkit.config_source.errors import GitFailed
@@ -51,6 +53,47 @@ def create_repo(template: Path, target: Path, data_root: Path) -> None:
     make_checkout(target)
     run_git(target, ["add", "--all"])
     run_git(target, [*_identity(target), "commit", "--quiet", "--message", "Config repo from feedctl's template"])
+
+
+class FileThere(InvalidInput):
+    """A new file's place in the config repo is taken, or not in it.
+
+    Args:
+        path: of the file.
+        reason: what stands against it.
+    """
+
+    def __init__(self, *, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path} cannot be made: {reason}")
+
+
+def add_files(root: Path, texts: Mapping[str, str]) -> None:
+    """Write new files into a config repo; none when the place of one is taken.
+
+    Args:
+        root: the config repo, a directory.
+        texts: by path below the root; one that begins with ``#!`` may be run.
+
+    Raises:
+        FileThere: there is something at a place, a folder above it is a link, or nobody may write there.
+    """
+    for name in texts:
+        path = root / name
+        if os.path.lexists(path):
+            raise FileThere(path=str(path), reason="it exists already")
+        if path.parent.resolve() != root.resolve() / Path(name).parent:
+            raise FileThere(path=str(path), reason=f"{path.parent} is a link")
+    for name, text in texts.items():
+        path = root / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+            if text.startswith("#!"):
+                path.chmod(path.stat().st_mode | 0o111)
+        except OSError as error:
+            raise FileThere(path=str(path), reason=error.strerror or str(error)) from error
 
 
 def _identity(target: Path) -> tuple[str, ...]:
