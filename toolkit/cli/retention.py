@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli import action_options as options
-from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, entity_names, print_json
+from toolkit.cli.completion import entity_names
+from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
 from toolkit.rendering.tables import ResultFormat
 
 if TYPE_CHECKING:
