@@ -255,7 +255,7 @@ def test_a_feed_over_its_own_limit_is_refused_alone_with_the_line_of_the_limit_a
     assert f"2 instances, but max_delete.instances ({file}:{line}) allows 1;" in clicks["failure"]["message"]
     assert clicks["failure"]["message"] in printed.err
     assert (clicks["counts"]["skipped"], views["counts"]["done"], views["failure"]) == (2, 1, None)
-    way_out = clicks["failure"]["message"].partition("run --feed")[2].partition(" (")[0]
+    way_out = clicks["failure"]["message"].partition("run again with --feed")[2].partition(" (")[0]
     assert run_here(repo, *f"--feed{way_out}".split()) == 0
     assert capsys.readouterr().out.count("done ") == 2
 

@@ -67,7 +67,8 @@ class TooMuchOfFeed(Refused):
         super().__init__(
             f"the plan for {target.feed} on {target.cluster} deletes {excess.found}, but {excess.limit} ({place}) "
             f"allows {excess.allowed}; nothing of this feed was touched. Look at its plan with {alone} --dry-run. If "
-            f"it is right, run {alone} --approve {digest} (accepts exactly this plan), or raise {excess.limit}"
+            f"it is right, run again with {alone} --approve {digest} (accepts exactly this plan), or raise "
+            f"{excess.limit}"
         )
 
 

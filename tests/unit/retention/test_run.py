@@ -347,7 +347,7 @@ def test_a_feed_over_its_own_limit_stays_alone_and_names_the_way_out() -> None:
     alone = run(_system(*days(1, 2)), FeedText(), dry_run=True)
     for part in (
         "2 instances, but max_delete.instances (clicks) allows 1;",
-        f"run --feed clicks --cluster primary --time 2026-03-20T12:00Z --approve {alone.digest} ",
+        f"run again with --feed clicks --cluster primary --time 2026-03-20T12:00Z --approve {alone.digest} ",
     ):
         assert part in refused.message
 
