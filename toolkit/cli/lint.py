@@ -26,7 +26,8 @@ class LintFormat(StrEnum):
 Paths = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="PATHS", help="Show only findings of these files and folders; the whole repo is checked all the same."
+        metavar="PATHS",
+        help="Show only findings about these files and folders; the whole repo is checked, and counted.",
     ),
 ]
 Repo = Annotated[
@@ -75,7 +76,7 @@ Time = Annotated[
     typer.Option("--time", metavar="INSTANT", help="Check for this instant. Default: when HEAD was committed."),
 ]
 ChangedFirst = Annotated[
-    bool, typer.Option("--changed-first", help="Show the findings of PATHS first, then those of all other files.")
+    bool, typer.Option("--changed-first", help="Show the findings about PATHS first, then those of all other files.")
 ]
 
 

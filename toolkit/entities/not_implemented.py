@@ -148,7 +148,7 @@ def _retention(
             area=Area.RETENTION,
             pointer=pointer,
             value="retention of a table",
-            instead="remove it, and drop old partitions with your own tool",
+            instead="remove the retention, and drop old partitions with your own tool",
             cluster=cluster,
             on_key=True,
         )
