@@ -85,18 +85,20 @@ def test_of_two_evictions_at_once_one_runs_and_the_other_names_it(tmp_path: Path
 def test_what_a_killed_run_left_open_is_settled_by_the_next_and_every_instance_is_one_event(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)
-    with in_the_middle(repo, lease_seconds=3) as first:
+    with in_the_middle(repo) as first:
         first.kill()
         first.wait(SECONDS)
     open_before = item_states(url, 1)[ItemState.INTENDED]
     assert 0 < open_before <= MOST_OPEN
-    rerun = when_free(repo, "--feed", "clicks", "--output", "json")
+    rerun = plain(repo, "--feed", "clicks", "--output", "json")
     assert rerun.returncode == 0, rerun.stderr
     assert repo.tree() == expected
     killed, second = runs_of(url)
     assert (killed.status, second.status, second.attempt) == (RunStatus.KILLED, RunStatus.SUCCEEDED, 2)
-    assert killed.reason is not None
-    assert "lease expired" in killed.reason
+    assert killed.reason == f"its process {first.pid} on {killed.host} is gone"
+    assert f'event=run_taken_over run=1 by=2 why="{killed.reason}"' in rerun.stderr
+    (told,) = [line for line in repo.audit if (line["what"], line["state"]) == ("run", "killed")]
+    assert (told["run"], told["reason"], told["pid"] != first.pid) == (1, killed.reason, True)
     assert item_states(url, 1)[ItemState.INTENDED] == 0
     assert set(item_states(url, 2)) == {ItemState.DONE}
     evicted = times_evicted(url)

@@ -70,4 +70,5 @@ class Record:
         found: dict[str, str] = {}
         text = re.sub(r"\b[0-9a-f]{64}\b", lambda match: found.setdefault(match[0], f"<digest {len(found) + 1}>"), text)
         text = re.sub(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "<now>", text)  # instants of ours have no seconds
+        text = re.sub(r"its process \d+ on \S+ is gone", "its process <pid> on <host> is gone", text)
         return re.sub(r'"tzdata": "[^"]*"', '"tzdata": "<tzdata>"', text)

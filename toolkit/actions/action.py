@@ -38,6 +38,7 @@ class RunContext:
         seconds_left: so long effects may start, by the run's lease.
         check_remote: as the guard's `check`, for work on other machines: it raises `PauseAsked` instead of resting,
             since they would not.
+        let_others_work: called before effects of the run begin on other machines; raises `Stopped` when they must not.
         close: called once, when the run is over.
     """
 
@@ -49,6 +50,7 @@ class RunContext:
     executors: Callable[[], ExecutorPool] | None = None
     seconds_left: Callable[[], float] = lambda: inf
     check_remote: Callable[[], None] = lambda: None
+    let_others_work: Callable[[], None] = lambda: None
     close: Callable[[], None] = lambda: None
 
 

@@ -28,6 +28,7 @@ from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.ledger.registry.registration import entity_digest
+from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import origin_here
 from toolkit.runs.run import ActiveRun
 from toolkit.runs.spark_submit import gateway_port
@@ -150,6 +151,7 @@ class ActionContext:
             executors=self._open_executors,
             seconds_left=run.deadline.seconds_left,
             check_remote=run.check_without_rest,
+            let_others_work=run.let_others_work,
         )
 
     @property
@@ -229,7 +231,8 @@ def opened_context(
 
 def _origin(context: ActionContext, entity: str) -> Origin:
     digest = entity_digest(context.repository, entity)
-    return origin_here(os.environ, snapshot=str(context.snapshot.id), digest=digest)
+    here = origin_here(os.environ, snapshot=str(context.snapshot.id), digest=digest)
+    return replace(here, owner_mark=ProcessTable().own_mark())
 
 
 def _request(context: ActionContext) -> ActionRequest:

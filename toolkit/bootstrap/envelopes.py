@@ -12,6 +12,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.runs.audit import AuditPlace, opened_audit, process_line
 from toolkit.runs.lease import Heartbeat, lease_seconds
 from toolkit.runs.ledger_recorder import LedgerRecorder
+from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import NullRecorder, Recorder, current_user, origin_here
 from toolkit.runs.run import Envelope
 from toolkit.runs.stop import StopSignal
@@ -45,7 +46,11 @@ def opened_envelope(action: Enveloped) -> Iterator[Envelope]:
         BadLeaseTime: the environment asks for an impossible one.
     """
     seconds = lease_seconds(os.environ)
-    recorder: Recorder = NullRecorder() if action.ledger is None else LedgerRecorder(ledger=action.ledger)
+    recorder: Recorder = (
+        NullRecorder()
+        if action.ledger is None
+        else LedgerRecorder(ledger=action.ledger, is_gone=ProcessTable().is_gone)
+    )
     first = process_line(action=action.name, ledger=recorder.place, who=current_user())
     with (
         opened_audit(action.audit, origin_here(os.environ), action.clock, first) as audit,

@@ -132,6 +132,10 @@ class RemoteDelete:
         except Unavailable as error:
             note = f"nothing was spread over other machines: {error}"
             return UnitRemoved(self._from_here(items), note=note)
+        try:
+            self.work.let_others_work()
+        except Stopped as stopped:
+            guard.stop(stopped)
         refusal = guard.refusal(base, must_look=True)  # getting machines ready may have taken minutes
         if refusal is not None:
             return UnitRemoved([Removed(refusal.of(item)) for item in items])

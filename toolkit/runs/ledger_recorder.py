@@ -22,7 +22,7 @@ from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.starting import StartRequest
-from toolkit.ledger.runs.status import Request
+from toolkit.ledger.runs.status import IsGone, Request, never_known
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.recorder import (
@@ -48,9 +48,11 @@ class LedgerRecorder:
 
     Attributes:
         ledger: open for writing.
+        is_gone: asked about the owner of a run that is in the way.
     """
 
     ledger: Ledger
+    is_gone: IsGone = never_known
     _is_given_up: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     @property
@@ -60,7 +62,8 @@ class LedgerRecorder:
 
     def start(self, request: StartRequest) -> RecordedRun:
         """See `Recorder.start`."""
-        return _recorded(request, self.ledger.write(lambda tx: starting.start(tx, request)).run)
+        started = self.ledger.write(lambda tx: starting.start(tx, request, self.is_gone))
+        return replace(_recorded(request, started.run), taken_over=started.taken_over)
 
     def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
         """See `Recorder.start_many`."""
@@ -93,6 +96,10 @@ class LedgerRecorder:
             if step.settled:
                 self._write(lambda tx: _record(tx, run, step.without_next))
             raise
+
+    def let_others_work(self, run: RecordedRun) -> None:
+        """See `Recorder.let_others_work`."""
+        self._write(lambda tx: status.forget_owner_mark(tx, _id(run)))
 
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
         """See `Recorder.left_over`."""

@@ -17,7 +17,7 @@ from toolkit.el.zones import ZONE_DATA
 from toolkit.errors import Skipped
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
-from toolkit.ledger.runs.rows import Origin, RunKey
+from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RunStatus
@@ -32,12 +32,14 @@ class RecordedRun:
         run_id: in the ledger; None: it is not recorded there.
         attempt: from 1 within the key; None: it is not recorded.
         lease_seconds: so long its leases last; None: it has none.
+        taken_over: runs of dead owners that it took its leases from; they are KILLED now.
     """
 
     key: RunKey
     run_id: int | None = None
     attempt: int | None = None
     lease_seconds: float | None = None
+    taken_over: tuple[Run, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,6 +167,14 @@ class Recorder(Protocol):
         """
         ...
 
+    def let_others_work(self, run: RecordedRun) -> None:
+        """Write down that other processes work for the run, so that its leases outlive this one's death.
+
+        Raises:
+            LedgerLost: the ledger cannot be used any more; they must not begin.
+        """
+        ...
+
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
         """What earlier runs of the same action, entity, cluster and counterpart intended, and died before they told.
 
@@ -227,6 +237,9 @@ class NullRecorder:
 
     def record(self, run: RecordedRun, step: RecordBatch) -> None:
         """See `Recorder.record`."""
+
+    def let_others_work(self, run: RecordedRun) -> None:
+        """See `Recorder.let_others_work`."""
 
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
         """See `Recorder.left_over`."""

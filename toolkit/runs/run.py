@@ -22,11 +22,12 @@ from typing import Self
 from toolkit.errors import Skipped
 from toolkit.ledger.database import in_chunks
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
+from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.result import ExitCode, Status
-from toolkit.runs.audit import AuditTrail, intended_lines, left_over_line, run_line, settled_lines
+from toolkit.runs.audit import AuditLine, AuditTrail, intended_lines, left_over_line, run_line, settled_lines
 from toolkit.runs.errors import AuditLost, Stopped
 from toolkit.runs.lease import Deadline, Heartbeat, MonotonicClock, RunCommands, machine_clock
 from toolkit.runs.recorder import RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
@@ -87,8 +88,22 @@ class ActiveRun:
         Raises:
             Stopped: it cannot be said.
         """
-        self.audit.write([run_line(self.recorded, RunStatus.RUNNING.value)])
+        taken_over = self.recorded.taken_over
+        for each in taken_over:
+            _LOG.warning('event=run_taken_over run=%d by=%s why="%s"', each.run_id, self.recorded.run_id, each.reason)
+        lines = [_taken_over_line(each) for each in taken_over]
+        self.audit.write([*lines, run_line(self.recorded, RunStatus.RUNNING.value)])
         self.heartbeat.add(self)
+
+    def let_others_work(self) -> None:
+        """Write down that other processes have effects for this run; called before they begin, from any thread.
+
+        From then on the death of this process does not end the run's leases: they are waited for.
+
+        Raises:
+            Stopped: it cannot be written down, so they must not begin.
+        """
+        self.recorder.let_others_work(self.recorded)
 
     def check(self) -> None:
         """See `StopSignal.check`; a run that was asked to pause does so in here, until it may go on.
@@ -177,6 +192,11 @@ class ActiveRun:
     def _go_on(self, request: Request) -> None:
         self.recorder.go_on(self.recorded, request)
         self.audit.write([run_line(self.recorded, RunStatus.RUNNING.value, f"asked by {request.requested_by}")])
+
+
+def _taken_over_line(run: Run) -> AuditLine:
+    recorded = RecordedRun(key=run.key, run_id=run.run_id, attempt=run.attempt)
+    return run_line(recorded, run.status.value, run.reason)
 
 
 def outcome_of(error: BaseException) -> RunOutcome:

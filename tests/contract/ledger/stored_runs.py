@@ -87,6 +87,7 @@ def _run(
         who="ada",
         host=None,
         pid=None,
+        owner_mark=None,
         application_id=None,
         log_location=None,
         exit_code=None,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from tests.contract.ledger.samples import ORIGIN, alone, found, key
+from tests.contract.ledger.samples import ORIGIN, alone, beside, found, key
 from tests.databases.ledgers import HandClock, open_ledger
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
@@ -86,6 +87,59 @@ def test_a_second_run_is_refused_with_the_name_of_the_first_and_that_is_a_row(re
     skipped = recorder.skip(other, caught.value)
     row = _run(recorder, skipped)
     assert (row.status, row.reason) == (RunStatus.SKIPPED, str(caught.value))
+
+
+def _marked(instance: str) -> StartRequest:
+    request = _request(instance)
+    return replace(request, origin=replace(request.origin, owner_mark="boot 1"))
+
+
+def test_the_lease_of_an_owner_that_is_gone_is_not_waited_for_and_the_run_says_so(ledger: Ledger) -> None:
+    asked: list[Run] = []
+
+    def is_gone(run: Run) -> bool:
+        asked.append(run)
+        return run.owner_mark is not None
+
+    recorder = LedgerRecorder(ledger=ledger, is_gone=is_gone)
+    first = recorder.start(_marked("2026-03-20T12:00Z"))
+    recorder.record(first, RecordBatch(intended=_new(0)))
+    assert recorder.start_many([_marked("2026-03-20T13:00Z")]) == (None,)
+    second = recorder.start(_marked("2026-03-20T13:00Z"))
+    (killed,) = second.taken_over
+    assert killed == _run(recorder, first)
+    assert (killed.status, killed.reason) == (RunStatus.KILLED, "its process 4711 on edge1 is gone")
+    assert {(run.run_id, run.owner_mark) for run in asked} == {(1, "boot 1")}
+    assert [left.position for left in recorder.left_over(second)] == [0]
+    with pytest.raises(LeaseExpired, match="its process 4711 on edge1 is gone"):
+        recorder.record(first, RecordBatch(intended=_new(1)))
+    assert _states(recorder, 2) == []
+
+
+def test_an_owner_of_whom_nobody_can_tell_is_waited_for_and_so_is_one_that_others_work_for(ledger: Ledger) -> None:
+    recorder = LedgerRecorder(ledger=ledger, is_gone=lambda run: run.owner_mark is not None)
+    first = recorder.start(_marked("2026-03-20T12:00Z"))
+    recorder.let_others_work(first)
+    with pytest.raises(LeaseHeld):
+        recorder.start(_marked("2026-03-20T13:00Z"))
+    assert _run(recorder, first).status is RunStatus.RUNNING
+
+
+def test_an_owner_that_is_gone_is_nobodys_rival_where_both_may_read(ledger: Ledger) -> None:
+    recorder = LedgerRecorder(ledger=ledger, is_gone=lambda run: run.owner_mark is not None)
+    readers = [replace(_marked(f"2026-03-20T1{hour}:00Z"), leases=beside("data/clicks")) for hour in (2, 3)]
+    first, second = map(recorder.start, readers)
+    assert (second.taken_over, _run(recorder, first).status) == ((), RunStatus.RUNNING)
+    writer = recorder.start(replace(readers[0], key=key("2026-03-20T14:00Z"), leases=alone("data/clicks")))
+    assert {run.run_id for run in writer.taken_over} == {1, 2}
+
+
+def test_a_run_that_was_suspended_when_its_owner_went_stays_so_and_frees_what_it_had(ledger: Ledger) -> None:
+    recorder = LedgerRecorder(ledger=ledger, is_gone=lambda run: run.owner_mark is not None)
+    first = recorder.start(_marked("2026-03-20T12:00Z"))
+    ledger.write(lambda tx: status.change(tx, 1, RunStatus.SUSPENDED))
+    assert recorder.start(_marked("2026-03-20T13:00Z")).taken_over == ()
+    assert _run(recorder, first).status is RunStatus.SUSPENDED
 
 
 def test_a_start_that_is_skipped_beside_a_run_of_the_same_key_is_no_row(recorder: LedgerRecorder) -> None:

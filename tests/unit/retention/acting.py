@@ -211,6 +211,7 @@ def act(
             executors=executors,
             seconds_left=run.deadline.seconds_left,
             check_remote=run.check_without_rest,
+            let_others_work=run.let_others_work,
         )
 
     done = acted(

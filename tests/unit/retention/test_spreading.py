@@ -22,7 +22,8 @@ from toolkit.retention.delete_remote import (
     delete_paths,
     deleted,
 )
-from toolkit.runs.errors import Stopped
+from toolkit.runs.errors import LedgerLost, Stopped
+from toolkit.runs.recorder import RecordedRun
 from toolkit.runs.stop import ProcessStop
 from toolkit.storage import StorageSpec
 from toolkit.transfer.port import ExecutorPool, LocalExecutorPool
@@ -106,6 +107,36 @@ def test_a_large_eviction_is_sent_out_in_waves_that_are_written_down_before() ->
     assert (task.base, task.first, task.rate, len(task.paths)) == (BASE, "_DONE", 250, 100)
     assert 0 < task.time.seconds_left <= 60
     assert store.files == {}
+
+
+def test_before_machines_work_the_ledger_knows_that_the_lease_outlives_this_process() -> None:
+    store, recorder = _store(), MemoryRecorder()
+    known: list[int] = []
+
+    def answer(task: DeletionTask) -> Iterator[PathAnswer]:
+        known.append(recorder.shared)
+        yield from _removing(store)(task)
+
+    machines = Machines(answer)
+    _act(store, machines, recorder=recorder)
+    assert 0 not in known
+    recorder = MemoryRecorder()
+    _act(_store(), machines, above=len(MANY), recorder=recorder)
+    assert recorder.shared == 0
+
+
+def test_machines_do_not_work_for_a_run_that_the_ledger_cannot_say_it_of() -> None:
+    store = _store()
+    machines = Machines(_removing(store))
+
+    class Lost(MemoryRecorder):
+        def let_others_work(self, run: RecordedRun) -> None:
+            raise LedgerLost(why=f"{run.run_id} is gone")
+
+    acted = _act(store, machines, recorder=Lost())
+    assert (machines.tasks, len(store.files)) == ([], len(MANY))
+    assert {each[1:] for each in acted.outcomes} == {("skipped", "stopped")}
+    assert isinstance(acted.stopped, LedgerLost)
 
 
 def test_a_small_eviction_wants_no_machines() -> None:

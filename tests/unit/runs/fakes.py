@@ -10,7 +10,7 @@ from toolkit.errors import Skipped
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.leases import Wanted
-from toolkit.ledger.runs.rows import Origin, RunKey
+from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RequestKind, RunStatus
@@ -91,6 +91,7 @@ class MemoryRecorder:
         fails_at: from the record on whose number is given, the ledger is lost.
         open_requests: what commands asked.
         lost: runs that another one has taken over.
+        taken_over: runs of dead owners that the next one to start takes over.
         left: items that killed runs of `left_entity` left open.
         before_record: is called with each step.
     """
@@ -99,6 +100,7 @@ class MemoryRecorder:
     fails_at: int | None = None
     open_requests: list[Request] = field(default_factory=list)
     lost: set[int] = field(default_factory=set)
+    taken_over: tuple[Run, ...] = ()
     left: list[Item] = field(default_factory=list)
     left_entity: str = "clicks"
     before_record: Callable[[RecordBatch], None] = lambda _: None
@@ -113,6 +115,7 @@ class MemoryRecorder:
     honoured: list[int] = field(default_factory=list)
     beats: int = 0
     records: int = 0
+    shared: int = 0
 
     def start(self, request: StartRequest) -> RecordedRun:
         if request.key.entity in self.refusals:
@@ -120,7 +123,13 @@ class MemoryRecorder:
         run_id = len(self.runs) + 1
         self.runs[run_id] = request.key
         self.statuses.append(RunStatus.RUNNING)
-        return RecordedRun(key=request.key, run_id=run_id, attempt=1, lease_seconds=request.lease_seconds)
+        return RecordedRun(
+            key=request.key,
+            run_id=run_id,
+            attempt=1,
+            lease_seconds=request.lease_seconds,
+            taken_over=self.taken_over,
+        )
 
     def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
         return tuple(None if each.key.entity in self.refusals else self.start(each) for each in requests)
@@ -147,6 +156,12 @@ class MemoryRecorder:
         if self.fails_at is not None and self.records >= self.fails_at:
             raise LedgerLost(why="gone")
         self.steps.append(step)
+
+    def let_others_work(self, run: RecordedRun) -> None:
+        del run
+        if self.fails_at is not None and self.records >= self.fails_at:
+            raise LedgerLost(why="gone")
+        self.shared += 1
 
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
         return tuple(self.left) if run.key.entity == self.left_entity else ()

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.unit.ledger.runs.samples import a_run
 from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, done, envelope_of, item, start_request
 from toolkit.errors import Skipped
 from toolkit.ledger.vocabulary import ItemState, RunStatus
@@ -92,6 +93,18 @@ def test_a_process_that_was_told_to_stop_starts_nothing(recorder: MemoryRecorder
     with Heartbeat(recorder, seconds=60) as heartbeat, pytest.raises(Stopped):
         envelope_of(recorder, heartbeat, process=line).start(start_request())
     assert recorder.runs == {}
+
+
+def test_a_run_that_takes_over_says_of_which_in_the_log_and_in_the_audit_file(
+    envelope: Envelope, recorder: MemoryRecorder, audit: AuditMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    recorder.taken_over = (a_run(RunStatus.KILLED, reason="its process 4711 on edge1 is gone"),)
+    with caplog.at_level(logging.WARNING), envelope.start(start_request()):
+        pass
+    killed, running, _ = audit.lines
+    assert (killed["what"], killed["state"], killed["run"], killed["attempt"]) == ("run", "killed", 12, 2)
+    assert (killed["reason"], running["run"]) == ("its process 4711 on edge1 is gone", 1)
+    assert 'event=run_taken_over run=12 by=1 why="its process 4711 on edge1 is gone"' in caplog.text
 
 
 def test_effects_are_in_the_audit_file_before_they_begin_and_after_they_are_done(

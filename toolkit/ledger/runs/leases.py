@@ -14,6 +14,7 @@ from toolkit.ledger.runs import status
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost
 from toolkit.ledger.runs.finding import get
 from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.runs.status import IsGone, never_known
 from toolkit.ledger.tables import lease, resource, run
 from toolkit.ledger.vocabulary import LeaseMode, RunStatus
 
@@ -51,7 +52,7 @@ class Cleared:
         fences: their numbers for the leases to come.
         at: the present instant by the database's clock, read after they were locked.
         own: those that the run holds already.
-        killed: runs that were RUNNING under an expired lease; they are KILLED now.
+        killed: runs that were RUNNING under an expired lease, or whose owner is gone; they are KILLED now.
     """
 
     wanted: Mapping[str, LeaseMode]
@@ -62,15 +63,21 @@ class Cleared:
 
 
 def clear(
-    tx: Transaction, wanted: Sequence[Wanted], *, run_id: int | None = None, starting: RunKey | None = None
+    tx: Transaction,
+    wanted: Sequence[Wanted],
+    *,
+    run_id: int | None = None,
+    starting: RunKey | None = None,
+    is_gone: IsGone = never_known,
 ) -> Cleared:
-    """Lock the resources and put away leases on them that have expired.
+    """Lock the resources and put away leases on them that have expired, or whose owner is gone.
 
     Args:
         tx: the transaction.
         wanted: what a run needs.
         run_id: the run, when it has a row already; what it holds itself is not in its way.
         starting: the key of a run that is to begin in this transaction.
+        is_gone: asked about the owner of a lease that is in the way and has not expired.
 
     Raises:
         LeaseHeld: another run holds one of them.
@@ -79,11 +86,13 @@ def clear(
     fences = _lock(tx, sorted(modes))
     at = tx.now()
     held = _held(tx, modes)
-    expired = {each.run_id for each in held if each.expires_at <= at} - {run_id}
-    killed = status.put_away(tx, expired, at, starting) if expired else ()
-    if expired:
+    dead = {each.run_id for each in held if each.expires_at <= at} - {run_id}
+    rivals = {each.run_id for each in _rivals(modes, held)} - {run_id} - dead
+    dead |= {each for each in rivals if is_gone(get(tx, each))}
+    killed = status.put_away(tx, dead, at, starting, is_gone) if dead else ()
+    if dead:
         held = _held(tx, modes)
-    _refuse_held(tx, modes, [each for each in held if each.run_id != run_id])
+    _refuse_held(tx, _rivals(modes, [each for each in held if each.run_id != run_id]))
     own = frozenset(each.resource for each in held if each.run_id == run_id)
     return Cleared(wanted=modes, fences=fences, at=at, own=own, killed=killed)
 
@@ -144,11 +153,15 @@ def _held(tx: Transaction, resources: Collection[str]) -> list[Lease]:
     return held
 
 
-def _refuse_held(tx: Transaction, modes: Mapping[str, LeaseMode], rivals: Sequence[Lease]) -> None:
+def _rivals(modes: Mapping[str, LeaseMode], held: Sequence[Lease]) -> list[Lease]:
+    """Those that cannot be held beside what is wanted."""
+    return [each for each in held if LeaseMode.EXCLUSIVE in (each.mode, modes[each.resource])]
+
+
+def _refuse_held(tx: Transaction, rivals: Sequence[Lease]) -> None:
     for each in rivals:
-        if LeaseMode.EXCLUSIVE in (each.mode, modes[each.resource]):
-            holder = get(tx, each.run_id)
-            raise LeaseHeld(resource=each.resource, holder=holder, since=each.acquired_at, until=each.expires_at)
+        holder = get(tx, each.run_id)
+        raise LeaseHeld(resource=each.resource, holder=holder, since=each.acquired_at, until=each.expires_at)
 
 
 def free(tx: Transaction, wanted: Sequence[Wanted], starting: RunKey | None = None) -> tuple[Run, ...]:

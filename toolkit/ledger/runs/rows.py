@@ -42,6 +42,7 @@ class Origin:
         versions: of feedctl, Python and tzdata.
         host: of the owner.
         pid: of the owner.
+        owner_mark: tells its process from all others of its machine; None: nobody can tell whether it lives.
         log_location: where the log is, as the scheduler said.
         application_id: of Spark or YARN.
     """
@@ -52,6 +53,7 @@ class Origin:
     versions: str | None = None
     host: str | None = None
     pid: int | None = None
+    owner_mark: str | None = None
     log_location: str | None = None
     application_id: str | None = None
 
@@ -97,6 +99,7 @@ class Run:
     who: str
     host: str | None
     pid: int | None
+    owner_mark: str | None
     application_id: str | None
     log_location: str | None
     exit_code: int | None

@@ -10,6 +10,7 @@ from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs import attempts, leases
 from toolkit.ledger.runs.leases import Cleared, Wanted
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
+from toolkit.ledger.runs.status import IsGone, never_known
 from toolkit.ledger.state import start_check
 
 
@@ -45,8 +46,13 @@ class Started:
     taken_over: tuple[Run, ...] = ()
 
 
-def start(tx: Transaction, request: StartRequest) -> Started:
+def start(tx: Transaction, request: StartRequest, is_gone: IsGone = never_known) -> Started:
     """Start a run, or change nothing.
+
+    Args:
+        tx: the transaction.
+        request: what is to start.
+        is_gone: asked about the owner of a lease that is in the way.
 
     Raises:
         SafeModeIsOn: nothing starts at present.
@@ -58,7 +64,7 @@ def start(tx: Transaction, request: StartRequest) -> Started:
     """
     key = request.key
     start_check.check(tx, key.entity, key.cluster)
-    cleared = leases.clear(tx, request.leases, starting=key)
+    cleared = leases.clear(tx, request.leases, starting=key, is_gone=is_gone)
     run = attempts.begin(tx, key, request.origin, at=cleared.at)
     expires_at = leases.give(tx, run.run_id, cleared, request.lease_seconds)
     return Started(run=run, expires_at=expires_at, taken_over=cleared.killed)

@@ -6,7 +6,7 @@ command, and requests of commands, which the owner of a running instance honours
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -106,28 +106,52 @@ def _let_go(tx: Transaction, job: Run, now: datetime) -> None:
     tx.execute(sa.update(queue).where(is_taken).values(state=QueueState.FAILED, ended_at=now))
 
 
+IsGone = Callable[[Run], bool]
+"""Whether the process that owns a run has ended for certain."""
+
+
+def never_known(run: Run) -> bool:
+    """`IsGone` where nobody can tell: a lease is waited for until it expires."""
+    del run
+    return False
+
+
 def put_away(
-    tx: Transaction, run_ids: Collection[int], at: datetime, starting: RunKey | None = None
+    tx: Transaction,
+    run_ids: Collection[int],
+    at: datetime,
+    starting: RunKey | None = None,
+    is_gone: IsGone = never_known,
 ) -> tuple[Run, ...]:
-    """Take all leases from those of the runs that have an expired one; a run that was RUNNING is KILLED.
+    """Take all leases from those of the runs that have an expired one, or whose owner is gone.
+
+    A run that was RUNNING is KILLED.
 
     One that is suspended stays so, without an owner: whoever suspended it meant it.
 
     Args:
         tx: the transaction, which has locked the resources.
-        run_ids: runs that seem to have an expired lease.
+        run_ids: runs that seem to have an expired lease, or no owner.
         at: the present instant by the database's clock.
         starting: the key of a run that is to begin in this transaction; an attempt that waits for that is locked too.
+        is_gone: asked about the owner of a run whose lease has not expired.
 
     Returns:
         The runs that were killed.
     """
     owners = _locked(tx, run_ids, starting)
-    # Only now is it certain: a heartbeat locks the run's row too, and may just have come.
-    expired = _expired(tx, run_ids, at)
-    tx.execute(sa.delete(lease).where(lease.c.run_id.in_(expired)))
-    dead = (each for each in owners if each.run_id in expired and each.status is RunStatus.RUNNING)
-    return tuple(change(tx, each.run_id, RunStatus.KILLED, reason=_reason(expired[each.run_id])) for each in dead)
+    # Only now is it certain: a heartbeat, and who lets others work for the run, lock its row too.
+    reasons = {run_id: _expiry(expired_at) for run_id, expired_at in _expired(tx, run_ids, at).items()}
+    alone = (each for each in owners if each.run_id in run_ids and each.run_id not in reasons and is_gone(each))
+    reasons |= {each.run_id: f"its process {each.pid} on {each.host} is gone" for each in alone}
+    tx.execute(sa.delete(lease).where(lease.c.run_id.in_(reasons)))
+    dead = (each for each in owners if each.run_id in reasons and each.status is RunStatus.RUNNING)
+    return tuple(change(tx, each.run_id, RunStatus.KILLED, reason=reasons[each.run_id]) for each in dead)
+
+
+def forget_owner_mark(tx: Transaction, run_id: int) -> None:
+    """From now on the end of its process is not the end of a run's effects: others work for it."""
+    tx.execute(sa.update(run).where(run.c.run_id == run_id).values(owner_mark=None))
 
 
 def _expired(tx: Transaction, run_ids: Collection[int], at: datetime) -> dict[int, datetime]:
@@ -138,7 +162,7 @@ def _expired(tx: Transaction, run_ids: Collection[int], at: datetime) -> dict[in
     return {run_id: expired_at for run_id, expired_at in rows}  # noqa: C416 - dict() takes a result for a mapping
 
 
-def _reason(expired_at: datetime) -> str:
+def _expiry(expired_at: datetime) -> str:
     return f"its lease expired at {moment(expired_at)}: its owner died or was cut off"
 
 

@@ -39,6 +39,11 @@ run = sa.Table(
     sa.Column("who", sa.Text, nullable=False, comment="the user that the run belongs to"),
     sa.Column("host", sa.Text, comment="of the owner"),
     sa.Column("pid", Number, comment="of the owner"),
+    sa.Column(
+        "owner_mark",
+        sa.Text,
+        comment="tells the owner's process from all others of its machine; empty: nobody can tell whether it lives",
+    ),
     sa.Column("application_id", sa.Text, comment="of Spark or YARN"),
     sa.Column("log_location", sa.Text, comment="where the log is, as the scheduler said"),
     sa.Column("exit_code", sa.Integer, comment="of the process"),

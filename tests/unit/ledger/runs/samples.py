@@ -16,6 +16,7 @@ def a_run(
     reason: str | None = None,
     host: str | None = "edge1",
     pid: int | None = 4711,
+    owner_mark: str | None = None,
     counterpart: str = "",
 ) -> Run:
     """The second attempt of an eviction."""
@@ -40,6 +41,7 @@ def a_run(
         who="ada",
         host=host,
         pid=pid,
+        owner_mark=owner_mark,
         application_id=None,
         log_location=None,
         exit_code=None,
