@@ -120,8 +120,8 @@ def test_a_run_copies_what_is_due_and_a_second_one_has_nothing_to_do(scene: Scen
     assert statuses == [RunStatus.SUCCEEDED] * 3
     assert written == [(f"{day:02d}", ItemState.DONE, None) for day in (1, 2, 3, 4)]
     assert told == ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"]
-    lines = [line["state"] for line in scene.repo.audit if line["what"] == "item"]
-    assert lines == ["intended"] * 3 + ["done"] * 3 + ["intended", "done"]
+    lines = [(line["what"], line["state"]) for line in scene.repo.audit if line["what"] in {"batch", "item"}]
+    assert lines == [("batch", "intended"), *[("item", "done")] * 3, ("batch", "intended"), ("item", "done")]
 
 
 def test_what_is_not_there_yet_is_waited_for(scene: Scene) -> None:

@@ -85,16 +85,21 @@ class BatchLoop(Generic[I]):
                 continue
             applying = thread.submit(self._applied, batch)
             with ExitStack() as unfinished:
-                unfinished.callback(self._call_off, applying)
+                unfinished.callback(self._call_off, batch, applying)
                 may_begin = self._record(self._with_next(pending, batches, number + 1))
                 pending = self._settled(batch, applying.result())
                 unfinished.pop_all()
         self._record(pending)
 
-    def _call_off(self, applying: Future[Applied[I]]) -> None:
-        """What is under way must not begin anything more, since nobody would write it down."""
+    def _call_off(self, batch: Batch[I], applying: Future[Applied[I]]) -> None:
+        """What is under way must not begin anything more; what it has done is told to the audit file alone.
+
+        In the ledger it stays open: that may be what hangs, or fails in a way that nobody foresaw.
+        """
         self.guard.stop(Stopped(reason="interrupted", interrupted=True))
         wait([applying], JOIN_SECONDS)
+        if applying.done() and not applying.cancelled() and applying.exception() is None:
+            self.run.tell(self._settled(batch, applying.result()))
 
     def _applied(self, batch: Batch[I]) -> Applied[I]:
         """What became of a batch; of one that lets a stop through nobody can tell, so that all of it stays open."""

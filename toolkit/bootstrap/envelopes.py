@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from toolkit.clock import Clock
 from toolkit.ledger.database import Ledger
-from toolkit.runs.audit import AuditPlace, opened_audit, process_line
+from toolkit.runs.audit import AuditPlace, opened_audit
+from toolkit.runs.audit_lines import process_line
 from toolkit.runs.lease import Heartbeat, lease_seconds
 from toolkit.runs.ledger_recorder import LedgerRecorder
 from toolkit.runs.owner import ProcessTable

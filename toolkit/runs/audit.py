@@ -1,6 +1,6 @@
-"""The audit file: one line of JSON for everything that a run is about to do and has done (DESIGN section 6).
+"""The audit file: it is beside the ledger and does not need it, so that what was deleted is known when that is lost.
 
-It is beside the ledger and does not need it: what was deleted is known even when the ledger was lost, or not used.
+What its lines say is in `toolkit.runs.audit_lines`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quoted
@@ -18,14 +18,9 @@ from pathlib import Path
 from typing import Protocol
 
 from toolkit.clock import Clock
-from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Origin
-from toolkit.ledger.vocabulary import ItemState
+from toolkit.runs.audit_lines import AuditLine
 from toolkit.runs.errors import AuditLost, AuditUnusable
-from toolkit.runs.recorder import RecordedRun
-
-AuditLine = Mapping[str, object]
-"""What is written, by its names; what is None is left out."""
 
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 """Without O_NONBLOCK a pipe in the file's place would hold the run for ever."""
@@ -285,57 +280,3 @@ def _append(descriptor: int, data: bytes) -> None:
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, data[written:])
-
-
-def process_line(*, action: str, ledger: str | None, who: str) -> AuditLine:
-    """The first line of a process: what it is going to do, and where else that is recorded.
-
-    Args:
-        action: for example ``retention``.
-        ledger: its URL without password; None: the user chose to do without.
-        who: the user.
-    """
-    choice = None if ledger else f"{who} chose to act without the ledger (--no-ledger)"
-    return {"what": "process", "state": "begun", "action": action, "ledger": ledger, "no_ledger": choice}
-
-
-def run_line(run: RecordedRun, state: str, reason: str | None = None) -> AuditLine:
-    """A change of a run's state."""
-    return {"what": "run", "state": state, **_of_run(run), "instance_key": run.key.instance_key, "reason": reason}
-
-
-def intended_lines(run: RecordedRun, items: Iterable[NewItem]) -> Iterator[AuditLine]:
-    """Effects that are about to begin."""
-    of_run = _of_run(run)
-    return (_item(of_run, item, ItemState.INTENDED) for item in items)
-
-
-def settled_lines(run: RecordedRun, pairs: Iterable[tuple[NewItem | Item, SettledItem]]) -> Iterator[AuditLine]:
-    """What became of effects."""
-    of_run = _of_run(run)
-    for item, settled in pairs:
-        yield {**_item(of_run, item, settled.state), "code": settled.code, "message": settled.message}
-
-
-def left_over_line(run: RecordedRun, left: Item, settled: SettledItem) -> AuditLine:
-    """What a run found about an item of an earlier run, which had died before it could tell."""
-    (line,) = settled_lines(run, [(left, settled)])
-    return {**line, "of_run": left.run_id}
-
-
-def _of_run(run: RecordedRun) -> AuditLine:
-    key = run.key
-    of_key = {"life_cycle": key.life_cycle.value, "entity": key.entity, "cluster": key.cluster}
-    return {"run": run.run_id, "attempt": run.attempt, **of_key, "counterpart": key.counterpart or None}
-
-
-def _item(of_run: AuditLine, item: NewItem | Item, state: ItemState) -> AuditLine:
-    return {
-        "what": "item",
-        "position": item.position,
-        **of_run,
-        "kind": item.kind,
-        "instance_key": item.instance_key or None,
-        "path": item.path,
-        "state": state,
-    }

@@ -21,13 +21,21 @@ from typing import Self
 
 from toolkit.errors import Skipped
 from toolkit.ledger.database import in_chunks
-from toolkit.ledger.runs.items import Item, NewItem, SettledItem
-from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.result import ExitCode, Status
-from toolkit.runs.audit import AuditLine, AuditTrail, intended_lines, left_over_line, run_line, settled_lines
+from toolkit.runs.audit import AuditTrail
+from toolkit.runs.audit_lines import (
+    AuditLine,
+    batch_line,
+    intended_lines,
+    left_over_line,
+    run_line,
+    settled_lines,
+    taken_over_line,
+)
 from toolkit.runs.errors import AuditLost, Stopped
 from toolkit.runs.lease import Deadline, Heartbeat, MonotonicClock, RunCommands, machine_clock
 from toolkit.runs.recorder import RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
@@ -91,7 +99,7 @@ class ActiveRun:
         taken_over = self.recorded.taken_over
         for each in taken_over:
             _LOG.warning('event=run_taken_over run=%d by=%s why="%s"', each.run_id, self.recorded.run_id, each.reason)
-        lines = [_taken_over_line(each) for each in taken_over]
+        lines = [taken_over_line(each) for each in taken_over]
         self.audit.write([*lines, run_line(self.recorded, RunStatus.RUNNING.value)])
         self.heartbeat.add(self)
 
@@ -131,10 +139,8 @@ class ActiveRun:
         Raises:
             Stopped: something could not be written, so they must not begin.
         """
-        pairs = [(self._intended.pop(item.position), item) for item in step.settled]
-        done = settled_lines(self.recorded, (*pairs, *step.audit_only))
         try:
-            self.audit.write((*done, *intended_lines(self.recorded, step.intended)))
+            self.audit.write((*self._done_lines(step), *intended_lines(self.recorded, step.intended)))
         except AuditLost:
             self.recorder.record(self.recorded, step.without_next)
             raise
@@ -145,15 +151,27 @@ class ActiveRun:
             raise
         self._intended.update((item.position, item) for item in step.intended)
 
+    def tell(self, step: RecordBatch) -> None:
+        """Write down in the audit file alone what was done, because the run ends by an error; a failure is logged."""
+        try:
+            self.audit.write(self._done_lines(step))
+        except AuditLost as lost:
+            _LOG.warning('event=effects_not_recorded items=%d why="%s"', len(step.settled), lost.reason)
+
+    def _done_lines(self, step: RecordBatch) -> Iterator[AuditLine]:
+        pairs = [(self._intended.pop(item.position), item) for item in step.settled]
+        return settled_lines(self.recorded, (*pairs, *step.audit_only))
+
     def left_over(self) -> tuple[Item, ...]:
         """See `Recorder.left_over`."""
         return self.recorder.left_over(self.recorded)
 
     def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
-        """See `Recorder.settle_left_over`; the audit file is told as well."""
+        """See `Recorder.settle_left_over`; the audit file is told of what happened, and not of what did not."""
         is_settled = self.recorder.settle_left_over(items)
-        if is_settled:
-            self.audit.write([left_over_line(self.recorded, each.left, each.item) for each in items])
+        happened = [each for each in items if each.item.state is ItemState.DONE]
+        if is_settled and happened:
+            self.audit.write([left_over_line(self.recorded, each.left, each.item) for each in happened])
         return is_settled
 
     def finish(self, outcome: RunOutcome) -> None:
@@ -172,12 +190,8 @@ class ActiveRun:
                 _LOG.warning('event=outcome_not_recorded status=%s why="%s"', outcome.status, lost.reason)
 
     def _say_not_begun(self, step: RecordBatch, stopped: Stopped) -> None:
-        skipped = [
-            (item, SettledItem(position=item.position, state=ItemState.SKIPPED, code=stopped.code))
-            for item in step.intended
-        ]
-        if skipped:
-            self.audit.write(settled_lines(self.recorded, skipped))
+        if step.intended:
+            self.audit.write([batch_line(self.recorded, step.intended, ItemState.SKIPPED, stopped.code)])
 
     def _outcome_to_audit(self, outcome: RunOutcome) -> None:
         self.audit.write([run_line(self.recorded, outcome.status.value, outcome.reason)])
@@ -192,11 +206,6 @@ class ActiveRun:
     def _go_on(self, request: Request) -> None:
         self.recorder.go_on(self.recorded, request)
         self.audit.write([run_line(self.recorded, RunStatus.RUNNING.value, f"asked by {request.requested_by}")])
-
-
-def _taken_over_line(run: Run) -> AuditLine:
-    recorded = RecordedRun(key=run.key, run_id=run.run_id, attempt=run.attempt)
-    return run_line(recorded, run.status.value, run.reason)
 
 
 def outcome_of(error: BaseException) -> RunOutcome:

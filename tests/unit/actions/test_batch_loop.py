@@ -12,7 +12,7 @@ from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
 from toolkit.actions.action import RunContext
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.result import ExitCode, Status
-from toolkit.runs.audit import AuditLine
+from toolkit.runs.audit_lines import AuditLine
 from toolkit.runs.errors import LeaseExpired, Stopped
 from toolkit.runs.recorder import RecordBatch, RecordedRun
 from toolkit.runs.stop import ProcessStop
@@ -178,6 +178,27 @@ def test_after_an_error_in_a_batch_nothing_more_begins(error: type[BaseException
     assert scene.action.done == ["file:///marks/clicks-0", "file:///marks/clicks-1"]
     status = RunStatus.KILLED if error is KeyboardInterrupt else RunStatus.FAILED
     assert scene.recorder.outcomes[1].status is status
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_was_done_while_an_error_came_from_the_record_is_in_the_audit_file(error: type[BaseException]) -> None:
+    scene, is_done = _scene(9, size=3), threading.Event()
+
+    def fail(step: RecordBatch) -> None:
+        if step.intended and step.intended[0].position == 3:
+            assert is_done.wait(10)
+            raise error
+
+    def last(mark: Mark) -> None:
+        if mark.number == 2:
+            is_done.set()
+
+    scene.recorder.before_record, scene.action.before = fail, last
+    with pytest.raises(error):
+        scene.run()
+    told = [line["path"] for line in scene.audit.lines if line["state"] == "done" and line["what"] == "item"]
+    assert (told, len(told) >= 2) == (scene.action.done, True)
+    assert [len(step.settled) for step in scene.recorder.steps] == [0]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])

@@ -18,7 +18,7 @@ from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStat
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
 from toolkit.retention.batches import BATCH
-from toolkit.runs.audit import AuditLine
+from toolkit.runs.audit_lines import AuditLine
 from toolkit.runs.errors import LeaseExpired, Stopped
 from toolkit.runs.recorder import RecordBatch, RecordedRun
 from toolkit.runs.stop import ProcessStop

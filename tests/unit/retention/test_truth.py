@@ -17,6 +17,7 @@ from toolkit.el import CanonicalPath
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.result import Outcome
 from toolkit.retention.plan import PlanItem, Subtree
+from toolkit.runs.audit_lines import AuditLine
 from toolkit.runs.errors import Stopped
 from toolkit.runs.stop import ProcessStop
 from toolkit.storage import Capabilities, StorageFailure, Unreachable
@@ -143,6 +144,7 @@ def test_what_is_told_is_what_the_store_shows_and_nothing_else_goes(trouble: Tro
     acted = scene.act()
     _nothing_else_is_gone(scene)
     _each_item_has_one_outcome_and_it_is_true(scene, acted)
+    _the_audit_file_has_each_end_once(scene, acted)
     if trouble.lost_at is None:
         _the_ledger_agrees(scene, acted)
 
@@ -171,6 +173,29 @@ def _each_item_has_one_outcome_and_it_is_true(scene: Scene, acted: Acted) -> Non
             assert is_there or each.item.path.relative_to(BASE) in scene.trouble.removed, each
         else:
             assert each.code in {"permission_denied", "storage_failure", "unreachable", "interrupted"}, each
+
+
+def _the_audit_file_has_each_end_once(scene: Scene, acted: Acted) -> None:
+    """Also what was under way when the ledger was lost, and what is open; each directory that went has a line too."""
+    lines = acted.audit.lines
+    ends = [line for line in lines if line["what"] == "item" and line["kind"] == "instance:data"]
+    batches = {state: _positions(lines, state) for state in ("intended", "skipped")}
+    results = {at: each for at, each in enumerate(acted.result.items) if each.item in scene.items}
+    assert Counter(line["position"] for line in ends) == Counter(batches["intended"] - batches["skipped"])
+    for line in ends:
+        result = results[scene.items.index(next(each for each in scene.items if each.uri == line["path"]))]
+        assert (line["state"], line["code"] or "") == (_STATES[result.outcome], result.code)
+    told = {str(line["path"]) for line in lines if line["what"] == "item" and line["state"] != "skipped"}
+    planned = {each.uri for each in scene.items}
+    in_items = {path for path in scene.before for each in planned if f"file://{path}".startswith(each)}
+    roots = tuple(str(each) for each in (part.root for part in scene.subtrees) if str(each) in told)
+    for path in scene.before - set(scene.store.tree()) - in_items:
+        assert f"file://{path}" in told or f"file://{path}".startswith(roots), path
+
+
+def _positions(lines: Sequence[AuditLine], state: str) -> set[int]:
+    ranges = [(each["first"], each["last"]) for each in lines if each["what"] == "batch" and each["state"] == state]
+    return {at for first, last in ranges for at in range(int(str(first)), int(str(last)) + 1)}
 
 
 def _the_ledger_agrees(scene: Scene, acted: Acted) -> None:

@@ -14,7 +14,7 @@ from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RequestKind, RunStatus
-from toolkit.runs.audit import AuditLine
+from toolkit.runs.audit_lines import AuditLine
 from toolkit.runs.errors import AuditLost, LedgerLost
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.recorder import HeartbeatReply, RecordBatch, RecordedRun, RunOutcome, SettledLeftOver

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,16 +14,8 @@ import pytest
 
 from tests.unit.runs.fakes import done, item, left_item, start_request
 from toolkit.ledger.runs.rows import Origin
-from toolkit.runs.audit import (
-    AuditFile,
-    AuditPlace,
-    intended_lines,
-    left_over_line,
-    opened_audit,
-    process_line,
-    run_line,
-    settled_lines,
-)
+from toolkit.runs.audit import AuditFile, AuditPlace, opened_audit
+from toolkit.runs.audit_lines import intended_lines, left_over_line, process_line, run_line, settled_lines
 from toolkit.runs.errors import AuditLost, AuditUnusable
 from toolkit.runs.recorder import RecordedRun
 
@@ -93,9 +86,8 @@ def test_the_first_line_says_that_the_ledger_was_not_used_and_who_chose_that(tmp
 def test_a_line_about_an_item_says_who_did_what_to_which_path(tmp_path: Path) -> None:
     place = tmp_path / "audit.jsonl"
     with _opened(place) as audit:
-        audit.write(
-            [run_line(RUN, "running"), *intended_lines(RUN, [item(3)]), *settled_lines(RUN, [(item(3), done(3))])]
-        )
+        lines = [*intended_lines(replace(RUN, run_id=None), [item(3)]), *settled_lines(RUN, [(item(3), done(3))])]
+        audit.write([run_line(RUN, "running"), *lines])
     _, run, intended, settled = _lines(place)
     assert (run["what"], run["state"], run["instance_key"]) == ("run", "running", "2026-03-20T12:00Z")
     of_item = {
@@ -103,8 +95,22 @@ def test_a_line_about_an_item_says_who_did_what_to_which_path(tmp_path: Path) ->
         "entity": "clicks", "cluster": "primary", "position": 3, "kind": "instance:data",
         "instance_key": "2026-03-01T00:00Z", "path": "file:///data/1",
     }  # fmt: skip
-    assert of_item.items() <= intended.items()
+    assert of_item.items() <= settled.items()
+    assert {**settled, "state": "intended"} == {**intended, "run": 5}
     assert (intended["state"], settled["state"]) == ("intended", "done")
+
+
+def test_what_the_ledger_knows_item_by_item_is_one_line_before_it_begins(tmp_path: Path) -> None:
+    with _opened(tmp_path / "audit.jsonl") as audit:
+        audit.write(intended_lines(RUN, [item(3), item(4, "file:///data/2"), item(5, "file:///data/3")]))
+        audit.write(intended_lines(RUN, []))
+    _, line = _lines(tmp_path / "audit.jsonl")
+    expected = {
+        "what": "batch", "run": 5, "attempt": 2, "life_cycle": "eviction", "entity": "clicks", "cluster": "primary",
+        "items": 3, "first": 3, "last": 5, "first_path": "file:///data/1", "last_path": "file:///data/3",
+        "state": "intended",
+    }  # fmt: skip
+    assert {name: line[name] for name in line if name not in {"at", "who", "host", "pid"}} == expected
 
 
 def test_lines_are_appended_and_two_processes_may_share_a_file(tmp_path: Path) -> None:
@@ -119,7 +125,7 @@ def test_lines_are_appended_and_two_processes_may_share_a_file(tmp_path: Path) -
 def test_names_that_are_no_unicode_are_written_and_can_be_read_back(tmp_path: Path) -> None:
     path = os.fsdecode(b"file:///data/\xff\xe9")
     with _opened(tmp_path / "audit.jsonl") as audit:
-        audit.write(intended_lines(RUN, [item(path=path)]))
+        audit.write(settled_lines(RUN, [(item(path=path), done())]))
     line = _lines(tmp_path / "audit.jsonl")[1]
     assert os.fsencode(str(line["path"])) == b"file:///data/\xff\xe9"
 

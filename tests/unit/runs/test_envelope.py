@@ -10,12 +10,22 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.ledger.runs.samples import a_run
-from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, done, envelope_of, item, start_request
+from tests.unit.runs.fakes import (
+    AuditMemory,
+    HandClock,
+    MemoryRecorder,
+    done,
+    envelope_of,
+    item,
+    left_item,
+    start_request,
+)
 from toolkit.errors import Skipped
+from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.runs.errors import AuditLost, LeaseExpired, LedgerLost, RunKilled, Stopped
 from toolkit.runs.lease import Heartbeat
-from toolkit.runs.recorder import NullRecorder, RecordBatch, RunOutcome
+from toolkit.runs.recorder import NullRecorder, RecordBatch, RunOutcome, SettledLeftOver
 from toolkit.runs.run import Envelope, SkippedRun
 from toolkit.runs.stop import ProcessStop
 
@@ -113,13 +123,13 @@ def test_effects_are_in_the_audit_file_before_they_begin_and_after_they_are_done
     emptied = (item(0, "file:///data"), done(0))
     with envelope.start(start_request()) as run:
         run.record(RecordBatch(intended=[item(0), item(1, "file:///data/2")]))
-        assert audit.told()[1:] == [("file:///data/1", "intended"), ("file:///data/2", "intended")]
+        assert audit.told()[1:] == [("batch", "intended")]
         run.record(RecordBatch(settled=[done(0), done(1)], audit_only=[emptied], intended=[item(2, "file:///data/3")]))
-    assert audit.told()[3:] == [
+    assert audit.told()[2:] == [
         ("file:///data/1", "done"),
         ("file:///data/2", "done"),
         ("file:///data", "done"),
-        ("file:///data/3", "intended"),
+        ("batch", "intended"),
         ("run", "succeeded"),
     ]
     assert [len(step.intended) for step in recorder.steps] == [2, 1]
@@ -134,13 +144,14 @@ def test_what_cannot_be_intended_in_the_ledger_is_told_as_skipped_in_the_audit_f
     with pytest.raises(LedgerLost), run:
         run.record(RecordBatch(settled=[done(0)], intended=[item(1, "file:///data/2")]))
     assert audit.told()[1:] == [
-        ("file:///data/1", "intended"),
+        ("batch", "intended"),
         ("file:///data/1", "done"),
-        ("file:///data/2", "intended"),
-        ("file:///data/2", "skipped"),
+        ("batch", "intended"),
+        ("batch", "skipped"),
         ("run", "failed"),
     ]
-    assert audit.lines[-2]["code"] == "ledger_lost"
+    skipped = audit.lines[-2]
+    assert (skipped["first"], skipped["last"], skipped["items"], skipped["code"]) == (1, 1, 1, "ledger_lost")
 
 
 def test_without_the_audit_file_the_next_effects_do_not_begin_and_the_ledger_knows_the_last(
@@ -168,6 +179,21 @@ def test_an_outcome_that_cannot_be_written_is_said_and_hides_nothing(
     with caplog.at_level(logging.WARNING), envelope.start(start_request()):
         recorder.fails_at = 0
     assert "event=outcome_not_recorded status=succeeded" in caplog.text
+
+
+def test_what_an_earlier_run_left_is_told_when_it_happened_and_not_when_it_did_not(
+    envelope: Envelope, recorder: MemoryRecorder, audit: AuditMemory
+) -> None:
+    still_there = SettledItem(position=1, state=ItemState.FAILED, code="not_done")
+    found = [
+        SettledLeftOver(left=left_item(item(0)), item=done(0)),
+        SettledLeftOver(left=left_item(item(1, "file:///data/2")), item=still_there),
+    ]
+    with envelope.start(start_request()) as run:
+        assert run.settle_left_over(found)
+        assert run.settle_left_over(found[1:])
+    assert len(recorder.settled_left) == 3
+    assert audit.told() == [("run", "running"), ("file:///data/1", "done"), ("run", "succeeded")]
 
 
 def test_a_run_without_the_ledger_has_no_lease_and_no_number_and_is_audited(audit: AuditMemory) -> None:
