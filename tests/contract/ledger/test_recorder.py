@@ -125,6 +125,16 @@ def test_an_owner_of_whom_nobody_can_tell_is_waited_for_and_so_is_one_that_other
     assert _run(recorder, first).status is RunStatus.RUNNING
 
 
+def test_what_counts_is_what_is_known_of_an_owner_once_its_row_is_locked(ledger: Ledger) -> None:
+    answers = [True, False]  # between the two looks it has let others work for it
+    recorder = LedgerRecorder(ledger=ledger, is_gone=lambda _: answers.pop(0))
+    first = recorder.start(_marked("2026-03-20T12:00Z"))
+    with pytest.raises(LeaseHeld):
+        recorder.start(_marked("2026-03-20T13:00Z"))
+    assert (answers, _run(recorder, first).status) == ([], RunStatus.RUNNING)
+    assert ledger.read(lambda tx: leases.is_owned(tx, 1))
+
+
 def test_an_owner_that_is_gone_is_nobodys_rival_where_both_may_read(ledger: Ledger) -> None:
     recorder = LedgerRecorder(ledger=ledger, is_gone=lambda run: run.owner_mark is not None)
     readers = [replace(_marked(f"2026-03-20T1{hour}:00Z"), leases=beside("data/clicks")) for hour in (2, 3)]
