@@ -160,6 +160,27 @@ def test_a_hold_in_the_ledger_keeps_beside_those_of_the_file(
     assert (repo.data / "views/2026/03/01/00/01").is_dir()
 
 
+def test_a_hold_file_is_remembered_by_runs_until_one_misses_it(
+    repo: Repo, ledger: Ledger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = repo.data / "clicks" / ".feedctl-hold"
+    file.write_text("case 12")
+
+    def run(option: str) -> list[str]:
+        capsys.readouterr()
+        assert run_here(repo, "--feed", "clicks", option) == 0
+        assert "2 instances would go but are held by file hold" in capsys.readouterr().out
+        return [each.reason for each in ledger.read(holds.seen_files)]
+
+    assert run("--dry-run") == []
+    assert run("--allow-dirty") == ["case 12"]
+    file.unlink()
+    assert run_here(repo, "--feed", "clicks", "--dry-run") == 0
+    assert len(ledger.read(holds.seen_files)) == 1
+    assert run_here(repo, "--feed", "clicks", "--allow-dirty") == 0
+    assert ledger.read(holds.seen_files) == []
+
+
 def test_a_suspended_feed_is_skipped_by_name_and_the_others_go_on(
     repo: Repo, ledger: Ledger, capsys: pytest.CaptureFixture[str]
 ) -> None:

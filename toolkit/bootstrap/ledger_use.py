@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 
 from toolkit.bootstrap.ledgers import NoLedgerNamed, ledger_of
 from toolkit.errors import Skipped
-from toolkit.ledger.errors import LedgerUnavailable
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.state import holds, start_check
+from toolkit.runs.recorder import message_text, path_text
 
 if TYPE_CHECKING:
     from toolkit.config_source import Snapshot
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from toolkit.entities.repo import RepoSettings
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.state.holds import LedgerHold
+    from toolkit.retention.plan import HoldFile
+
+_LOG = logging.getLogger(__name__)
 
 _RESTART_SECONDS = 10.0
 """A database that is restarted is waited for so long, well below a lease; meanwhile nothing is deleted."""
@@ -35,11 +40,13 @@ class LedgerHolds:
     Attributes:
         ledger: None: the action does without.
         found: when they were read.
+        files: feeds, each with its cluster, of which an earlier run met a hold file.
         patience: seconds for which a ledger that cannot be read is asked again.
     """
 
     ledger: Ledger | None
     found: tuple[LedgerHold, ...]
+    files: frozenset[tuple[str, str]] = frozenset()
     patience: float = _RESTART_SECONDS
 
     @property
@@ -58,6 +65,25 @@ class LedgerHolds:
         known = {each.hold_id for each in self.found}
         added = [each for each in self._active(self.ledger) if each.hold_id not in known]
         return any(holds.as_entity_hold(each).concerns(*pair) for each in added for pair in pairs)
+
+    def note_file(self, feed: str, cluster: str, hold_file: HoldFile | None) -> None:
+        """Remember that a run met a hold file, or that there is none any more: for `feedctl status`, so no run fails.
+
+        Args:
+            feed: that it holds.
+            cluster: where.
+            hold_file: None: there is none.
+        """
+        if self.ledger is None or (hold_file is None and (feed, cluster) not in self.files):
+            return
+        try:
+            if hold_file is None:
+                self.ledger.write(lambda tx: holds.miss_file(tx, feed, cluster))
+            else:
+                path, reason = path_text(str(hold_file.path)), message_text(hold_file.text)
+                self.ledger.write(lambda tx: holds.see_file(tx, feed, cluster, path=path, reason=reason))
+        except (LedgerUnavailable, LedgerConflict) as error:
+            _LOG.warning('event=hold_file_not_recorded feed=%s cluster=%s why="%s"', feed, cluster, error)
 
     def _active(self, ledger: Ledger) -> Sequence[LedgerHold]:
         again = Retrying(
@@ -92,8 +118,11 @@ class LedgerUse:
         Raises:
             LedgerUnavailable: it cannot be read, so nobody knows what is on hold.
         """
-        found = () if self.ledger is None else tuple(self.ledger.read(holds.active))
-        return LedgerHolds(ledger=self.ledger, found=found)
+        if self.ledger is None:
+            return LedgerHolds(ledger=None, found=())
+        found, files = self.ledger.read(lambda tx: (holds.active(tx), holds.seen_files(tx)))
+        known = frozenset((each.feed, each.cluster) for each in files)
+        return LedgerHolds(ledger=self.ledger, found=tuple(found), files=known)
 
     def obstacle(self, entity: str, cluster: str) -> str | None:
         """What would keep a run of the entity from starting now; None: nothing of what can be known beforehand.

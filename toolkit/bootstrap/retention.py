@@ -48,6 +48,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         spec_of=context.choice.spec_of,
         new_holds=context.holds,
         place_of=partial(place_of, repository),
+        hold_seen=None if options.dry_run else context.holds.note_file,
         executors_above=repository.settings.executors_above,
     )
     return Wired(action=action, targets=targets)

@@ -72,7 +72,7 @@ def list_holds(
     env: Env = None,
     output: OutputAs = Output.TEXT,
 ) -> None:
-    """List the holds, those of holds.yaml too."""
+    """List the holds: of holds.yaml, of the ledger, and the hold files that the last runs of retention met."""
     from toolkit.cli.opened import opened
     from toolkit.management.holds import known_holds
     from toolkit.rendering.overview import HOLD_COLUMNS, hold_document, hold_rows

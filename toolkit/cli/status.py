@@ -10,13 +10,17 @@ import typer
 from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
 
 if TYPE_CHECKING:
+    from toolkit.el import Frequency
     from toolkit.management.overview import Overview
 
 
 def status(
     stale: Annotated[
         bool,
-        typer.Option("--stale", help="Only what has not succeeded within its cadence; exit code 1 when there is any."),
+        typer.Option(
+            "--stale",
+            help="Only what has not succeeded within its cadence, and old holds; exit code 1 when there is any.",
+        ),
     ] = False,
     time: Annotated[
         str | None, typer.Option("--time", metavar="INSTANT", help="What is due by then counts. Default: now.")
@@ -34,14 +38,14 @@ def status(
 
     at = None if time is None else parse_instant(time)
     with opened(config_repo, env, writing=False) as (ledger, repository):
-        found = overview(ledger, repository, at)
+        found, reminder = overview(ledger, repository, at), repository.settings.hold_reminder
     if output is Output.JSON:
         print_json(overview_document(found))
     elif stale:
-        _print_stale(found)
+        _print_stale(found, reminder)
     else:
         _print(found)
-    return ExitCode.FAILED if stale and found.stale else ExitCode.DONE
+    return ExitCode.FAILED if stale and (found.stale or found.old_holds) else ExitCode.DONE
 
 
 def _print(found: Overview) -> None:
@@ -53,12 +57,14 @@ def _print(found: Overview) -> None:
     write_table(OVERVIEW_COLUMNS, overview_rows(found), sys.stdout, STATE_STYLES)
 
 
-def _print_stale(found: Overview) -> None:
-    from toolkit.rendering.overview import safe_mode_line, stale_lines
+def _print_stale(found: Overview, reminder: Frequency) -> None:
+    from toolkit.rendering.overview import old_hold_lines, safe_mode_line, stale_lines
 
     if found.safe_mode.is_on:
         print(safe_mode_line(found.safe_mode))
     for line in stale_lines(found):
         print(line)
-    if not found.stale:
+    for line in old_hold_lines(found, reminder):
+        print(line)
+    if not found.stale and not found.old_holds:
         print(f"nothing is stale: {len(found.rows)} looked at")

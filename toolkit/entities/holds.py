@@ -15,6 +15,7 @@ class Hold:
         end: absent: for ever.
         reason: why; shown for every instance that it keeps.
         owner: whom to ask.
+        since: when it was set; only then it can be too old, see `RepoSettings.hold_reminder`.
     """
 
     feed: str
@@ -23,6 +24,7 @@ class Hold:
     end: datetime | None = None
     reason: str
     owner: str | None = None
+    since: datetime | None = None
 
     def concerns(self, feed: str, cluster: str) -> bool:
         """Whether the hold is about this feed on this cluster."""

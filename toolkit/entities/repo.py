@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolkit.el import Frequency
+from toolkit.el import Frequency, Unit
 from toolkit.entities.documents import Document
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import FirstRun
+
+_MONTH = Frequency(unit=Unit.DAYS, count=30)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +56,7 @@ class RepoSettings:
         keep_instances_beyond_validity: after a feed's validity has ended, its last instances stay (DESIGN section 7).
         first_run: whether the first retention run of a feed deletes.
         max_age: a snapshot older than this is refused by actions that change something.
+        hold_reminder: `feedctl status --stale` names a hold that is older than this.
         accept: identifiers of lint rules that this repo accepts.
         lint: settings of lint rules.
         admins: user names (of the operating system) of those who may switch safe mode on and off; empty: whoever may
@@ -75,6 +78,7 @@ class RepoSettings:
     keep_instances_beyond_validity: bool = True
     first_run: FirstRun = FirstRun.APPLY
     max_age: Frequency | None = None
+    hold_reminder: Frequency = _MONTH
     accept: tuple[str, ...] = ()
     lint: LintSettings = field(default_factory=LintSettings)
     admins: tuple[str, ...] = ()

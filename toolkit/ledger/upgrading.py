@@ -20,7 +20,12 @@ from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.opening import require_known
 from toolkit.ledger.schema_version import HEAD, REVISIONS, record, stored_revision, version_table
 
-_MODULES = {"0001": "0001_runs", "0002": "0002_run_metadata", "0003": "0003_owner_mark"}
+_MODULES = {
+    "0001": "0001_runs",
+    "0002": "0002_run_metadata",
+    "0003": "0003_owner_mark",
+    "0004": "0004_file_holds",
+}
 _LOCK = 0x6665656463746C  # "feedctl"; advisory locks are numbers
 _DUPLICATE_TABLE = "42P07"
 

@@ -11,7 +11,7 @@ from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
-from toolkit.ledger.state.holds import LedgerHold, NewHold, active, add, as_entity_hold, remove
+from toolkit.ledger.state.holds import FileHold, LedgerHold, NewHold, active, add, as_entity_hold, remove, seen_files
 from toolkit.management.errors import EmptyRange
 
 
@@ -21,11 +21,20 @@ class KnownHold:
 
     Attributes:
         hold: what it keeps, and why.
-        recorded: its row in the ledger; None: it stands in `holds.yaml`.
+        recorded: its row in the ledger; None: no command set it.
+        file: in the feed's base, as a run met it; None as well: it stands in `holds.yaml`.
     """
 
     hold: Hold
     recorded: LedgerHold | None = None
+    file: FileHold | None = None
+
+    @property
+    def since(self) -> datetime | None:
+        """When it was set, or first met; None: nobody says."""
+        if self.recorded is not None:
+            return self.recorded.added_at
+        return self.hold.since if self.file is None else self.file.first_seen_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +105,7 @@ def remove_hold(ledger: Ledger, hold_id: int, who: str) -> bool:
 
 
 def known_holds(ledger: Ledger, from_file: Iterable[Hold], feed: str | None = None) -> tuple[KnownHold, ...]:
-    """All holds that hold: those of `holds.yaml`, then those of the ledger.
+    """All holds that hold: those of `holds.yaml`, of the ledger, and the files that the last runs met.
 
     Args:
         ledger: has some.
@@ -106,9 +115,13 @@ def known_holds(ledger: Ledger, from_file: Iterable[Hold], feed: str | None = No
     Raises:
         LedgerUnavailable: the ledger cannot be read now.
     """
-    return ledger.read(lambda tx: tuple(_known(tx, from_file, feed)))
+    return ledger.read(lambda tx: tuple(holds_in(tx, from_file, feed)))
 
 
-def _known(tx: Transaction, from_file: Iterable[Hold], feed: str | None) -> Iterator[KnownHold]:
+def holds_in(tx: Transaction, from_file: Iterable[Hold], feed: str | None = None) -> Iterator[KnownHold]:
+    """See `known_holds`."""
     yield from (KnownHold(hold=each) for each in from_file if feed in {None, each.feed})
     yield from (KnownHold(hold=as_entity_hold(each), recorded=each) for each in active(tx, feed))
+    for file in seen_files(tx):
+        if feed in {None, file.feed}:
+            yield KnownHold(hold=Hold(feed=file.feed, cluster=file.cluster, reason=file.reason), file=file)

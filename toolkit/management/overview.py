@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.el import format_instant
-from toolkit.entities import Feed, Hold, Process, Validity
+from toolkit.entities import Feed, Process, Validity
 from toolkit.entities.not_implemented import not_evictable
 from toolkit.entities.repository import Repository
 from toolkit.ledger.batches.making import unread_batches
 from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.jobs.current import sites_on_queue
+from toolkit.ledger.jobs.rows import QUEUE_KEYS
 from toolkit.ledger.runs.finding import Span, Subject, active, failed, last_success, succeeded
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.state.holds import active as active_holds
-from toolkit.ledger.state.holds import as_entity_hold
 from toolkit.ledger.state.start_check import EVERYWHERE, SafeMode, Suspension, current_safe_mode, renewals, suspensions
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.entities import EntityStatus, entity_status
+from toolkit.management.holds import KnownHold, holds_in
 from toolkit.management.locations import chosen_clusters, key_after, locations_of, next_minute
 from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence
+from toolkit.planning.retention import horizon
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +55,7 @@ class OverviewRow:
         running: how many run now.
         failed: instances whose newest attempt failed, timed out or was killed; of evictions, only since the last
             success, which made up for those before it.
-        backlog: instances that are due and have not succeeded; None: evictions have none.
+        backlog: instances that are due and have not succeeded; None: evictions and jobs on the queue have none.
         unread: batches that a step of the process waits to read.
         holds: how many keep instances of the feed there.
         stale_since: when it should have succeeded at the latest; None: it is not stale.
@@ -80,11 +82,13 @@ class Overview:
 
     Attributes:
         at: the instant from which it is looked at.
+        old_holds: that are older than the repo's `hold_reminder`.
     """
 
     at: datetime
     safe_mode: SafeMode
     rows: tuple[OverviewRow, ...]
+    old_holds: tuple[KnownHold, ...] = ()
 
     @property
     def stale(self) -> tuple[OverviewRow, ...]:
@@ -104,7 +108,7 @@ def overview(ledger: Ledger, repository: Repository, at: datetime | None = None)
         LedgerUnavailable: the ledger cannot be read now.
     """
     watched = tuple(watched_actions(repository))
-    return ledger.read(lambda tx: _overview(tx, watched, repository.holds, at))
+    return ledger.read(lambda tx: _overview(tx, watched, repository, at))
 
 
 def watched_actions(repository: Repository) -> Iterator[Watched]:
@@ -124,9 +128,23 @@ def _watched(entity: Feed | Process, life_cycle: LifeCycle, cluster: str, cadenc
     return Watched(subject=subject, entity=entity, cadence=cadence)
 
 
-def _overview(tx: Transaction, watched: Sequence[Watched], holds: Sequence[Hold], at: datetime | None) -> Overview:
+def _overview(tx: Transaction, watched: Sequence[Watched], repository: Repository, at: datetime | None) -> Overview:
+    holds = tuple(holds_in(tx, repository.holds))
     known = _Known.of(tx, watched, holds, at or tx.now())
-    return Overview(at=known.at, safe_mode=current_safe_mode(tx), rows=tuple(known.row(each) for each in watched))
+    looked_at = {(each.subject.entity, each.subject.cluster) for each in watched}
+    set_before = horizon(known.at, repository.settings.hold_reminder, "UTC")
+    return Overview(
+        at=known.at,
+        safe_mode=current_safe_mode(tx),
+        rows=tuple(known.row(each) for each in watched),
+        old_holds=tuple(each for each in holds if _is_old(each, set_before, looked_at)),
+    )
+
+
+def _is_old(known: KnownHold, set_before: datetime, looked_at: Collection[tuple[str, str]]) -> bool:
+    """Whether somebody should look at a hold; no run would ever miss the file of a feed that is gone."""
+    is_known = known.file is None or (known.file.feed, known.file.cluster) in looked_at
+    return is_known and known.since is not None and known.since < set_before
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,12 +159,14 @@ class _Known:
     unread: Mapping[tuple[str, str], int]
     suspensions: Mapping[tuple[str, str], Suspension]
     renewals: Mapping[tuple[str, str], datetime]
-    holds: Sequence[Hold]
+    holds: Sequence[KnownHold]
+    on_queue: Collection[tuple[str, str]]
 
     @classmethod
-    def of(cls, tx: Transaction, watched: Sequence[Watched], holds: Sequence[Hold], at: datetime) -> _Known:
+    def of(cls, tx: Transaction, watched: Sequence[Watched], holds: Sequence[KnownHold], at: datetime) -> _Known:
         last = last_success(tx, [each.subject for each in watched])
-        spans = [_span(each, last.get(each.subject), at) for each in watched]
+        on_queue = sites_on_queue(tx)
+        spans = [_span(each, last.get(each.subject), at, on_queue) for each in watched]
         return cls(
             at=at,
             last=last,
@@ -156,7 +176,8 @@ class _Known:
             unread=unread_batches(tx),
             suspensions={(each.entity, each.cluster): each for each in suspensions(tx)},
             renewals=renewals(tx),
-            holds=(*holds, *map(as_entity_hold, active_holds(tx))),
+            holds=holds,
+            on_queue=on_queue,
         )
 
     def row(self, watched: Watched) -> OverviewRow:
@@ -175,7 +196,7 @@ class _Known:
             backlog=self._backlog(watched),
             unread=self.unread.get((subject.entity, subject.cluster), 0),
             suspension=suspension,
-            holds=sum(each.concerns(subject.entity, subject.cluster) for each in self.holds),
+            holds=sum(each.hold.concerns(subject.entity, subject.cluster) for each in self.holds),
             stale_since=None if suspension else self._stale_since(watched),
         )
 
@@ -184,7 +205,8 @@ class _Known:
         return everywhere or self.suspensions.get((subject.entity, subject.cluster))
 
     def _backlog(self, watched: Watched) -> int | None:
-        if watched.subject.life_cycle is LifeCycle.EVICTION:
+        subject = watched.subject
+        if subject.life_cycle is LifeCycle.EVICTION or (subject.entity, subject.cluster) in self.on_queue:
             return None
         (location,) = locations_of(watched.entity, watched.subject.life_cycle, (watched.subject.cluster,))
         due = location.count(watched.validity.start, _due_end(self.at))
@@ -216,8 +238,11 @@ def _began(run: Run) -> datetime:
     return run.started_at or run.created_at
 
 
-def _span(watched: Watched, last: Run | None, at: datetime) -> Span:
+def _span(watched: Watched, last: Run | None, at: datetime, on_queue: Collection[tuple[str, str]]) -> Span:
     """The instances that count: of a process those that are due, of evictions those since the last success."""
+    subject = watched.subject
+    if subject.life_cycle is LifeCycle.EXECUTION and (subject.entity, subject.cluster) in on_queue:
+        return Span(subject=subject, start_key=QUEUE_KEYS[0], end_key=QUEUE_KEYS[1])
     start = format_instant(watched.validity.start)
     if watched.subject.life_cycle is LifeCycle.EVICTION:
         start = key_after(last.instance_key) if last is not None else ""

@@ -30,7 +30,14 @@ OVERVIEW_COLUMNS = (
     "unread",
     "holds",
 )
-STATE_STYLES = {"stale": "bold red", "suspended": "yellow", "running": "green", "submitted": "dim", "completed": "dim"}
+STATE_STYLES = {
+    "stale": "bold red",
+    "suspended": "yellow",
+    "running": "cyan",
+    "ok": "green",
+    "submitted": "dim",
+    "completed": "dim",
+}
 """Styles of the column `state`, on a terminal."""
 
 
@@ -56,7 +63,10 @@ def _cells(row: OverviewRow) -> Sequence[str]:
 
 
 def _state(row: OverviewRow) -> str:
-    return "stale" if row.stale_since is not None else str(row.status)
+    """Within its validity it is `running` only while something runs."""
+    if row.stale_since is not None:
+        return "stale"
+    return "ok" if row.status == "running" and not row.running else str(row.status)
 
 
 def stale_lines(found: Overview) -> Iterator[str]:
@@ -64,6 +74,27 @@ def stale_lines(found: Overview) -> Iterator[str]:
     for row in found.stale:
         what = f"{row.life_cycle} of {row.entity} on {row.cluster} is stale since {moment(row.stale_since)}"
         yield f"{what}: {_last_words(row.last_success)}"
+
+
+def old_hold_lines(found: Overview, reminder: object) -> Iterator[str]:
+    """Holds that somebody may have forgotten.
+
+    Args:
+        found: the overview.
+        reminder: `hold_reminder` of the repo.
+    """
+    for known in found.old_holds:
+        where = f" on {known.hold.cluster}" if known.hold.cluster else ""
+        since = f"since {moment(known.since)}, longer than hold_reminder ({reminder})"
+        yield cell(
+            f"{_named_hold(known)} keeps {known.hold.feed}{where} {since}: {known.hold.reason or 'no reason given'}"
+        )
+
+
+def _named_hold(known: KnownHold) -> str:
+    if known.file is not None:
+        return f"file hold {known.file.path}"
+    return "a hold of holds.yaml" if known.recorded is None else f"hold {known.recorded.hold_id}"
 
 
 def _last_words(run: Run | None) -> str:
@@ -78,6 +109,7 @@ def overview_document(found: Overview) -> dict[str, object]:
         "time": format_instant(found.at.replace(second=0, microsecond=0)),
         "safe_mode": safe_mode_document(found.safe_mode),
         "stale": len(found.stale),
+        "old_holds": [hold_document(each) for each in found.old_holds],
         "entities": [_document(row) for row in found.rows],
     }
 
@@ -156,14 +188,18 @@ def _state_document(state: EntityState) -> dict[str, object]:
 
 
 def hold_rows(holds: Sequence[KnownHold]) -> Iterator[Sequence[str]]:
-    """A row for each hold; those of the file have no number."""
+    """A row for each hold; only those of the ledger have a number."""
     for known in holds:
         each, row = known.hold, known.recorded
         start = None if each.start is None else format_instant(each.start)
         end = None if each.end is None else format_instant(each.end)
-        added = ("holds.yaml", None) if row is None else (row.added_by, moment(row.added_at))
         number = None if row is None else row.hold_id
-        yield tuple(map(cell, (number, each.feed, each.cluster, start, end, each.owner, *added, each.reason)))
+        by, reason = "holds.yaml" if row is None else row.added_by, each.reason
+        if known.file is not None:
+            by, seen = "a file", f"{known.file.path}, last seen {moment(known.file.last_seen_at)}"
+            reason = f"{reason} ({seen})" if reason else seen
+        since = None if known.since is None else moment(known.since)
+        yield tuple(map(cell, (number, each.feed, each.cluster, start, end, each.owner, by, since, reason)))
 
 
 def hold_document(known: KnownHold) -> dict[str, object]:
@@ -178,7 +214,9 @@ def hold_document(known: KnownHold) -> dict[str, object]:
         "reason": each.reason,
         "owner": each.owner,
         "added_by": None if row is None else row.added_by,
-        "added_at": None if row is None else moment_value(row.added_at),
+        "added_at": moment_value(known.since),
+        "path": None if known.file is None else known.file.path,
+        "seen_at": None if known.file is None else moment_value(known.file.last_seen_at),
     }
 
 

@@ -100,7 +100,9 @@ def _rule_text(result: FeedResult) -> str:
 def _lines(result: FeedResult) -> Iterator[str]:
     plan, detail = result.plan, result.plan.detail
     yield from _whole_directories(result)
-    for (reason, why), number in Counter((kept.reason, kept.detail) for kept in detail.kept).items():
+    noted = None if detail.hold_file is None else detail.hold_file.as_reason
+    kept_otherwise = ((kept.reason, kept.detail) for kept in detail.kept if kept.detail != noted)
+    for (reason, why), number in Counter(kept_otherwise).items():
         yield f"{number} old instances stay: {reason}{f' ({why})' if why else ''}"
     for note in plan.notes:
         yield f"note: {note}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.events import NewEvent
     from toolkit.ledger.runs.items import Item
     from toolkit.planning.delete_limits import DeleteLimits, Excess
-    from toolkit.retention.plan import FeedPlan, PlanItem
+    from toolkit.retention.plan import FeedPlan, HoldFile, PlanItem
     from toolkit.retention.targets import FeedTarget
     from toolkit.storage import StorageSpec
     from toolkit.threads import WorkerPool
@@ -61,6 +61,7 @@ class RetentionAction:
     Attributes:
         limits: of a run over all its feeds.
         new_holds: that were added since the run read the holds.
+        hold_seen: told of each feed and cluster that was looked at, with the hold file that is there; None: nobody is.
         spec_of: how the store that a path is on is opened anywhere.
         place_of: where a key of a feed's retention on a cluster is written, as ``file:line``.
         executors_above: evictions of more instances than this, on a store without directories, go to executors.
@@ -70,6 +71,7 @@ class RetentionAction:
     spec_of: Callable[[CanonicalPath], StorageSpec]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     place_of: Callable[[FeedTarget, str], str] = lambda target, _: target.feed
+    hold_seen: Callable[[str, str, HoldFile | None], None] | None = None
     executors_above: int = 0
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.EVICTION
@@ -89,7 +91,10 @@ class RetentionAction:
 
     def plan(self, target: FeedTarget, work: RunContext) -> FeedPlan:
         """See `Action.plan`."""
-        return Planner(storage=work.stores, check=work.guard.run.check).plan(target)
+        plan = Planner(storage=work.stores, check=work.guard.run.check).plan(target)
+        if self.hold_seen is not None and plan.failed is None:
+            self.hold_seen(target.feed, target.cluster, plan.detail.hold_file)
+        return plan
 
     def limit(
         self, plans: Sequence[FeedPlan], work: RunContext

@@ -12,7 +12,16 @@ from toolkit.actions.model import ItemResult, TargetPlan
 from toolkit.el import format_instant
 from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.planning.retention import Candidate, KeepReason, Kept, holding, keep_last_from, kept_by
-from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, RetentionDetail, Unrecognized, WholeRange, subtrees
+from toolkit.retention.plan import (
+    FeedPlan,
+    HoldFile,
+    ItemKind,
+    PlanItem,
+    RetentionDetail,
+    Unrecognized,
+    WholeRange,
+    subtrees,
+)
 from toolkit.retention.walk import EmptyDirectory, Finding, PendingDelete, Unreadable, UnrecognizedName, WholeDirectory
 
 if TYPE_CHECKING:
@@ -32,16 +41,24 @@ class Decisions:
         kept: what stays.
         stays: positions of what stays among all that was found.
         is_shared: whether locations of the feed can be inside one another.
+        hold_file: keeps what would go, too.
     """
 
     items: list[PlanItem] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
     stays: list[int] = field(default_factory=list)
     is_shared: bool = False
+    hold_file: HoldFile | None = None
 
     @classmethod
     def of(
-        cls, target: FeedTarget, found: list[Candidate | PlanItem], newest: Iterable[Candidate], *, is_shared: bool
+        cls,
+        target: FeedTarget,
+        found: list[Candidate | PlanItem],
+        newest: Iterable[Candidate],
+        *,
+        is_shared: bool,
+        hold_file: HoldFile | None = None,
     ) -> Decisions:
         """Decide about everything.
 
@@ -50,9 +67,10 @@ class Decisions:
             found: old instances, and items that nothing is to be decided about; emptied on the way.
             newest: young instances that count for `keep_last`; an instance can be among both.
             is_shared: an instance can have been found in several locations.
+            hold_file: keeps everything.
         """
         kept_from = keep_last_from(chain(_candidates(found), newest), target.policy)
-        decided = cls(is_shared=is_shared)
+        decided = cls(is_shared=is_shared, hold_file=hold_file)
         decided._decide(target, found, kept_from)
         horizon_ones = {each.candidate.path for each in decided.kept}
         young = (each for each in newest if each.path not in horizon_ones)
@@ -72,6 +90,8 @@ class Decisions:
                     continue
                 seen.add(each.path)
             kept = kept_by(target.policy, each, kept_from)
+            if kept is None and self.hold_file is not None:
+                kept = Kept(candidate=each, reason=KeepReason.HOLD, detail=self.hold_file.as_reason)
             if kept is None:
                 self.items.append(PlanItem.of_instance(each, target.feed, target.cluster))
             else:
@@ -95,9 +115,10 @@ _SAMPLE = 10
 
 @dataclass(kw_only=True)
 class ScanResult:
-    """What was found of one feed; grows during the walk."""
+    """What was found of one feed; grows during the walk, which comes upon a hold file perhaps."""
 
     target: FeedTarget
+    hold_file: HoldFile | None = None
     found: list[Candidate | PlanItem] = field(default_factory=list)
     wholes: list[WholeRange] = field(default_factory=list)
     newest: list[Candidate] = field(default_factory=list)
@@ -105,7 +126,6 @@ class ScanResult:
     unrecognized: int = 0
     sample: list[tuple[str, str]] = field(default_factory=list)
     held_pending_deletes: int = 0
-    misplaced_hold: str | None = None
 
     def add(self, finding: Finding, location: Location) -> None:
         """Take in one finding."""
@@ -127,17 +147,28 @@ class ScanResult:
 
     def as_plan(self) -> FeedPlan:
         """The decisions about all that was found, which is forgotten here to make room for them."""
-        if self.misplaced_hold is not None:
-            return TargetPlan(target=self.target, detail=RetentionDetail(is_held=True), notes=(self.misplaced_hold,))
-        decided = Decisions.of(self.target, self.found, self.newest, is_shared=_share_places(self.target.locations))
+        is_shared = _share_places(self.target.locations)
+        decided = Decisions.of(self.target, self.found, self.newest, is_shared=is_shared, hold_file=self.hold_file)
+        if self.hold_file is not None:
+            return self._held_plan(decided, self.hold_file)
         items = in_order(self._bounded(decided.items) if decided.is_shared else decided.items)
         detail = RetentionDetail(
             subtrees=() if decided.is_shared else subtrees(self.wholes, decided.stays, items),
-            kept=tuple(kept for kept in decided.kept if kept.reason is not KeepReason.TOO_YOUNG),
+            kept=_told(decided.kept),
             unrecognized=Unrecognized(count=self.unrecognized, sample=tuple(self.sample)),
         )
         unreadable = tuple(ItemResult.failed(item, error.code, str(error)) for item, error in self.unreadable)
         return TargetPlan(target=self.target, detail=detail, items=items, unreadable=unreadable, notes=self._notes())
+
+    def _held_plan(self, decided: Decisions, hold_file: HoldFile) -> FeedPlan:
+        """Nothing goes, and how much that is stays in sight: a hold file that somebody forgot fills the disk."""
+        kept = _told(decided.kept)
+        number = sum(each.detail == hold_file.as_reason for each in kept)
+        return TargetPlan(
+            target=self.target,
+            detail=RetentionDetail(kept=kept, hold_file=hold_file),
+            notes=(hold_file.note(number, is_complete=not self.unreadable),),
+        )
 
     def _bounded(self, items: Sequence[PlanItem]) -> list[PlanItem]:
         """Items with the nearest base around them: that of a location inside another one stays as well."""
@@ -150,12 +181,10 @@ class ScanResult:
         return (f"{self.held_pending_deletes} half-removed instances are on hold; end the hold to have them finished",)
 
     def _add_unrecognized(self, unrecognized_name: UnrecognizedName, location: Location) -> None:
-        if unrecognized_name.path.name == HOLD_FILE and self.misplaced_hold is None:
+        if unrecognized_name.path.name == HOLD_FILE and self.hold_file is None:
             # Nobody knows how much it was meant to hold; and deleting that cannot be undone.
-            self.misplaced_hold = (
-                f"on hold by {unrecognized_name.path}: a hold file below the base holds the whole feed, too; but only "
-                f"one in {location.base} also stops a run that is already deleting"
-            )
+            about = f"a hold file below the base holds the whole feed, too; but only one in {location.base} also stops "
+            self.hold_file = HoldFile(unrecognized_name.path, f"{about}a run that is already deleting")
         self.unrecognized += 1
         if len(self.sample) < _SAMPLE:
             self.sample.append((str(unrecognized_name.path), _why_unrecognized(location, unrecognized_name)))
@@ -170,6 +199,11 @@ class ScanResult:
         key = "" if period is None else format_instant(period.first)
         item = PlanItem.of_directory(ItemKind.PENDING_DELETE, pending_delete.path, self.target, location)
         self.found.append(replace(item, instance_key=key))
+
+
+def _told(kept: Iterable[Kept]) -> tuple[Kept, ...]:
+    """What is old enough to go and stays all the same."""
+    return tuple(each for each in kept if each.reason is not KeepReason.TOO_YOUNG)
 
 
 def _share_places(locations: Sequence[Location]) -> bool:

@@ -124,8 +124,9 @@ class Explainer:
         plan = self.plan
         if plan.failed is not None:
             return self._answer(Verdict.UNKNOWN, plan.failed.code, plan.failed.message)
-        if plan.detail.is_held:
-            return replace(self._stays("hold_file", plan.notes[-1]), notes=plan.notes[:-1])
+        hold_file = plan.detail.hold_file
+        if hold_file is not None:
+            return self._stays("hold_file", f"on hold by {hold_file}")
         return None
 
     def _location_of(self, path: CanonicalPath) -> Location | None:

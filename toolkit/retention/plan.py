@@ -135,6 +135,39 @@ class Unrecognized:
     sample: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class HoldFile:
+    """A file that keeps everything of a feed.
+
+    Attributes:
+        path: of the file.
+        text: what it says, or what has to be said of it; may be empty.
+    """
+
+    path: CanonicalPath
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}" if self.text else str(self.path)
+
+    @property
+    def as_reason(self) -> str:
+        """Why an instance stays."""
+        return f"file hold {self}"
+
+    def note(self, number: int, *, is_complete: bool = True) -> str:
+        """What it keeps back, in words.
+
+        Args:
+            number: so many instances would go without it.
+            is_complete: all that would go was seen.
+        """
+        if not number:
+            return f"on hold by {self}"
+        would = "1 instance would go but is" if number == 1 else f"{number:,} instances would go but are"
+        return f"{'' if is_complete else 'at least '}{would} held by {self.as_reason}"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RetentionDetail:
     """What a plan says of a feed besides its items.
@@ -143,13 +176,13 @@ class RetentionDetail:
         subtrees: in the order of the items, none inside another.
         kept: instances that are old enough and stay all the same.
         unrecognized: names that do not conform.
-        is_held: a hold file keeps everything of the feed; then nothing was looked at.
+        hold_file: keeps everything of the feed; what would go without it is among those that are kept.
     """
 
     subtrees: tuple[Subtree, ...] = ()
     kept: tuple[Kept, ...] = ()
     unrecognized: Unrecognized = Unrecognized()
-    is_held: bool = False
+    hold_file: HoldFile | None = None
 
 
 FeedPlan: TypeAlias = "TargetPlan[FeedTarget, PlanItem, RetentionDetail]"

@@ -17,7 +17,7 @@ from toolkit.planning.delete_limits import excess, excess_weight, kept_needed
 from toolkit.planning.retention import Candidate
 from toolkit.retention.decide import ScanResult
 from toolkit.retention.expired_scan import ExpiredScan
-from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, RetentionDetail, evicted
+from toolkit.retention.plan import FeedPlan, HoldFile, ItemKind, PlanItem, RetentionDetail, evicted
 from toolkit.retention.recent_scan import RecentScan
 from toolkit.storage import FileKind, NotFound, StorageError
 from toolkit.threads import WorkerPool, worker_pool
@@ -105,10 +105,8 @@ class Planner:
         try:
             present, absent = self._by_presence(target)
             notes = (*target.notes, *(f"{each.type}: {each.base} does not exist" for each in absent))
-            held_by = self._held_by((*(each.base for each in present), *target.neighbour_bases))
-            if held_by is not None:
-                return replace(empty, notes=(*notes, held_by), detail=RetentionDetail(is_held=True))
-            looked = self._look(target, present)
+            hold_file = self._hold_file((*(each.base for each in present), *target.neighbour_bases))
+            looked = self._look(target, present) if hold_file is None else self._kept_back(target, present, hold_file)
             return replace(looked, notes=(*notes, *looked.notes))
         except StorageError as error:
             _LOG.warning("event=feed_failed feed=%s cluster=%s code=%s", target.feed, target.cluster, error.code)
@@ -132,8 +130,8 @@ class Planner:
             return False
         return True
 
-    def _held_by(self, bases: Iterable[CanonicalPath]) -> str | None:
-        """What a hold file says; one that cannot be read stops the feed, since nobody knows what it holds."""
+    def _hold_file(self, bases: Iterable[CanonicalPath]) -> HoldFile | None:
+        """The first hold file; one that cannot be read stops the feed, since nobody knows what it holds."""
         for base in dict.fromkeys(bases):
             system, path = self.storage(base), base.child(HOLD_FILE)
             try:
@@ -141,12 +139,19 @@ class Planner:
             except NotFound:
                 continue
             # Reading anything but a file may never end; its name is enough of a hold.
-            text = _hold_text(system, path) if kind is FileKind.FILE else f"it is a {kind}"
-            return f"on hold by {path}" + (f": {text}" if text else "")
+            return HoldFile(path, _hold_text(system, path) if kind is FileKind.FILE else f"it is a {kind}")
         return None
 
-    def _look(self, target: FeedTarget, locations: Iterable[Location]) -> FeedPlan:
-        seen = ScanResult(target=target)
+    def _kept_back(self, target: FeedTarget, locations: Iterable[Location], hold_file: HoldFile) -> FeedPlan:
+        """Nothing goes; a feed that is on hold does not fail for what cannot be counted."""
+        try:
+            return self._look(target, locations, hold_file)
+        except StorageError as error:
+            note = f"{hold_file.note(0)}; what it keeps cannot be counted ({error})"
+            return replace(blank_plan(target), notes=(note,), detail=RetentionDetail(hold_file=hold_file))
+
+    def _look(self, target: FeedTarget, locations: Iterable[Location], hold_file: HoldFile | None = None) -> FeedPlan:
+        seen = ScanResult(target=target, hold_file=hold_file)
         for location in locations:
             walk = ExpiredScan(target=target, location=location, system=self.storage(location.base), check=self.check)
             for finding in walk.findings():
@@ -172,7 +177,8 @@ class Planner:
             return 0
         counted: set[CanonicalPath] = set()
         for plan in plans:
-            counted.update(kept.candidate.path for kept in plan.detail.kept)
+            if plan.detail.hold_file is None:
+                counted.update(kept.candidate.path for kept in plan.detail.kept)
         young = chain.from_iterable(map(self._young_paths, plans))
         while len(counted) < needed and (path := next(young, None)) is not None:
             counted.add(path)
@@ -180,7 +186,7 @@ class Planner:
 
     def _young_paths(self, plan: FeedPlan) -> Iterator[CanonicalPath]:
         """Only of feeds that were looked at; one on hold or unreadable takes no part in the run."""
-        if plan.detail.is_held or plan.failed is not None:
+        if plan.detail.hold_file is not None or plan.failed is not None:
             return
         for location in plan.target.locations:
             try:

@@ -75,7 +75,7 @@ def recovered(plan: FeedPlan, left: Sequence[Item], storage: Callable[[Canonical
         left: the items.
         storage: the store that a path is on.
     """
-    if plan.detail.is_held:
+    if plan.detail.hold_file is not None:
         return Recovery()
     found = list(_looked_at(left, plan, storage))
     quiet = _keys_of(plan) | {item.instance_key for item, is_gone in found if is_gone is None}

@@ -15,6 +15,10 @@ from tests.unit.management.runs import eviction, execution
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs.ending import term_job
+from toolkit.ledger.jobs.rows import JobRef
+from toolkit.ledger.jobs.starting import init_job
+from toolkit.ledger.runs.rows import Origin
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.entities import EntityCommand, EntityStatus, resume_entity, suspend_entity, touch_entity
 from toolkit.management.holds import add_hold
@@ -111,6 +115,22 @@ def test_unread_batches_are_counted_once_however_many_steps_read_them(ledger: Le
     enqueue(ledger, process="count_job", steps=("load", "sum"), batches=3)
     assert row(ledger, "count_job").unread == 3
     assert row(ledger, "daily_job").unread == 0
+
+
+def test_a_process_is_on_the_queue_as_long_as_its_newest_job_is(ledger: Ledger) -> None:
+    enqueue(ledger, process="count_job", steps=("load",), batches=0)
+
+    def job(instance: str | None) -> int | None:
+        ref = JobRef(process="count_job", cluster="primary", instance_key=instance)
+        ledger.write(lambda tx: init_job(tx, ref, Origin(who="ada")))
+        ledger.write(lambda tx: term_job(tx, ref))
+        found = row(ledger, "count_job")
+        assert found.failed == 1
+        return found.backlog
+
+    assert job(None) is None
+    assert job("2026-03-05T02:00Z") == 4 * 24 + 12
+    assert job(None) is None
 
 
 def test_holds_are_counted_where_they_hold(ledger: Ledger) -> None:

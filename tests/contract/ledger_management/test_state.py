@@ -8,7 +8,7 @@ from tests.contract.ledger_management.commands import last_commands
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.state.holds import UnknownHold
+from toolkit.ledger.state.holds import UnknownHold, miss_file, see_file
 from toolkit.ledger.state.start_check import SafeModeIsOn
 from toolkit.management.entities import safe_mode_state, switch_safe_mode
 from toolkit.management.errors import AdminsOnly, EmptyRange
@@ -84,3 +84,17 @@ def test_only_admins_switch_safe_mode_when_there_are_some(ledger: Ledger) -> Non
         switch_safe_mode(ledger, on=True, who="ada", reason="fun", admins=("ops", "etl"))
     assert not safe_mode_state(ledger).is_on
     assert last_commands(ledger) == [("admin safe-mode on", "safe mode", "ada", False, "refused: not an admin")]
+
+
+def test_a_hold_file_counts_as_the_last_run_met_it(ledger: Ledger) -> None:
+    ledger.write(lambda tx: see_file(tx, "clicks", "primary", path="/data/.feedctl-hold", reason="case 12"))
+    ledger.write(lambda tx: see_file(tx, "clicks", "primary", path="/data/2026/.feedctl-hold", reason="case 13"))
+    (found,) = known_holds(ledger, (), "clicks")
+    assert found.hold == Hold(feed="clicks", cluster="primary", reason="case 13")
+    assert found.file is not None
+    assert (found.file.path, found.since) == ("/data/2026/.feedctl-hold", found.file.first_seen_at)
+    assert known_holds(ledger, (), "counts") == ()
+    ledger.write(lambda tx: miss_file(tx, "clicks", "backup"))
+    assert len(known_holds(ledger, ())) == 1
+    ledger.write(lambda tx: miss_file(tx, "clicks", "primary"))
+    assert known_holds(ledger, ()) == ()

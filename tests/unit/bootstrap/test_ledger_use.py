@@ -9,10 +9,12 @@ from typing import TypeVar
 import pytest
 
 from toolkit.bootstrap.ledger_use import LedgerUse
+from toolkit.el import CanonicalPath
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.state import holds
 from toolkit.ledger.state.holds import NewHold
+from toolkit.retention.plan import HoldFile
 
 T = TypeVar("T")
 _PAIRS = (("clicks", "primary"),)
@@ -65,3 +67,48 @@ def test_a_hold_that_was_read_already_is_not_new(sqlite_ledger: Ledger) -> None:
     read = LedgerUse(ledger=sqlite_ledger).holds()
     assert not read.are_on(_PAIRS)
     assert [each.feed for each in read.as_entities] == ["clicks"]
+
+
+_FILE = HoldFile(CanonicalPath.parse("file:///data/clicks/.feedctl-hold"), "case 12")
+
+
+def _seen(ledger: Ledger) -> list[tuple[str, str, str]]:
+    return [(each.feed, each.path, each.reason) for each in ledger.read(holds.seen_files)]
+
+
+def test_a_hold_file_is_remembered_until_a_run_misses_it(sqlite_ledger: Ledger) -> None:
+    LedgerUse(ledger=sqlite_ledger).holds().note_file("clicks", "primary", _FILE)
+    (first,) = sqlite_ledger.read(holds.seen_files)
+    later = LedgerUse(ledger=sqlite_ledger).holds()
+    later.note_file("clicks", "primary", _FILE)
+    (again,) = sqlite_ledger.read(holds.seen_files)
+    assert _seen(sqlite_ledger) == [("clicks", str(_FILE.path), "case 12")]
+    assert (again.first_seen_at, again.last_seen_at > first.last_seen_at) == (first.first_seen_at, True)
+    later.note_file("clicks", "backup", None)
+    assert len(_seen(sqlite_ledger)) == 1
+    LedgerUse(ledger=sqlite_ledger).holds().note_file("clicks", "primary", None)
+    assert _seen(sqlite_ledger) == []
+
+
+class _Away(Ledger):
+    """Can be read and not be written, as when it is asked at a bad moment."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__(engine=ledger.engine, place=ledger.place)
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        del work
+        raise LedgerUnavailable(place=self.place, why="it is being restarted")
+
+
+def test_no_run_fails_since_a_hold_file_cannot_be_remembered(
+    sqlite_ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    LedgerUse(ledger=_Away(sqlite_ledger)).holds().note_file("clicks", "primary", _FILE)
+    assert "event=hold_file_not_recorded feed=clicks cluster=primary" in caplog.text
+    assert _seen(sqlite_ledger) == []
+
+
+def test_a_feed_that_nobody_holds_costs_no_write(sqlite_ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
+    LedgerUse(ledger=_Away(sqlite_ledger)).holds().note_file("clicks", "primary", None)
+    assert caplog.text == ""

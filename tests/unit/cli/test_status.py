@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.contract.ledger.samples import begun, changed, key
 from tests.unit.cli.running import Feedctl
+from toolkit.el import format_instant
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.state.holds import see_file
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 
 pytestmark = pytest.mark.usefixtures("repo")
@@ -22,10 +25,10 @@ def test_every_feed_with_retention_and_every_process_has_a_row(feedctl: Feedctl)
     ran = feedctl("status", *BEFORE_ANYTHING)
     assert ran.code == 0
     assert [row[:4] for row in ran.rows[1:]] == [
-        ["clicks", "eviction", "primary", "running"],
-        ["clicks_hourly", "eviction", "primary", "running"],
-        ["crm_customers", "eviction", "primary", "running"],
-        ["impressions", "eviction", "primary", "running"],
+        ["clicks", "eviction", "primary", "ok"],
+        ["clicks_hourly", "eviction", "primary", "ok"],
+        ["crm_customers", "eviction", "primary", "ok"],
+        ["impressions", "eviction", "primary", "ok"],
         ["clicks_by_country_job", "execution", "primary", "submitted"],
         ["clicks_hourly_job", "execution", "primary", "submitted"],
         ["customer_activity_job", "execution", "primary", "submitted"],
@@ -83,3 +86,49 @@ def test_what_is_suspended_is_not_stale(feedctl: Feedctl) -> None:
     ran = feedctl("status", "--stale", *LATER)
     assert not any("of clicks on" in line for line in ran.out.splitlines())
     assert any("of clicks_hourly on" in line for line in ran.out.splitlines())
+
+
+@pytest.mark.usefixtures("cli_ledger")
+def test_a_hold_that_is_older_than_the_reminder_is_named_with_exit_code_1(
+    feedctl: Feedctl, cli_ledger: Ledger, own_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FEEDCTL_REPO", str(own_repo))
+    feedctl("hold", "add", "clicks", "--reason", "ticket 815")
+    holds = own_repo / "holds.yaml"
+    holds.write_text(f"{holds.read_text()}    since: 2026-03-01T00:00Z\n")
+    path = "file:///data/impressions/.feedctl-hold"
+    cli_ledger.write(lambda tx: see_file(tx, "impressions", "primary", path=path, reason="wrong data"))
+    cli_ledger.write(lambda tx: see_file(tx, "gone", "primary", path=path, reason="of a feed that is no more"))
+    for name in ("clicks", "clicks_hourly", "crm_customers", "impressions", "clicks_by_country_job"):
+        feedctl("entity", "suspend", name)
+    for name in ("clicks_hourly_job", "customer_activity_job"):
+        feedctl("entity", "suspend", name)
+    added = cli_ledger.read(lambda tx: tx.now())
+    later = ("--time", format_instant((added + timedelta(days=31)).replace(second=0, microsecond=0)))
+    ran = feedctl("status", "--stale", *later)
+    assert ran.code == 1
+    assert [line.partition(" since ")[0] for line in ran.out.splitlines()] == [
+        "a hold of holds.yaml keeps clicks on primary",
+        "hold 1 keeps clicks",
+        f"file hold {path} keeps impressions on primary",
+    ]
+    first, *_, last = ran.out.splitlines()
+    assert first.partition(" since ")[2].startswith("2026-03-01T00:00:00Z, longer than hold_reminder (days(30)): inc")
+    assert last.endswith(", longer than hold_reminder (days(30)): wrong data")
+    document = feedctl("status", *later, "--output", "json").document
+    assert [(each["id"], each["path"]) for each in document["old_holds"]] == [(None, None), (1, None), (None, path)]
+    settings = own_repo / "repo.yaml"
+    settings.write_text(f"{settings.read_text()}\nhold_reminder: months(600)\n")
+    assert feedctl("status", "--stale", *later).out == "nothing is stale: 7 looked at\n"
+
+
+def test_a_hold_file_that_a_run_met_is_counted_and_listed(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    path = "file:///data/impressions/.feedctl-hold"
+    cli_ledger.write(lambda tx: see_file(tx, "impressions", "primary", path=path, reason="wrong data"))
+    (row,) = [row for row in feedctl("status", *BEFORE_ANYTHING).rows if row[0] == "impressions"]
+    assert row[-1] == "1"
+    ran = feedctl("hold", "list", "impressions")
+    assert f"wrong data ({path}, last seen 20" in ran.out
+    (hold,) = feedctl("hold", "list", "impressions", "--output", "json").document["holds"]
+    assert (hold["id"], hold["feed"], hold["cluster"], hold["reason"]) == (None, "impressions", "primary", "wrong data")
+    assert (hold["path"], hold["added_at"]) == (path, hold["seen_at"])

@@ -42,7 +42,9 @@ def cells(row: OverviewRow) -> dict[str, str]:
 
 def test_where_there_is_nothing_a_dash_stands() -> None:
     found = cells(QUIET)
-    assert (found["state"], found["last-success"], found["since"], found["backlog"]) == ("running", "-", "-", "-")
+    assert (found["state"], found["last-success"], found["since"], found["backlog"]) == ("ok", "-", "-", "-")
+    assert cells(replace(QUIET, running=1))["state"] == "running"
+    assert cells(replace(QUIET, status=EntityStatus.SUBMITTED))["state"] == "submitted"
 
 
 def test_what_is_stale_says_so_in_its_state_and_in_a_line(sqlite_ledger: Ledger) -> None:

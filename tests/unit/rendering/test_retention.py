@@ -82,6 +82,12 @@ def test_what_is_old_and_stays_is_counted_with_its_reason() -> None:
     hold = Hold(feed="clicks", reason="audit 7")
     result = run(_system(), FeedText(), holds=[hold])
     assert "  2 old instances stay: hold (audit 7)" in render(result, ResultFormat.TEXT, None)
+    system = _system()
+    system.files["/data/clicks/.feedctl-hold"] = b"case 12"
+    text = render(run(system, FeedText()), ResultFormat.TEXT, None)
+    held = "2 instances would go but are held by file hold file:///data/clicks/.feedctl-hold: case 12"
+    assert f"  note: {held}\n" in text
+    assert "stay: hold" not in text
     (feed,) = json.loads(render(result, ResultFormat.JSON, None))["feeds"]
     assert feed["kept"][0] == {
         "location": "data",

@@ -73,7 +73,7 @@ def test_a_hold_file_in_the_base_of_such_a_feed_counts() -> None:
     system = _system()
     system.put("/data/clicks/2026/.feedctl-hold")
     other = _other("/data/clicks/2026/${MONTH}/${DAY}/${YEAR}")
-    assert _plan(system, other).detail.is_held
+    assert _plan(system, other).detail.hold_file is not None
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.unit.retention.feeds import FeedText, cluster, days, gone, run
 from tests.unit.retention.memory import MemoryFileSystem
-from toolkit.el import parse_instant
+from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import FeedMaxDelete, Hold
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
 from toolkit.retention import Resolver
 from toolkit.retention.resolve import UndatedData
+from toolkit.storage import Entry, Unreachable
 
 
 def _system(*paths: str) -> MemoryFileSystem:
@@ -208,7 +211,49 @@ def test_a_hold_file_in_the_base_holds_the_whole_feed() -> None:
     system.files["/data/clicks/.feedctl-hold"] = b"legal:\ncase 12\n"
     result = run(system, FeedText(), FeedText(name="views", data="/data/views/${YEAR}"))
     assert ([*result.items], result.status) == ([], Status.SUCCEEDED)
-    assert result.targets[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: legal: case 12",)
+    plan = result.targets[0].plan
+    assert plan.notes == (
+        "1 instance would go but is held by file hold file:///data/clicks/.feedctl-hold: legal: case 12",
+    )
+    assert [(each.candidate.path.path, each.reason, each.detail) for each in plan.detail.kept] == [
+        ("/data/clicks/2026/03/01", "hold", "file hold file:///data/clicks/.feedctl-hold: legal: case 12")
+    ]
+
+
+def test_a_hold_file_keeps_back_what_would_go_and_nothing_else() -> None:
+    system = _system(*days(1, 2, 3, 20), "/data/clicks/.feedctl-hold")
+    plan = run(system, FeedText(keep_last=2)).targets[0].plan
+    assert plan.notes == ("2 instances would go but are held by file hold file:///data/clicks/.feedctl-hold: x",)
+    assert [each.reason for each in plan.detail.kept] == ["hold", "hold", "keep_last"]
+    assert run(_system(*days(20), "/data/clicks/.feedctl-hold"), FeedText()).targets[0].plan.notes == (
+        "on hold by file:///data/clicks/.feedctl-hold: x",
+    )
+
+
+def test_a_feed_on_hold_does_not_fail_for_what_cannot_be_counted() -> None:
+    system = _system(*days(1), "/data/clicks/2025/04/01/part", "/data/clicks/.feedctl-hold")
+    system.locked.add("/data/clicks/2026/03")
+    result = run(system, FeedText())
+    assert (result.status, [*result.items], system.effects) == (Status.SUCCEEDED, [], [])
+    (note,) = result.targets[0].plan.notes
+    assert note.startswith("at least 1 instance would go but is held by file hold file:///data/clicks/.feedctl-hold")
+
+
+class _Silent(MemoryFileSystem):
+    """Says what a path is, and is never done listing."""
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        del start_from
+        raise Unreachable(path=path, detail="no answer")
+
+
+def test_a_feed_on_hold_does_not_fail_since_its_store_falls_silent() -> None:
+    system = _Silent()
+    system.put("/data/clicks/.feedctl-hold")
+    result = run(system, FeedText())
+    plan = result.targets[0].plan
+    assert (result.status, plan.failed) == (Status.SUCCEEDED, None)
+    assert plan.notes[0].startswith("on hold by file:///data/clicks/.feedctl-hold: x; what it keeps cannot be counted")
 
 
 def test_a_hold_file_below_the_base_holds_the_whole_feed_too() -> None:
@@ -216,7 +261,8 @@ def test_a_hold_file_below_the_base_holds_the_whole_feed_too() -> None:
     result = run(system, FeedText())
     assert ([*result.items], result.status, system.effects) == ([], Status.SUCCEEDED, [])
     (note,) = result.targets[0].plan.notes
-    assert note.startswith("on hold by file:///data/clicks/2026/.feedctl-hold: a hold file below the base holds")
+    held = "1 instance would go but is held by file hold file:///data/clicks/2026/.feedctl-hold: a hold file below the "
+    assert note.startswith(f"{held}base holds the whole feed, too")
 
 
 def test_a_hold_that_is_no_file_holds_and_is_not_read() -> None:
@@ -224,7 +270,8 @@ def test_a_hold_that_is_no_file_holds_and_is_not_read() -> None:
     system.links.add("/data/clicks/.feedctl-hold")
     result = run(system, FeedText())
     assert ([*result.items], result.status) == ([], Status.SUCCEEDED)
-    assert result.targets[0].plan.notes == ("on hold by file:///data/clicks/.feedctl-hold: it is a symlink",)
+    held = "1 instance would go but is held by file hold file:///data/clicks/.feedctl-hold"
+    assert result.targets[0].plan.notes == (f"{held}: it is a symlink",)
 
 
 def test_a_hold_file_that_cannot_be_read_stops_its_feed_and_no_other() -> None:

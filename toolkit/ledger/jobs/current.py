@@ -203,6 +203,18 @@ def _of(owner: RegisteredProcess, ref: JobRef) -> list[sa.ColumnElement[bool]]:
     ]
 
 
+def sites_on_queue(tx: Transaction) -> frozenset[tuple[str, str]]:
+    """The processes, each with its cluster, whose newest job works off the queue rather than for an instance."""
+
+    def newest(mode: JobMode) -> sa.ScalarSelect[int]:
+        of_mode = run.c.process_id == tables.process.c.process_id, run.c.mode == mode
+        return sa.select(sa.func.coalesce(sa.func.max(run.c.run_id), 0)).where(*of_mode).scalar_subquery()
+
+    found = sa.select(tables.process.c.name, tables.process.c.cluster)
+    found = found.where(newest(JobMode.QUEUE) > newest(JobMode.INSTANCE))
+    return frozenset((name, cluster) for name, cluster in tx.execute(found))
+
+
 def open_in_queue(tx: Transaction, process: RegisteredProcess) -> tuple[Run, ...]:
     """The jobs of a process on the queue that are not over, the oldest first: one that runs, and ordered reruns."""
     wanted = sa.select(run).where(

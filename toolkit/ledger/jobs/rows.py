@@ -54,6 +54,10 @@ def queue_key(site: Site, target_batch_id: int) -> RunKey:
     return key_of(site, f"batch-{target_batch_id}")
 
 
+QUEUE_KEYS = ("batch-", "batch.")
+"""Between these are the keys of all jobs on the queue, and no instant."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceBatch:
     """A batch that a step reads.

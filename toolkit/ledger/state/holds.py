@@ -1,4 +1,7 @@
-"""Holds that commands set, beside those of `holds.yaml`; retention honours the union (DESIGN section 7)."""
+"""Holds that commands set, beside those of `holds.yaml`; retention honours the union (DESIGN section 7).
+
+Hold files are known as the last run of retention met them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from toolkit.el import parse_instant
 from toolkit.entities import Hold
 from toolkit.errors import InvalidInput
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.tables import hold
+from toolkit.ledger.tables import file_hold, hold
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,6 +106,36 @@ def active(tx: Transaction, feed: str | None = None) -> list[LedgerHold]:
     """The holds that hold, of one feed or of all, in the order of adding."""
     where = [_HOLDS] if feed is None else [_HOLDS, hold.c.feed == feed]
     return list(tx.rows(LedgerHold, sa.select(hold).where(*where).order_by(hold.c.hold_id)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileHold:
+    """A file that holds a feed; the fields are the columns of the table `file_hold`, where each is explained."""
+
+    feed: str
+    cluster: str
+    path: str
+    reason: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+def see_file(tx: Transaction, feed: str, cluster: str, *, path: str, reason: str) -> None:
+    """A run met a hold file; since when one is there stays as it was."""
+    now = tx.now()
+    seen = {"path": path, "reason": reason, "last_seen_at": now}
+    insert = tx.upsert(file_hold).values(feed=feed, cluster=cluster, first_seen_at=now, **seen)
+    tx.execute(insert.on_conflict_do_update(index_elements=["feed", "cluster"], set_=seen))
+
+
+def miss_file(tx: Transaction, feed: str, cluster: str) -> None:
+    """A run met none."""
+    tx.execute(sa.delete(file_hold).where(file_hold.c.feed == feed, file_hold.c.cluster == cluster))
+
+
+def seen_files(tx: Transaction) -> list[FileHold]:
+    """The hold files that the last runs met, by feed and cluster."""
+    return list(tx.rows(FileHold, sa.select(file_hold).order_by(file_hold.c.feed, file_hold.c.cluster)))
 
 
 def as_entity_hold(found: LedgerHold) -> Hold:

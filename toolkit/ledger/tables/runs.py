@@ -185,6 +185,18 @@ hold = sa.Table(
     comment="instances that nothing may delete, beside those of holds.yaml",
 )
 
+file_hold = sa.Table(
+    "file_hold",
+    metadata,
+    sa.Column("feed", sa.String(120), primary_key=True, comment="whose instances stay"),
+    sa.Column("cluster", sa.String(120), primary_key=True, comment="where"),
+    sa.Column("path", sa.Text, nullable=False, comment="of the file"),
+    sa.Column("reason", sa.Text, nullable=False, comment="what the file says"),
+    sa.Column("first_seen_at", UtcTime, nullable=False, comment="since then each run has met a hold file"),
+    sa.Column("last_seen_at", UtcTime, nullable=False, comment="by the last run"),
+    comment="files that hold a feed, as its last run of retention met them",
+)
+
 command = sa.Table(
     "command",
     metadata,
