@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -165,6 +166,9 @@ def print_instances(found: InstanceList, output: Output) -> None:
     """Print the rows that a question found."""
     columns, rows = instance_table(found)
     print_rows(output, lambda: instance_document(found), columns, rows, STATUS_STYLES)
+    if output is Output.TEXT and found.on_queue and any(row.run is None for row in found.rows):
+        where = f"{found.name} works off the queue on {', '.join(found.on_queue)}, so its jobs stand for no instance"
+        print(f"note: {where}; without --start they are listed", file=sys.stderr)
 
 
 def print_answers(result: CommandResult, output: Output) -> None:

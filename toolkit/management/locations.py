@@ -6,7 +6,7 @@ An entity is acted on in locations, by life cycle and cluster; of each, the inst
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from toolkit.el import InstanceSequence, NotAnInstance, format_instant, parse_instant
@@ -68,6 +68,10 @@ class ManagedEntity:
     def clusters(self) -> tuple[str, ...]:
         """Each cluster once, in the entity's order."""
         return tuple(dict.fromkeys(location.cluster for location in self.locations))
+
+    def without(self, clusters: Collection[str]) -> ManagedEntity:
+        """The same elsewhere."""
+        return replace(self, locations=tuple(each for each in self.locations if each.cluster not in clusters))
 
 
 def runnable(repository: Repository, name: str) -> Feed | Process:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from toolkit.el import format_instant
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.jobs.rows import StepRun
+from toolkit.ledger.jobs.current import sites_on_queue
+from toolkit.ledger.jobs.rows import QUEUE_KEYS, StepRun
 from toolkit.ledger.jobs.steps import LogLine, lines_of, steps_of
-from toolkit.ledger.runs.finding import active, find, summary
+from toolkit.ledger.runs.finding import RunFilter, RunOrder, active, find, summary
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.errors import NotRecorded
@@ -26,11 +27,13 @@ class InstanceList:
         name: of the entity.
         life_cycle: what is done with them; None: whatever it is.
         rows: in the order that was asked for.
+        on_queue: clusters on which the process works off the queue, so that its jobs stand for no instance.
     """
 
     name: str
     life_cycle: LifeCycle | None
     rows: tuple[InstanceRow, ...]
+    on_queue: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,22 +57,51 @@ class InstanceSummary:
 def instance_status(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, view: View) -> InstanceList:
     """The state of each instance of a range; those within the validity without a run are waiting.
 
+    Where a process works off the queue, no instance waits: without a range, its newest jobs are told instead.
+
     Raises:
         OutsideValidity, NotAnInstance: see `ranges.stretches`.
         NotRecorded: one nominal time was asked for, and nothing is recorded for it.
         LedgerUnavailable: the ledger cannot be read now.
     """
 
-    def read(tx: Transaction) -> tuple[InstanceRow, ...]:
-        parts = stretches(managed, asked, tx.now(), newest=view.count_of_newest)
+    def read(tx: Transaction) -> InstanceList:
+        on_queue = clusters_on_queue(tx, managed)
+        planned = managed if asked.start is not None else managed.without(on_queue)
+        parts = stretches(planned, asked, tx.now(), newest=view.count_of_newest)
         runs = recorded_runs(tx, managed, parts, all_attempts=view.all_attempts)
         if not runs:
             require_recorded(managed, asked)
-        rows = (row for row in instance_rows(managed, parts, runs) if view.wants(row))
-        arranged = view.arranged(rows, newest_first=asked.start is None)
-        return with_owners(tx, view.page(arranged))
+        jobs = _newest_jobs(tx, managed, on_queue, view) if asked.start is None else []
+        rows = (row for row in (*instance_rows(managed, parts, runs), *map(InstanceRow.of, jobs)) if view.wants(row))
+        page = view.page(view.arranged(rows, newest_first=asked.start is None))
+        found = with_owners(tx, page)
+        return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=found, on_queue=on_queue)
 
-    return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=ledger.read(read))
+    return ledger.read(read)
+
+
+def clusters_on_queue(tx: Transaction, managed: ManagedEntity) -> tuple[str, ...]:
+    """The clusters on which the newest job of a process works off the queue."""
+    if managed.life_cycle is not LifeCycle.EXECUTION:
+        return ()
+    sites = sites_on_queue(tx)
+    return tuple(cluster for cluster in managed.clusters if (managed.name, cluster) in sites)
+
+
+def _newest_jobs(tx: Transaction, managed: ManagedEntity, clusters: tuple[str, ...], view: View) -> list[Run]:
+    """The jobs on the queue that began last."""
+    if not clusters:
+        return []
+    wanted = replace(_jobs(managed, clusters), all_attempts=view.all_attempts)
+    return find(tx, replace(wanted, order_by=RunOrder.START, descending=True, limit=view.count_of_newest))
+
+
+def _jobs(managed: ManagedEntity, clusters: tuple[str, ...]) -> RunFilter:
+    start, end = QUEUE_KEYS
+    return RunFilter(
+        entity=managed.name, life_cycle=managed.life_cycle, clusters=clusters, start_key=start, end_key=end
+    )
 
 
 def running_instances(
@@ -120,15 +152,19 @@ def recorded_instances(ledger: Ledger, managed: ManagedEntity, asked: AskedRange
 def instance_summary(ledger: Ledger, managed: ManagedEntity, asked: AskedRange) -> InstanceSummary:
     """How many instances of a range have which status, by arithmetic; without a range, of all that are due.
 
+    Where a process works off the queue, its jobs are counted then.
+
     Raises:
         OutsideValidity, NotAnInstance: see `ranges.stretches`.
         LedgerUnavailable: the ledger cannot be read now.
     """
 
     def read(tx: Transaction) -> tuple[ClusterSummary, ...]:
-        parts = stretches(managed, asked, tx.now(), newest=None)
+        on_queue = clusters_on_queue(tx, managed) if asked.start is None else ()
+        parts = stretches(managed.without(on_queue), asked, tx.now(), newest=None)
         counted = summary(tx, run_filter(managed, parts)) if parts else []
-        planned: Counter[str] = Counter()
+        counted += summary(tx, _jobs(managed, on_queue)) if on_queue else []
+        planned: Counter[str] = Counter(dict.fromkeys(on_queue, 0))
         for part in parts:
             planned[part.location.cluster] += part.count
         return tuple(

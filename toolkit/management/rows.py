@@ -81,7 +81,7 @@ class InstanceRow:
         return None if self.run is None else self.run.ended_at
 
 
-_Key = str | datetime | None
+_Key = str | tuple[int, str] | datetime | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,12 +153,17 @@ class View:
         return tuple(rows[self.offset : None if self.limit is None else self.offset + self.limit])
 
 
-def _natural(row: InstanceRow) -> tuple[str, str, str, int]:
-    return row.instance_key, row.cluster, row.counterpart, row.attempt
+def _natural(row: InstanceRow) -> tuple[tuple[int, str], str, str, int]:
+    return _instance(row), row.cluster, row.counterpart, row.attempt
+
+
+def _instance(row: InstanceRow) -> tuple[int, str]:
+    """Instants have one length; the numbers of the batches of jobs on the queue have not."""
+    return len(row.instance_key), row.instance_key
 
 
 _KEYS: dict[RunOrder, Callable[[InstanceRow], _Key]] = {
-    RunOrder.INSTANCE: lambda row: row.instance_key,
+    RunOrder.INSTANCE: _instance,
     RunOrder.STATUS: lambda row: row.status,
     RunOrder.START: lambda row: row.started_at,
     RunOrder.END: lambda row: row.ended_at,

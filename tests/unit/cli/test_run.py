@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +95,60 @@ def test_a_batch_goes_from_a_feed_through_a_job_to_the_job_downstream(run: Feedc
     assert below["steps_to_run"] == ["collect", "check_shown", "publish"]
     assert below["steps"][0]["min_batch_id"] == started["target_batch_id"]
     assert below["steps"][0]["max_source_run_id"] == started["job"]["run_id"]
+
+
+def views(run: Feedctl, process: str) -> tuple[list[str], list[str], str]:
+    """What the three views say of a process: statuses of its newest instances, of a summary, and its backlog."""
+    status = run("instance", "status", process, "--output", "json").document["instances"]
+    summary = run("instance", "summary", process, "--output", "json").document["clusters"]
+    counts = [key for each in summary for key in each["counts"]]
+    return sorted({each["status"] for each in status}), counts, str(overview_row(run, process)["backlog"])
+
+
+def overview_row(run: Feedctl, process: str) -> dict[str, Any]:
+    """What `feedctl status` says of a process."""
+    ran = run("status", "--time", "2026-03-03T00:30Z", "--output", "json")
+    (row,) = [each for each in ran.document["entities"] if each["name"] == process]
+    return dict(row)
+
+
+def test_a_job_for_an_instance_is_seen_by_all_views(run: Feedctl) -> None:
+    run("run", "init-job", *HOURLY, "--instance", NOON)
+    before = overview_row(run, HOURLY[1])["backlog"]
+    work(run, *HOURLY, "--instance", NOON)
+    assert overview_row(run, HOURLY[1])["backlog"] == before - 1
+    (row,) = run("instance", "status", HOURLY[1], "--start", NOON, "--output", "json").document["instances"]
+    assert row["status"] == "succeeded"
+    assert views(run, HOURLY[1])[1] == ["waiting", "succeeded"]
+
+
+def test_jobs_on_the_queue_are_seen_by_all_views_and_have_no_backlog(run: Feedctl) -> None:
+    for _ in range(6):
+        enqueue(run)
+        run("run", "init-job", *HOURLY)
+        work(run, *HOURLY)
+    assert views(run, HOURLY[1]) == (["succeeded"], ["succeeded"], "None")
+    listed = [row[1] for row in run("instance", "status", HOURLY[1]).rows[1:]]
+    numbers = [int(each.removeprefix("batch-")) for each in listed]
+    assert numbers == sorted(numbers, reverse=True)
+    assert (len(numbers), numbers[0] > 9 > numbers[-1]) == (6, True)
+    ranged = run("instance", "status", HOURLY[1], "--start", NOON)
+    assert ranged.rows[1][:3] == ["primary", NOON, "waiting"]
+    assert ranged.err.startswith("note: clicks_hourly_job works off the queue on primary")
+    run("run", "init-job", *HOURLY, "--instance", NOON)
+    assert views(run, HOURLY[1])[2] != "None"
+    assert run("instance", "status", HOURLY[1], "--start", NOON).err == ""
+
+
+def test_a_job_on_the_queue_that_failed_counts_until_it_is_made_good(run: Feedctl) -> None:
+    enqueue(run)
+    for failed in (1, 0):
+        run("run", "init-job", *HOURLY)
+        if failed:
+            run("run", "term-job", *HOURLY)
+        else:
+            work(run, *HOURLY)
+        assert overview_row(run, HOURLY[1])["failed"] == failed
 
 
 def test_a_job_that_failed_goes_on_where_it_failed(run: Feedctl) -> None:
