@@ -12,9 +12,7 @@ LEAST_SLACK = timedelta(minutes=5)
 """Nothing that is late by less than this is worth a word."""
 
 _PART = 4
-_DAY = timedelta(days=1)
 _SIX_HOURS = Frequency(unit=Unit.HOURS, count=6)
-_DAILY = Frequency(unit=Unit.DAYS, count=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,15 +58,20 @@ def execution_cadence(process: Process, cluster: str) -> Cadence:
 def eviction_cadence(feed: Feed, cluster: str) -> Cadence | None:
     """How often a feed's old instances go on a cluster; None: never, it has no retention there.
 
-    Every 6 hours when the limit is under 24 hours, else daily, or as the lifecycle's retention stage says (DESIGN
-    section 7).
+    As the lifecycle's retention stage says, else once a frequency of the feed and at most every 6 hours (Falcon, Entity
+    Specification, Lifecycle): sooner there is nothing new to remove.
 
     Raises:
         UnknownName: the feed is not on that cluster.
     """
-    retention, lifecycle = feed.cluster(cluster).retention, feed.lifecycle_on(cluster)
-    if retention is None:
+    if feed.cluster(cluster).retention is None:
         return None
+    lifecycle = feed.lifecycle_on(cluster)
     own = None if lifecycle is None else lifecycle.retention_stage.frequency
-    is_short = retention.limit.elapsed is not None and retention.limit.elapsed < _DAY
-    return Cadence(frequency=own or (_SIX_HOURS if is_short else _DAILY), timezone=feed.timezone)
+    return Cadence(frequency=own or _at_least_six_hours(feed.frequency), timezone=feed.timezone)
+
+
+def _at_least_six_hours(frequency: Frequency) -> Frequency:
+    """The longer of both; days and months always are."""
+    elapsed, least = frequency.elapsed, _SIX_HOURS.elapsed
+    return _SIX_HOURS if elapsed is not None and least is not None and elapsed < least else frequency

@@ -53,14 +53,32 @@ def test_a_process_has_its_frequency_and_the_sla_of_the_cluster() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "expected"),
-    [("hours(23)", "hours(6)"), ("minutes(1439)", "hours(6)"), ("hours(24)", "days(1)"), ("days(1)", "days(1)")],
+    ("frequency", "expected"),
+    [
+        ("minutes(5)", "hours(6)"),
+        ("minutes(359)", "hours(6)"),
+        ("hours(6)", "hours(6)"),
+        ("hours(7)", "hours(7)"),
+        ("minutes(361)", "minutes(361)"),
+        ("days(1)", "days(1)"),
+        ("months(1)", "months(1)"),
+    ],
 )
-def test_evictions_are_daily_unless_the_limit_is_under_a_day(limit: str, expected: str) -> None:
+@pytest.mark.parametrize("limit", ["hours(12)", "days(90)"])
+def test_evictions_come_once_a_frequency_and_at_most_every_six_hours(frequency: str, expected: str, limit: str) -> None:
     on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse(limit)))
-    cadence = eviction_cadence(replace(FEED, clusters=(on_primary,)), "primary")
+    feed = replace(FEED, frequency=Frequency.parse(frequency), clusters=(on_primary,))
+    cadence = eviction_cadence(feed, "primary")
     assert cadence is not None
     assert str(cadence.frequency) == expected
+
+
+def test_a_monthly_feed_that_is_evicted_monthly_is_in_time() -> None:
+    on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse("months(6)")))
+    feed = replace(FEED, frequency=Frequency.parse("months(1)"), clusters=(on_primary,))
+    cadence = eviction_cadence(feed, "primary")
+    assert cadence is not None
+    assert cadence.deadline(parse_instant("2026-03-01T00:00Z")) > parse_instant("2026-04-01T00:00Z")
 
 
 def test_the_lifecycle_may_say_how_often() -> None:
