@@ -13,6 +13,7 @@ LEAST_SLACK = timedelta(minutes=5)
 
 _PART = 4
 _SIX_HOURS = Frequency(unit=Unit.HOURS, count=6)
+_DAY = Frequency(unit=Unit.DAYS, count=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,20 +59,28 @@ def execution_cadence(process: Process, cluster: str) -> Cadence:
 def eviction_cadence(feed: Feed, cluster: str) -> Cadence | None:
     """How often a feed's old instances go on a cluster; None: never, it has no retention there.
 
-    As the lifecycle's retention stage says, else once a frequency of the feed and at most every 6 hours (Falcon, Entity
-    Specification, Lifecycle): sooner there is nothing new to remove.
+    As the lifecycle's retention stage says. Without it every 6 hours when less than a day is kept, or when there is a
+    stage that does not say, and else daily (Falcon overview, Retention; DESIGN section 7); but not more often than the
+    feed has instances, since sooner there is nothing new to remove.
 
     Raises:
         UnknownName: the feed is not on that cluster.
     """
-    if feed.cluster(cluster).retention is None:
+    retention = feed.cluster(cluster).retention
+    if retention is None:
         return None
     lifecycle = feed.lifecycle_on(cluster)
     own = None if lifecycle is None else lifecycle.retention_stage.frequency
-    return Cadence(frequency=own or _at_least_six_hours(feed.frequency), timezone=feed.timezone)
+    is_short = lifecycle is not None or _is_shorter(retention.limit, _DAY)
+    longest = _longer(feed.frequency, _SIX_HOURS if is_short else _DAY)
+    return Cadence(frequency=own or longest, timezone=feed.timezone)
 
 
-def _at_least_six_hours(frequency: Frequency) -> Frequency:
-    """The longer of both; days and months always are."""
-    elapsed, least = frequency.elapsed, _SIX_HOURS.elapsed
-    return _SIX_HOURS if elapsed is not None and least is not None and elapsed < least else frequency
+def _longer(one: Frequency, other: Frequency) -> Frequency:
+    return other if _is_shorter(one, other) else one
+
+
+def _is_shorter(one: Frequency, other: Frequency) -> bool:
+    """Of two of which the second is a day at most; a day counts as 24 hours, and months are always longer."""
+    elapsed, least = one.elapsed, other.elapsed or timedelta(days=1)
+    return elapsed is not None and elapsed < least

@@ -126,7 +126,8 @@ class Explainer:
             return self._answer(Verdict.UNKNOWN, plan.failed.code, plan.failed.message)
         hold_file = plan.detail.hold_file
         if hold_file is not None:
-            return self._stays("hold_file", f"on hold by {hold_file}")
+            others = tuple(note for note in plan.notes if str(hold_file) not in note)
+            return replace(self._stays("hold_file", f"on hold by {hold_file}"), notes=others)
         return None
 
     def _location_of(self, path: CanonicalPath) -> Location | None:

@@ -58,7 +58,7 @@ def test_what_is_stale_is_named_with_since_when_and_exit_code_1(feedctl: Feedctl
     ran = feedctl("status", "--stale", "--time", "2026-01-05T00:30Z")
     assert ran.code == 1
     lines = ran.out.splitlines()
-    assert lines[0] == "eviction of clicks on primary is stale since 2026-01-01T07:30:00Z: it has never succeeded"
+    assert lines[0] == "eviction of clicks on primary is stale since 2026-01-02T06:00:00Z: it has never succeeded"
     assert not any("clicks_hourly_job" in line for line in lines)
 
 

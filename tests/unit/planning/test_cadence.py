@@ -53,19 +53,23 @@ def test_a_process_has_its_frequency_and_the_sla_of_the_cluster() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frequency", "expected"),
+    ("frequency", "limit", "expected"),
     [
-        ("minutes(5)", "hours(6)"),
-        ("minutes(359)", "hours(6)"),
-        ("hours(6)", "hours(6)"),
-        ("hours(7)", "hours(7)"),
-        ("minutes(361)", "minutes(361)"),
-        ("days(1)", "days(1)"),
-        ("months(1)", "months(1)"),
+        ("minutes(5)", "hours(12)", "hours(6)"),
+        ("minutes(359)", "hours(23)", "hours(6)"),
+        ("hours(7)", "hours(12)", "hours(7)"),
+        ("minutes(361)", "hours(12)", "minutes(361)"),
+        ("minutes(5)", "hours(24)", "days(1)"),
+        ("hours(7)", "days(90)", "days(1)"),
+        ("hours(25)", "days(90)", "hours(25)"),
+        ("days(1)", "days(90)", "days(1)"),
+        ("days(2)", "days(90)", "days(2)"),
+        ("months(1)", "months(6)", "months(1)"),
     ],
 )
-@pytest.mark.parametrize("limit", ["hours(12)", "days(90)"])
-def test_evictions_come_once_a_frequency_and_at_most_every_six_hours(frequency: str, expected: str, limit: str) -> None:
+def test_evictions_come_as_often_as_the_limit_asks_and_never_more_often_than_instances(
+    frequency: str, limit: str, expected: str
+) -> None:
     on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse(limit)))
     feed = replace(FEED, frequency=Frequency.parse(frequency), clusters=(on_primary,))
     cadence = eviction_cadence(feed, "primary")
