@@ -1,7 +1,7 @@
 """Loads the entities: defaults, the file, the environment's overlay; merged, checked, made into models."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolkit.entities.checks import own_findings
 from toolkit.entities.documents import Document
@@ -124,4 +124,4 @@ def _duplicates(entries: list[Entry]) -> Iterator[Problem]:
                 message=f"the name {entry.name!r} is taken by {other.file}",
                 hint="names are unique over all kinds and folders",
             )
-            yield placed(finding, entry.layers, entry.document)
+            yield replace(placed(finding, entry.layers, entry.document), other_file=other.file)

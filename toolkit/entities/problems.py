@@ -18,6 +18,7 @@ class Problem:
         rule: a stable identifier, for example ``unknown-key``.
         message: what was found and what was expected.
         hint: what to do; may be empty.
+        other_file: one that it is about as well; empty: none.
     """
 
     file: str
@@ -26,6 +27,7 @@ class Problem:
     rule: str
     message: str
     hint: str = ""
+    other_file: str = ""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file

@@ -11,7 +11,7 @@ from toolkit.entities.errors import UnknownName
 from toolkit.entities.loader import load_all
 from toolkit.entities.problems import Problem
 from toolkit.entities.repo import RepoSettings
-from toolkit.linter.findings import Finding, Hit, Severity
+from toolkit.linter.findings import Finding, Hit, Severity, SourcePlace
 from toolkit.linter.rule import BaseState, LintContext, OptionValue, Rule
 from toolkit.linter.secret_values import without_secrets
 from toolkit.linter.settings import RuleSettings, setting_hits
@@ -164,6 +164,7 @@ class _Environment:
             message=without_secrets(problem.message),
             hint=problem.hint,
             environments=self.environments,
+            related=(SourcePlace(file=problem.other_file),) if problem.other_file else (),
         )
 
     def _of_hit(self, rule_id: str, hit: Hit, source_map: SourceMap) -> Finding:

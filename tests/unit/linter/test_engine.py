@@ -180,6 +180,14 @@ def test_a_finding_about_two_files_is_shown_for_either(changed: str) -> None:
     assert _nested(changed, others_after=True).findings[0] == finding
 
 
+def test_a_name_that_is_taken_is_a_finding_of_both_files() -> None:
+    texts = {"feeds/again/clicks.yaml": standard_texts()["feeds/clicks.yaml"]}
+    for path in ("feeds/again", "feeds/clicks.yaml"):
+        report = lint(LintRequest(snapshot=snapshot(texts), time=TIME, focus=Focus(paths=(path,))))
+        (found,) = [each for each in report.findings if each.rule == "duplicate-name"]
+        assert set(found.files) == {"feeds/again/clicks.yaml", "feeds/clicks.yaml"}
+
+
 def test_what_other_files_have_is_counted_when_it_is_not_shown() -> None:
     assert _nested("processes").findings == ()
     counted = _nested("processes").elsewhere
