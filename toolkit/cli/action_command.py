@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
-from toolkit.actions.model import D, I, T
+from toolkit.actions.model import D, I, NoTarget, T
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.cli.boundary import exit_code_of, status_of
 from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
@@ -141,7 +141,8 @@ def _messages(result: ActionResult[T, I, D]) -> Iterator[str]:
     for target in result.targets:
         if target.plan.refused is not None:
             yield target.plan.refused.message
-        if target.plan.skipped is not None:
+        # What nobody can do yet is in the result, and no news every night.
+        if target.plan.skipped is not None and not isinstance(target.plan.target, NoTarget):
             yield f"{target.plan.label} was skipped: {target.plan.skipped.message}"
 
 
