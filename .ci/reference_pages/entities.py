@@ -30,13 +30,13 @@ _ACTIONS = "The actions that exist today are: {}. What only other actions would 
 _REFUSED = """
 Lint has an error for each ([not-implemented](rules.md#not-implemented)), and no message suggests them. The action
 concerned refuses them with exit code 2; a feed that nobody named (`--all`, `--group`, `--tag`) is skipped with the
-reason, which alone is no failure, and `feedctl status` leaves it out.
+reason, which alone is no failure, and `feedctl status` leaves it out. A stage's `queue` and `priority` refuse
+nothing: only whoever starts a run can choose them.
 """
 _WAITING = """
 These are checked, shown, and read by no action that exists, so that nothing happens for them: replication (`type`,
 `delay`, `partition` and the properties of it), `workflow`, `retry`, `late_process` and `notification` (your own jobs
-run workflows, with `feedctl run`), datasources, `acl`, and `queue` and `priority` of a retention stage (give
-`--queue` to `spark-submit`).
+run workflows, with `feedctl run`), datasources and `acl`.
 """
 _OVERLAYS: Mapping[SchemaName, str] = {
     SchemaName.DEFAULTS: """

@@ -10,7 +10,7 @@ from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
-from toolkit.entities.retention import Retention
+from toolkit.entities.retention import Lifecycle, Retention
 from toolkit.entities.structure import Entity
 from toolkit.entities.vocabulary import Engine, FirstRun, ProtectionName, RetentionAction
 from toolkit.entities.workflow import Workflow
@@ -52,6 +52,8 @@ class Area(StrEnum):
     """Import from a datasource."""
     EXPORT = "export"
     """Export to a datasource."""
+    SUBMISSION = "submission"
+    """Where, and how urgently, a run of an action is started."""
 
     @property
     def consequence(self) -> str:
@@ -114,8 +116,10 @@ def not_evictable(feed: Feed, cluster: Cluster) -> tuple[NotImplementedValue, ..
 
 def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
     if isinstance(subject, Feed):
+        yield from _stage(subject.lifecycle, ("lifecycle",))
         for index, each in enumerate(subject.clusters):
             yield from _feed_cluster(subject, each, ("clusters", index))
+            yield from _stage(each.lifecycle, ("clusters", index, "lifecycle"))
     elif isinstance(subject, Cluster):
         yield from _store(subject.default_fs, ("interfaces", "write", "endpoint"), subject.name)
     elif isinstance(subject, Process):
@@ -136,6 +140,19 @@ def _feed_cluster(feed: Feed, feed_cluster: FeedCluster, pointer: Pointer) -> It
                 instead="run it with your own tool and remove the key",
                 cluster=feed_cluster.name,
                 on_key=True,
+            )
+
+
+def _stage(lifecycle: Lifecycle | None, pointer: Pointer) -> Iterator[NotImplementedValue]:
+    """What only whoever starts the run can give it; retention works without, so that it refuses nothing."""
+    stage = None if lifecycle is None else lifecycle.retention_stage
+    for key, value in (("queue", stage.queue), ("priority", stage.priority)) if stage else ():
+        if value is not None:
+            yield NotImplementedValue(
+                area=Area.SUBMISSION,
+                pointer=(*pointer, "retention_stage", key),
+                value=f"{key}: {value}",
+                instead="give it to spark-submit (--queue, --conf) and remove it here",
             )
 
 
