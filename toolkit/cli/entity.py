@@ -131,7 +131,8 @@ def list_entities(
     repository = load_repository(config_repo, env)
     rows = [_row(each, repository.file_of(each.name)) for each in repository.select(selection)]
     columns = ("kind", "name", "owner", "groups", "tags", "file")
-    print_rows(output, lambda: {"entities": rows}, columns, ([_cell(row[each]) for each in columns] for row in rows))
+    cells = ([_cell(row[each]) for each in columns] for row in rows)
+    print_rows(output, lambda: {"entities": rows}, columns, cells, nothing="no such entities")
 
 
 @app.command("show")
@@ -180,7 +181,7 @@ def show_dependencies(
     keyed = {side.replace(" ", "_"): list(names) for side, names in sides.items()}
     rows = ((name, side, repository.entity(each).KIND, each) for side, names in sides.items() for each in names)
     document = {"entity": name, "transitive": transitive, **keyed}
-    print_rows(output, lambda: document, ("entity", "relation", "kind", "name"), rows)
+    print_rows(output, lambda: document, ("entity", "relation", "kind", "name"), rows, nothing="no dependencies")
 
 
 @app.command("lookup")
@@ -242,4 +243,6 @@ def _print_report(report: EntityReport, output: Output, *, done: str = "", alrea
 
     if report.is_changed is not None and output is Output.TEXT:
         print(f"{report.name} {done}" if report.is_changed else f"{report.name} {already}; nothing was changed")
-    print_rows(output, lambda: state_document(report), STATE_COLUMNS, state_rows(report), STATUS_STYLES)
+    print_rows(
+        output, lambda: state_document(report), STATE_COLUMNS, state_rows(report), STATUS_STYLES, nothing="no clusters"
+    )

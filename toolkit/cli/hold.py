@@ -81,7 +81,10 @@ def list_holds(
         if feed is not None:
             repository.feed(feed)
         found = known_holds(ledger, repository.holds, feed)
-    print_rows(output, lambda: {"holds": [hold_document(each) for each in found]}, HOLD_COLUMNS, hold_rows(found))
+    rows = hold_rows(found)
+    print_rows(
+        output, lambda: {"holds": [hold_document(each) for each in found]}, HOLD_COLUMNS, rows, nothing="no holds"
+    )
 
 
 @app.command("remove")

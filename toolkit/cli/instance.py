@@ -153,7 +153,14 @@ def summary(
         name=name, start=start, end=end, cluster=cluster, life_cycle=life_cycle, config_repo=config_repo, env=env
     )
     found = answer(asked, lambda ledger, managed, asked_range, _view: instance_summary(ledger, managed, asked_range))
-    print_rows(output, lambda: summary_document(found), SUMMARY_COLUMNS, summary_rows(found), STATUS_STYLES)
+    print_rows(
+        output,
+        lambda: summary_document(found),
+        SUMMARY_COLUMNS,
+        summary_rows(found),
+        STATUS_STYLES,
+        nothing="no instances",
+    )
 
 
 @app.command("logs")
@@ -187,7 +194,7 @@ def logs(
         env=env,
     )
     found = answer(asked, instance_logs)
-    print_rows(output, lambda: log_document(found), LOG_COLUMNS, log_rows(found), STATUS_STYLES)
+    print_rows(output, lambda: log_document(found), LOG_COLUMNS, log_rows(found), STATUS_STYLES, nothing="nothing ran")
 
 
 @app.command("dependencies")
@@ -212,7 +219,8 @@ def dependencies(
         entity = runnable(repository, name)
         clusters = chosen_clusters(repository, entity, () if cluster is None else (cluster,))
         found = instance_dependencies(ledger, repository, entity, clusters, instant)
-    print_rows(output, lambda: dependency_document(found), DEPENDENCY_COLUMNS, dependency_rows(found), STATUS_STYLES)
+    rows, nothing = dependency_rows(found), "no dependencies"
+    print_rows(output, lambda: dependency_document(found), DEPENDENCY_COLUMNS, rows, STATUS_STYLES, nothing=nothing)
 
 
 def _command(verb: str, help_text: str) -> Callable[..., None]:
@@ -310,6 +318,7 @@ def _print_planned(asked: InstanceOptions, output: Output) -> None:
         lambda: {"name": asked.name, "instances": [dict(zip(columns, row, strict=True)) for row in rows]},
         columns,
         rows,
+        nothing="no instances in that range",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,11 +11,19 @@ from toolkit.cli.instance_options import InstanceOptions, OrderBy, SortOrder
 from toolkit.cli.opened import opened
 from toolkit.cli.option_values import BadOption, instant_of
 from toolkit.cli.options import Output, print_rows
+from toolkit.cli.streams import say
 from toolkit.el import parse_instant
 from toolkit.entities.nearest import suggestion
 from toolkit.ledger.runs.finding import RunOrder
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.management.locations import AskedRange, ManagedEntity, chosen_clusters, managed_entity, runnable
+from toolkit.management.locations import (
+    AskedRange,
+    ManagedEntity,
+    chosen_clusters,
+    default_life_cycle,
+    managed_entity,
+    runnable,
+)
 from toolkit.management.questions import InstanceList, running_instances
 from toolkit.management.rows import View
 from toolkit.rendering.instances import answer_document, answer_table, instance_document, instance_table
@@ -57,7 +64,10 @@ def answer(options: InstanceOptions, question: Callable[[Ledger, ManagedEntity, 
     """
     asked, view = _asked_range(options), _view(options)
     with opened(options.config_repo, options.env, writing=False) as (ledger, repository):
-        return question(ledger, _managed(repository, options), asked, view)
+        managed = _managed(repository, options, is_question=True)
+        if options.life_cycle is None and managed.life_cycle is not default_life_cycle(managed.entity):
+            say(f"note: {managed.name} has only {managed.life_cycle} here, so that is shown")
+        return question(ledger, managed, asked, view)
 
 
 def answer_running(options: InstanceOptions) -> InstanceList:
@@ -109,10 +119,10 @@ def _view(options: InstanceOptions) -> View:
     )
 
 
-def _managed(repository: Repository, options: InstanceOptions) -> ManagedEntity:
+def _managed(repository: Repository, options: InstanceOptions, *, is_question: bool = False) -> ManagedEntity:
     """The entity, on the clusters that `--cluster` and `--filter-by CLUSTER:` leave."""
     clusters = _wanted_clusters(options.cluster, _filters_of(options.filter_by).clusters)
-    return managed_entity(repository, options.name, options.life_cycle, clusters)
+    return managed_entity(repository, options.name, options.life_cycle, clusters, is_question=is_question)
 
 
 def _wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str, ...]:
@@ -165,15 +175,15 @@ def _status(text: str) -> RunStatus:
 def print_instances(found: InstanceList, output: Output) -> None:
     """Print the rows that a question found."""
     columns, rows = instance_table(found)
-    print_rows(output, lambda: instance_document(found), columns, rows, STATUS_STYLES)
+    print_rows(output, lambda: instance_document(found), columns, rows, STATUS_STYLES, nothing="no such instances")
     if output is Output.TEXT and found.on_queue and any(row.run is None for row in found.rows):
         where = f"{found.name} works off the queue on {', '.join(found.on_queue)}, so its jobs stand for no instance"
-        print(f"note: {where}; without --start they are listed", file=sys.stderr)
+        say(f"note: {where}; without --start they are listed")
 
 
 def print_answers(result: CommandResult, output: Output) -> None:
     """Print what a command did to each instance, and to how many."""
     columns, rows = answer_table(result)
-    print_rows(output, lambda: answer_document(result), columns, rows, STATUS_STYLES)
+    print_rows(output, lambda: answer_document(result), columns, rows, STATUS_STYLES, nothing="no such instances")
     if output is Output.TEXT:
         print(f"{result.changed} of {len(result.answers)} changed")

@@ -68,7 +68,10 @@ OneStart = Annotated[str, typer.Option("--start", metavar="INSTANT", help="The i
 End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="The first instant that is left out.")]
 Cycle = Annotated[
     LifeCycle | None,
-    typer.Option("--life-cycle", help="What is done with the instances. Default: execution; of a feed, replication."),
+    typer.Option(
+        "--life-cycle",
+        help="What is done with the instances. Default: execution; of a feed, replication, or to look at the only one.",
+    ),
 ]
 RecordedCycle = Annotated[
     LifeCycle | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -11,6 +12,7 @@ from typing import Annotated
 import typer
 
 from toolkit.cli.completion import cluster_names, environment_names
+from toolkit.cli.streams import say
 
 
 class Output(StrEnum):
@@ -58,6 +60,8 @@ def print_rows(
     columns: Sequence[str],
     rows: Iterable[Sequence[str]],
     styles: Mapping[str, str] | None = None,
+    *,
+    nothing: str,
 ) -> None:
     """Print what was found: its JSON document, or its rows as a table.
 
@@ -67,10 +71,14 @@ def print_rows(
         columns: the headings of the table.
         rows: of the table; not looked at for the document.
         styles: as for `toolkit.rendering.tables.write_table`.
+        nothing: what is said, on standard error, of a table without a row.
     """
     from toolkit.rendering.tables import write_table
 
     if output is Output.JSON:
         print_json(document())
     else:
-        write_table(columns, rows, sys.stdout, styles or {})
+        found = list(rows)
+        write_table(columns, found, sys.stdout, styles or {})
+        if not found:
+            say(nothing)

@@ -1,7 +1,9 @@
 """Finds a config repo and opens it as a snapshot (DESIGN section 1)."""
 
+import logging
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +17,16 @@ from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities.problems import Problem
 from toolkit.entities.source_files import REPO_FILE, is_config_file, own_files
 
+_LOG = logging.getLogger(__name__)
+
 REPO_VARIABLE = "FEEDCTL_REPO"
 """Environment variable that names the config repo."""
 
 
 def find_repo(start: Path, environ: Mapping[str, str]) -> Path:
     """The config repo to use when none is named: FEEDCTL_REPO, else the nearest parent with a repo.yaml.
+
+    When both are there and differ, the log says so.
 
     Args:
         start: where to begin, usually the working directory.
@@ -29,14 +35,24 @@ def find_repo(start: Path, environ: Mapping[str, str]) -> Path:
     Raises:
         NoConfigRepo: there is none.
     """
-    configured = environ.get(REPO_VARIABLE)
+    configured, here = environ.get(REPO_VARIABLE), _nearest(start.resolve())
     if configured:
-        return named_repo(configured, REPO_VARIABLE)
-    resolved = start.resolve()
-    for each in (resolved, *resolved.parents):
-        if (each / REPO_FILE).is_file():
-            return each
-    raise NoConfigRepo(path=str(resolved), reason=f"neither it nor a parent has a {REPO_FILE}")
+        named = named_repo(configured, REPO_VARIABLE)
+        if here is not None and named.resolve() != here:
+            _LOG.warning('event=other_config_repo used="%s" here="%s" why="%s names it"', named, here, REPO_VARIABLE)
+        return named
+    if here is None:
+        raise NoConfigRepo(path=str(start.resolve()), reason=f"neither it nor a parent has a {REPO_FILE}")
+    return here
+
+
+def _nearest(start: Path) -> Path | None:
+    """The directory, or its nearest parent, with a repo.yaml; what may not be looked into has none."""
+    for each in (start, *start.parents):
+        with suppress(PermissionError):
+            if (each / REPO_FILE).is_file():
+                return each
+    return None
 
 
 def named_repo(text: str, named_by: str = "--config-repo") -> Path:

@@ -10,6 +10,8 @@ InvalidInput
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from toolkit.el.credentials import has_credentials, without_credentials
 from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
@@ -79,11 +81,13 @@ class NotAnInstance(ElError):  # noqa: N818 - named for what happened
     Args:
         text: the instant.
         sequence: the sequence in words, for example ``hours(1) from 2026-01-01T00:00Z``.
+        nearest: the instances before and after it, as far as there are any.
     """
 
-    def __init__(self, *, text: str, sequence: str) -> None:
-        self.sequence = sequence
-        super().__init__(text=text, expected=f"an instance of {sequence}")
+    def __init__(self, *, text: str, sequence: str, nearest: Sequence[str]) -> None:
+        self.sequence, self.nearest = sequence, tuple(nearest)
+        hint = f"; {'the nearest are' if len(nearest) > 1 else 'the nearest is'} {' and '.join(nearest)}"
+        super().__init__(text=text, expected=f"an instance of {sequence}{hint if nearest else ''}")
 
 
 class NoSuchInstance(ElError, IndexError):  # noqa: N818 - named for what happened

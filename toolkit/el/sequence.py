@@ -89,8 +89,19 @@ class InstanceSequence:
             ElError: it is naive.
         """
         if instant not in self:
-            raise NotAnInstance(text=to_utc(instant).isoformat(), sequence=str(self))
+            raise self.not_an_instance(instant)
         return self._grid.floor(to_utc(instant))
+
+    def not_an_instance(self, instant: datetime) -> NotAnInstance:
+        """The error of an instant that is not in the sequence, with those next to it that are.
+
+        Raises:
+            ElError: the instant is naive.
+        """
+        utc = to_utc(instant)
+        text = utc.isoformat() if utc.second or utc.microsecond else format_instant(utc)
+        nearest = [each for each in (self.at_or_before(utc), self.at_or_after(utc)) if each is not None]
+        return NotAnInstance(text=text, sequence=str(self), nearest=list(map(format_instant, nearest)))
 
     def at_or_before(self, instant: datetime) -> datetime | None:
         """The last instance at or before the instant; None before the start, the last instance from the end on.

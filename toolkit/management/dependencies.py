@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from toolkit.el import NotAnInstance, format_instant
+from toolkit.el import format_instant
 from toolkit.entities import Feed, Process
 from toolkit.entities.repository import Repository
 from toolkit.entities.vocabulary import Kind
@@ -93,7 +93,7 @@ def instance_dependencies(
     """
     having = [each for each in clusters if instant in entity.instances_on(each)]
     if not having:
-        raise NotAnInstance(text=format_instant(instant), sequence=str(entity.instances_on(clusters[0])))
+        raise entity.instances_on(clusters[0]).not_an_instance(instant)
     planned = [(each, tuple(_planned(repository, entity, each, instant))) for each in having]
     found = ledger.read(lambda tx: tuple((cluster, _with_states(tx, each)) for cluster, each in planned))
     return InstanceDependencies(

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from toolkit.el import InstanceSequence, NotAnInstance, format_instant, parse_instant
+from toolkit.el import InstanceSequence, format_instant, parse_instant
 from toolkit.entities import ClusterRole, Feed, FeedCluster, Process, Validity
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.entities.repository import Repository
@@ -88,15 +88,21 @@ def runnable(repository: Repository, name: str) -> Feed | Process:
 
 
 def managed_entity(
-    repository: Repository, name: str, life_cycle: LifeCycle | None = None, clusters: Collection[str] = ()
+    repository: Repository,
+    name: str,
+    life_cycle: LifeCycle | None = None,
+    clusters: Collection[str] = (),
+    *,
+    is_question: bool = False,
 ) -> ManagedEntity:
-    """What a question about instances means.
+    """What a question about instances, or a command to them, means.
 
     Args:
         repository: all entities.
         name: of a feed or process.
         life_cycle: None: execution for a process, replication for a feed.
         clusters: where the runs are; empty: on every cluster that the environment may act on.
+        is_question: nothing is changed, so that the only life cycle that a feed has will do when none is named.
 
     Raises:
         NoState: the entity is of another kind.
@@ -109,7 +115,10 @@ def managed_entity(
     wanted = life_cycle or default_life_cycle(entity)
     locations = tuple(locations_of(entity, wanted, chosen))
     if not locations:
-        raise NoSuchLifeCycle(name=name, life_cycle=wanted, clusters=chosen, known=life_cycles_of(entity, chosen))
+        known = tuple(life_cycles_of(entity, chosen))
+        if is_question and life_cycle is None and len(known) == 1:
+            return managed_entity(repository, name, known[0], clusters)
+        raise NoSuchLifeCycle(name=name, life_cycle=wanted, clusters=chosen, known=known)
     return ManagedEntity(entity=entity, life_cycle=wanted, locations=locations)
 
 
@@ -282,7 +291,7 @@ def _check(managed: ManagedEntity, asked: AskedRange, start: datetime, end: date
         validities = {location.cluster: location.validity for location in planned}
         raise OutsideValidity(name=managed.name, asked=str(asked), validities=validities)
     if asked.end is None and planned and not any(location.count(start, end) for location in holding):
-        raise NotAnInstance(text=format_instant(start), sequence=str(holding[0].sequence))
+        raise next(each.sequence.not_an_instance(start) for each in holding if each.sequence is not None)
 
 
 def next_minute(instant: datetime) -> datetime:

@@ -234,14 +234,16 @@ def instance_logs(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, vie
     """
 
     def read(tx: Transaction) -> tuple[RunLog, ...]:
-        parts = stretches(managed, asked, tx.now(), newest=view.count_of_newest)
+        on_queue = clusters_on_queue(tx, managed) if asked.start is None else ()
+        jobs = [each for each in _newest_jobs(tx, managed, on_queue, view) if view.wants(InstanceRow.of(each))]
+        parts = stretches(managed.without(on_queue), asked, tx.now(), newest=view.count_of_newest)
         if not parts:
-            return ()
+            return _logs(tx, jobs)
         wanted = view.narrowing(run_filter(managed, parts, all_attempts=view.all_attempts), newest_first=False)
         runs = find(tx, wanted)
         if not runs and view.wants_all:
             require_recorded(managed, asked)
-        return _logs(tx, runs)
+        return _logs(tx, [*runs, *jobs])
 
     return InstanceLogs(name=managed.name, life_cycle=managed.life_cycle, logs=ledger.read(read))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.el import InstanceSequence, NotAnInstance, format_instant
+from toolkit.el import InstanceSequence, format_instant
 from toolkit.entities import Cluster, Environment, Feed, LocationType, Process
 from toolkit.entities.repository import Repository
 from toolkit.errors import InvalidInput
@@ -100,7 +100,7 @@ def _instants(sequence: InstanceSequence, start: datetime, end: datetime | None)
     if end is not None:
         return sequence.between(start, end)
     if start not in sequence:
-        raise NotAnInstance(text=format_instant(start), sequence=str(sequence))
+        raise sequence.not_an_instance(start)
     return iter((start,))
 
 

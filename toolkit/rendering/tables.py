@@ -96,7 +96,9 @@ def _write_rich(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading in columns:
+        table.add_column(heading, overflow="fold")  # a path that was cut off is of no use
     for row in rows:
         table.add_row(*(Text(text, style=styles.get(text, "")) for text in row))
     Console(file=stream).print(table)

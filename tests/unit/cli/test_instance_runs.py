@@ -122,6 +122,38 @@ def test_dependencies_name_inputs_and_outputs_with_their_state(feedctl: Feedctl)
     )
 
 
+@pytest.mark.usefixtures("cli_ledger")
+@pytest.mark.parametrize(
+    ("arguments", "nothing"),
+    [
+        (("hold", "list", "impressions"), "no holds"),
+        (("instance", "running", JOB), "no such instances"),
+        (("instance", "list", JOB, "--life-cycle", "execution"), "no such instances"),
+        (
+            ("instance", "list", JOB, "--start", "2025-01-01T00:00Z", "--end", "2025-01-02T00:00Z"),
+            "no instances in that",
+        ),
+        (("instance", "logs", JOB), "nothing ran"),
+        (("entity", "list", "--group", "nowhere"), "no such entities"),
+    ],
+)
+def test_an_empty_table_says_so_and_keeps_its_headings(
+    feedctl: Feedctl, arguments: tuple[str, ...], nothing: str
+) -> None:
+    ran = feedctl(*arguments)
+    assert (ran.code, len(ran.rows)) == (0, 1)
+    assert ran.err.startswith(nothing)
+    assert feedctl(*arguments, "--output", "json").err == ""
+
+
+def test_a_question_about_a_feed_takes_the_only_life_cycle_that_it_has(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    eviction(cli_ledger, "2026-03-20T12:00Z")
+    ran = feedctl("instance", "status", "clicks")
+    assert [row[:3] for row in ran.rows[1:]] == [["primary", "2026-03-20T12:00Z", "succeeded"]]
+    assert ran.err == "note: clicks has only eviction here, so that is shown\n"
+    assert feedctl("instance", "status", "clicks", "--life-cycle", "eviction").err == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -137,7 +169,7 @@ def test_dependencies_name_inputs_and_outputs_with_their_state(feedctl: Feedctl)
         (("status", JOB, *RANGE, "--filter-by", "STARTEDAFTER:today"), "expected a date such as"),
         (("status", JOB, *RANGE, "--filter-by", "STARTEDAFTER:2026-13-20T00:00Z"), "expected a month from 01 to 12"),
         (("status", JOB, *RANGE, "--cluster", "backup"), "has no cluster named 'backup'"),
-        (("status", "clicks", *RANGE), "clicks has no replication on primary; give --life-cycle eviction"),
+        (("kill", "clicks", *RANGE), "clicks has no replication on primary; give --life-cycle eviction"),
         (("status", "primary", *RANGE), "primary is a cluster and has no runs"),
         (("status", "clicks", "--life-cycle", "eviction", "--start", "2026-03-20T01:00Z"), "is recorded for"),
         (("kill", JOB), "Missing option '--start'"),

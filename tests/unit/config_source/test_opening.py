@@ -36,6 +36,22 @@ def test_the_environment_variable_wins(tmp_path: Path) -> None:
     assert find_repo(tmp_path, {"FEEDCTL_REPO": ""}) == tmp_path
 
 
+def test_a_variable_that_names_another_repo_than_one_stands_in_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    here, other = write(tmp_path / "here", REPO), write(tmp_path / "other", REPO)
+    (tmp_path / "link").symlink_to(here)
+    for same in (str(here), f"{here}/feeds/..", str(tmp_path / "link")):
+        find_repo(here / "feeds", {"FEEDCTL_REPO": same})
+    find_repo(tmp_path, {"FEEDCTL_REPO": str(other)})
+    find_repo(here, {})
+    assert caplog.messages == []
+    assert find_repo(here / "feeds", {"FEEDCTL_REPO": str(other)}) == other
+    assert caplog.messages == [
+        f'event=other_config_repo used="{other}" here="{here}" why="FEEDCTL_REPO names it"',
+    ]
+
+
 def test_no_config_repo_says_where_it_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(NoConfigRepo, match=r"neither it nor a parent has a repo\.yaml, expected a config repo"):
         find_repo(tmp_path, {})

@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
+import pytest
+
+from tests.unit.rendering.test_tables import Terminal
 from toolkit.doctor.findings import Checked, CheckStatus, Finding, failed, ok, skipped, warning, worst
 from toolkit.rendering.doctor import findings_document, write_findings
 
@@ -26,6 +30,20 @@ def test_a_line_for_each_finding_and_the_counts_at_the_end() -> None:
     assert "see why" in lines[2]
     assert lines[-1] == "1 ok, 1 failed, 1 skipped"
     assert len(lines) == 6
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_on_a_terminal_everything_is_told_within_its_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    path = f"file:///{'very/long/' * 20}end"
+    found = (*_FOUND, ("cluster a", "staging", warning(f"{path} is not there", todo="make it")))
+    stream = Terminal()
+    write_findings(_checked(*found), stream)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines()
+    assert max(map(len, lines)) <= width
+    assert [line for line in lines if line and not line.startswith(" ")] == ["driver", "cluster a", lines[-1]]
+    assert path in "".join(line.rstrip().rpartition("  ")[2].strip() for line in lines)
+    assert any("to do: make it" in line for line in lines)
 
 
 def test_the_document_has_the_worst_status_and_every_field() -> None:
