@@ -94,7 +94,8 @@ def _rule_text(result: FeedResult) -> str:
     target = result.plan.target
     if not isinstance(target, FeedTarget):
         return ""
-    return f"; limit {target.limit}, horizon {format_instant(target.policy.horizon)}"
+    held = "" if result.plan.detail.hold_file is None else ", on hold"
+    return f"{held}; limit {target.limit}, horizon {format_instant(target.policy.horizon)}"
 
 
 def _lines(result: FeedResult) -> Iterator[str]:

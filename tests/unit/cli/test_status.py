@@ -120,6 +120,10 @@ def test_a_hold_that_is_older_than_the_reminder_is_named_with_exit_code_1(
     settings = own_repo / "repo.yaml"
     settings.write_text(f"{settings.read_text()}\nhold_reminder: months(600)\n")
     assert feedctl("status", "--stale", *later).out == "nothing is stale: 7 looked at\n"
+    settings.write_text(settings.read_text().replace("months(600)", "a month"))
+    line = len(settings.read_text().splitlines())
+    wrong = feedctl("status", "--stale", *later)
+    assert (wrong.code, f"repo.yaml:{line}:16: " in wrong.err) == (2, True)
 
 
 def test_a_hold_file_that_a_run_met_is_counted_and_listed(feedctl: Feedctl, cli_ledger: Ledger) -> None:

@@ -87,6 +87,7 @@ def test_what_is_old_and_stays_is_counted_with_its_reason() -> None:
     text = render(run(system, FeedText()), ResultFormat.TEXT, None)
     held = "2 instances would go but are held by file hold file:///data/clicks/.feedctl-hold: case 12"
     assert f"  note: {held}\n" in text
+    assert "clicks on primary: nothing to do, on hold; limit" in text
     assert "stay: hold" not in text
     (feed,) = json.loads(render(result, ResultFormat.JSON, None))["feeds"]
     assert feed["kept"][0] == {
