@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
