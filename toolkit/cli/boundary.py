@@ -21,7 +21,7 @@ from toolkit.errors import FeedctlError, InvalidInput, NotYet, Refused, Skipped
 from toolkit.printable import on_one_line
 from toolkit.result import ExitCode, Status
 from toolkit.runs.errors import Stopped
-from toolkit.runs.spark_submit import gateway_port, stderr_of_parent
+from toolkit.runs.spark_submit import lead_stderr_to_parent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ def run_app(app: typer.Typer, argv: Sequence[str] | None = None) -> int:
         argv: the arguments; None: those of the process.
     """
     stand_in_for_closed_streams()
+    lead_stderr_to_parent(os.environ)
     with printable_streams():
         log_to_stderr()
         try:
@@ -140,13 +141,7 @@ def run_process(app: typer.Typer) -> NoReturn:
 
 
 def log_to_stderr(level: int = logging.WARNING) -> None:
-    """Send the logs of the process to standard error.
-
-    spark-submit joins a Python driver's two streams into its own standard output (seen with 3.5 and 4.1), where a log
-    line would break a JSON result; then standard error is led to the parent's own.
-    """
-    if gateway_port(os.environ) is not None:
-        stderr_of_parent()
+    """Send the logs of the process to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     formatter = _OneLine("ts=%(asctime)sZ level=%(levelname)s logger=%(name)s %(message)s", "%Y-%m-%dT%H:%M:%S")
     formatter.converter = time.gmtime  # instants in UTC, as everywhere in feedctl

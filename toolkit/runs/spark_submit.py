@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import logging
 import os
 import socket
+import stat
 import sys
+import threading
+from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _LOG = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
@@ -45,18 +54,75 @@ def gateway_port(environment: Mapping[str, str]) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def stderr_of_parent() -> bool:
-    """Lead standard error to that of the parent, where the two streams of this process were joined into one.
+def lead_stderr_to_parent(environment: Mapping[str, str]) -> None:
+    """Lead standard error to that of spark-submit, which has joined both streams of this process into its own output.
 
-    Returns:
-        Whether it was done: not where the streams are apart, and not where the system hides the parent's files.
+    Nothing is done where the streams are apart, or the system hides the parent's files. A regular file is opened for
+    appending, and everything that Python says there is written by the JVM itself as long as it lives: only who has the
+    JVM's own open file moves the place in it at which the JVM, and the shell behind `>`, go on.
+
+    Args:
+        environment: of the process; spark-submit started it.
     """
+    port, files = gateway_port(environment), f"/proc/{os.getppid()}/fd"
     try:
-        if not os.path.sameopenfile(1, 2):
-            return False
-        parents = os.open(f"/proc/{os.getppid()}/fd/2", os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        if port is None or not os.path.sameopenfile(1, 2):
+            return
+        parents = os.open(f"{files}/2", os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        is_one_file = os.path.samestat(os.stat(f"{files}/1"), os.fstat(parents))  # noqa: PTH116 - beside a descriptor
     except OSError:
-        return False
-    os.dup2(parents, 2)
-    os.close(parents)
-    return True
+        return
+    if not stat.S_ISREG(os.fstat(parents).st_mode):
+        os.dup2(parents, 2)
+        os.close(parents)
+        return
+    if not is_one_file:  # else what libraries in C say may stay joined with the output, which goes to the same place
+        os.dup2(parents, 2)
+    raw = StderrOfJvm(port, environment.get("PYSPARK_GATEWAY_SECRET", ""), parents)
+    sys.stderr = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
+
+
+class StderrOfJvm(io.BufferedIOBase):
+    """Writes by `System.err` of the JVM, asked in the text protocol of py4j, whose client would log into itself.
+
+    Args:
+        port: of the JVM's gateway.
+        secret: that the gateway asks for.
+        instead: a descriptor for what the JVM does not write, because it is dead.
+    """
+
+    def __init__(self, port: int, secret: str, instead: int) -> None:
+        self._instead, self._lock = instead, threading.Lock()
+        self._gateway: tuple[socket.socket, TextIO] | None = None
+        with suppress(OSError):
+            connection = socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_SECONDS)
+            self._gateway = connection, connection.makefile("r", encoding="utf-8")
+        self._asked("A", secret)
+        self._err = (self._asked("r", "m", "java.lang.System", "err", "e") or "").removeprefix("r")
+
+    def writable(self) -> bool:
+        """See `io.IOBase.writable`."""
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        """See `io.BufferedIOBase.write`."""
+        octets = bytes(data)
+        with self._lock:
+            if self._asked("c", self._err, "write", f"j{b64encode(octets).decode()}", "e") is not None:
+                return len(octets)
+        return os.write(self._instead, octets)
+
+    def _asked(self, *parts: str) -> str | None:
+        """What the answer to a command says behind its sign of success; None: the JVM is not asked any more."""
+        if self._gateway is None:
+            return None
+        connection, answers = self._gateway
+        with suppress(OSError):
+            connection.sendall("".join(f"{part}\n" for part in parts).encode())
+            answer = answers.readline().rstrip("\n")
+            if answer.startswith("!y"):
+                return answer.removeprefix("!y")
+        self._gateway = None
+        answers.close()
+        connection.close()
+        return None
