@@ -45,6 +45,7 @@ BAD_OPTIONS = [
     pytest.param(["--tag", "classification=none"], "no feed has tag classification=none", id="unknown tag"),
     pytest.param(["--fed", "clicks"], "No such option", id="unknown option"),
     pytest.param(["--feed", "clicks", "--output", "xml"], "xml", id="unknown output"),
+    pytest.param(["--feed", "clicks", "--quiet", "--verbose"], "expected one of them", id="two amounts of text"),
     pytest.param(["--feed", "clicks", "--result-file", "ofs://b/r.json"], "ofs://b", id="result file elsewhere"),
     pytest.param(["--feed", "clicks", "--result-file", "/none/r.json"], "/none", id="result file nowhere"),
     pytest.param(["--feed", "clicks", "--config-repo", "/none"], "/none", id="no config repo"),
@@ -59,11 +60,32 @@ def test_a_bad_option_is_one_message_and_2_and_touches_nothing(
     before = repo.tree()
     assert run_here(repo, *arguments) == 2
     printed = capsys.readouterr()
-    assert printed.out == ""
+    assert not printed.out or printed.out.startswith("invalid: ")
     assert printed.err.startswith("feedctl: ")
     assert part in printed.err
     assert "Traceback" not in printed.err
     assert repo.tree() == before
+
+
+def test_the_result_repeats_why_a_run_did_not_begin(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    why = "the config repo has no feed named 'nope'; known: clicks"
+    assert run_here(repo, "--feed", "nope", "--quiet") == 2
+    assert capsys.readouterr() == (f"invalid: {why}\nstatus: invalid\n", f"feedctl: {why}\n")
+
+
+def test_the_further_lines_of_a_reason_are_indented(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo.path / "feeds" / "clicks.yaml").write_text("kind: feed\nname: clicks\nstatus: succeeded\nx: 1\n")
+    assert run_here(repo, "--feed", "clicks") == 2
+    first, *rest, last = capsys.readouterr().out.splitlines()
+    assert (first[:9], last) == ("invalid: ", "status: invalid")
+    assert len(rest) > 1
+    assert all(line.startswith("  ") for line in rest)
+
+
+def test_quiet_prints_nothing_of_a_run_that_went_well(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in (["--dry-run"], []):
+        assert run_here(repo, "--feed", "clicks", "--quiet", *more) == 0
+        assert capsys.readouterr() == ("", "")
 
 
 BAD_FILES = [
@@ -137,7 +159,7 @@ def test_each_way_of_choosing_finds_the_feed(repo: Repo, choice: list[str], caps
 
 
 def test_text_lines_name_items_feeds_and_status(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_here(repo, "--feed", "clicks") == 0
+    assert run_here(repo, "--feed", "clicks", "--verbose") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("retention at 2026-03-20T12:00Z; config repo: directory sha256:")
     assert lines[1].split() == (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.in_process import run_here
-from tests.e2e.retention_process import Repo, command, environment, outcomes, submit
+from tests.e2e.retention_process import ENTRYPOINT, Repo, command, environment, outcomes, submit
 
 pytestmark = pytest.mark.slow
 
@@ -65,6 +65,28 @@ def test_a_log_that_several_write_keeps_every_word(tmp_path: Path, java_home: Pa
     lines = log.read_text().splitlines()
     assert (lines[0], lines[-1]) == ("before", "rc=2")
     assert "feedctl: the config repo has no feed named 'nope'; known: clicks" in lines
+
+
+@pytest.mark.extended
+def test_with_the_shipped_log_settings_a_run_that_goes_well_says_nothing_of_spark(
+    tmp_path: Path, java_home: Path
+) -> None:
+    """Java's line about incubator modules is printed before anything is read that could turn it off."""
+    repo = Repo.make(tmp_path)
+    program, *rest = command(repo, "--feed", "clicks", "--quiet")
+    settings = f"-Dlog4j2.configurationFile={ENTRYPOINT.with_name('log4j2.properties').as_uri()}"
+    known = environment(java_home)
+    del known["SPARK_LOCAL_IP"]
+    done = subprocess.run(
+        [program, "--driver-java-options", settings, *rest],
+        env=known,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    said = [line for line in done.stderr.splitlines() if not line.startswith("WARNING: Using incubator modules")]
+    assert (done.stdout, said) == ("", [])
 
 
 @pytest.mark.extended

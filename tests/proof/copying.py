@@ -365,8 +365,7 @@ COPY_VIEW: ActionView[CopyTarget, CopyItem, CopyDetail] = ActionView(
     target_document=_feed,
     item_document=_item,
     item_text=lambda item: f"{item.instance_key}  {item.source} -> {item.copy}",
-    headings=("instance", "source", "copy"),
-    item_cells=lambda item: (item.instance_key, str(item.source), item.uri),
+    items_text=lambda _: "instances",
     target_rule=lambda result: f"; {result.plan.detail.copied_before} were copied before",
     target_lines=lambda result: (f"note: {note}" for note in result.plan.notes),
 )

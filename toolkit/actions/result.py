@@ -69,6 +69,13 @@ class TargetResult(Generic[T, I, D]):
         counted = Counter(result.outcome for result in self.items)
         return {outcome: counted[outcome] for outcome in Outcome}
 
+    @property
+    def is_well(self) -> bool:
+        """Nobody has to look at it: it was worked on to its end, and nothing of it failed."""
+        plan = self.plan
+        problems = (plan.failed, plan.skipped, plan.waiting, self.stopped)
+        return all(each is None for each in problems) and not self.counts[Outcome.FAILED]
+
     def outcomes(self) -> Iterator[Outcome]:
         """What counts for the status: the target as a whole when it failed or nothing was due, else its items.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,14 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
 from toolkit.actions.model import D, I, NoTarget, T
+from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.cli.boundary import exit_code_of, status_of
 from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
+from toolkit.cli.option_values import BadOption
 from toolkit.cli.streams import Keeps, print_result, say
 from toolkit.clock import Clock, SystemClock
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import FeedctlError, InvalidInput
-from toolkit.rendering.action_result import ActionView, failure_text, rendered
+from toolkit.rendering.action_result import ActionView, Detail, failure_lines, failure_text, rendered
 from toolkit.rendering.progress import LoggedProgress
 from toolkit.rendering.tables import ResultFormat
 from toolkit.runs.stop import StopSignal, watched_signals
@@ -55,6 +56,7 @@ class ActionCommand(Generic[T, I, D]):
         view: how its results are shown.
         form: of what is printed.
         file: gets the JSON form as well; None: nothing is written.
+        detail: of what is printed as text.
     """
 
     name: str
@@ -62,6 +64,7 @@ class ActionCommand(Generic[T, I, D]):
     view: ActionView[T, I, D]
     form: ResultFormat
     file: ResultFile | None
+    detail: Detail = Detail.RANGES
 
     def execute(self, options: ActionOptions) -> int:
         """Run, deliver the result, and tell the exit code.
@@ -70,7 +73,7 @@ class ActionCommand(Generic[T, I, D]):
             FeedctlError: the run ended before it had a result.
         """
         with watched_signals(os.environ) as line:
-            result = self.run(options, SystemClock(), line, _progress(self.name, self.form))
+            result = self.run(options, SystemClock(), line, _progress(self.name, self.form, self.detail))
             self._deliver(result)
             for message in _messages(result):
                 say(f"feedctl: {message}")
@@ -89,26 +92,39 @@ class ActionCommand(Generic[T, I, D]):
 
     def _deliver(self, result: ActionResult[T, I, D]) -> None:
         """That a killed run was killed matters more than a result file that could not be written."""
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        is_styled = self.form is ResultFormat.TEXT and width is not None
-        print_result(rendered(result, self.view, self.form, width), Keeps.STYLES if is_styled else Keeps.NOTHING)
+        on_terminal = self.form is ResultFormat.TEXT and sys.stdout.isatty()
+        pieces = rendered(result, self.view, self.form, detail=self.detail, on_terminal=on_terminal)
+        print_result(pieces, Keeps.STYLES if on_terminal else Keeps.NOTHING)
         if self.file is None:
             return
         try:
-            self.file.write(rendered(result, self.view, ResultFormat.JSON, None))
+            self.file.write(rendered(result, self.view, ResultFormat.JSON))
         except FeedctlError as error:
             if result.stopped is None:
                 raise
             say(f"feedctl: {error}")
 
     def _deliver_failure(self, error: FeedctlError) -> None:
-        """Report a run that ended before it had a result; text is for people, who get the message alone."""
+        """Report a run that ended before it had a result; a person at a terminal gets the message alone."""
         status, code = status_of(error).value, exit_code_of(error).value
         text = failure_text(self.name, self.view.targets, error, status=status, exit_code=code)
         if self.form is not ResultFormat.TEXT:
             print_result([text])
+        elif not sys.stdout.isatty():
+            print_result(failure_lines(error, status))
         if self.file is not None:
             self.file.write([text])
+
+
+def detail_of(*, quiet: bool, verbose: bool) -> Detail:
+    """What `--quiet` and `--verbose` ask for.
+
+    Raises:
+        BadOption: both were given.
+    """
+    if quiet and verbose:
+        raise BadOption(option="--quiet", found="--verbose as well", expected="one of them")
+    return Detail.QUIET if quiet else Detail.VERBOSE if verbose else Detail.RANGES
 
 
 def result_file_of(text: str | None, config_repo: str | None, env: str | None) -> ResultFile | None:
@@ -146,8 +162,10 @@ def _messages(result: ActionResult[T, I, D]) -> Iterator[str]:
             yield f"{target.plan.label} was skipped: {target.plan.skipped.message}"
 
 
-def _progress(what: str, form: ResultFormat) -> Progress:
+def _progress(what: str, form: ResultFormat, detail: Detail) -> Progress:
     """A bar, when a person looks at the errors of a run whose result is for people; else lines in the log."""
+    if detail is Detail.QUIET:
+        return NoProgress()
     if form is not ResultFormat.TEXT or not sys.stderr.isatty():
         return LoggedProgress(what=what)
     from toolkit.rendering.terminal_progress import TerminalProgress

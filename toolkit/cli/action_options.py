@@ -63,3 +63,5 @@ ResultFileAt = Annotated[
         help="Write the JSON result to this file as well, on any store, atomically.",
     ),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Text: only what is not well; nothing when all is well.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Text: a line for each item, instead of ranges.")]

@@ -41,18 +41,21 @@ def retention(
     no_ledger: options.NoLedger = False,
     output: options.OutputAs = ResultFormat.TEXT,
     result_file: options.ResultFileAt = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> int:
     """Evict the instances that are older than the retention limit of their feed."""
     from toolkit.actions.choosing import EntitySelection
     from toolkit.bootstrap.action_context import ActionOptions
     from toolkit.bootstrap.retention import evict
-    from toolkit.cli.action_command import ActionCommand, nominal_time_of, result_file_of
+    from toolkit.cli.action_command import ActionCommand, detail_of, nominal_time_of, result_file_of
     from toolkit.cli.option_values import tags_of
     from toolkit.rendering.retention import RETENTION_VIEW
     from toolkit.retention import NAME
 
     file = result_file_of(result_file, config_repo, env)
-    command = ActionCommand(name=NAME, run=evict, view=RETENTION_VIEW, form=output, file=file)
+    detail = detail_of(quiet=quiet, verbose=verbose)
+    command = ActionCommand(name=NAME, run=evict, view=RETENTION_VIEW, form=output, file=file, detail=detail)
     with command.failures_delivered():
         selection = EntitySelection(
             names=tuple(feed or ()),
@@ -91,6 +94,8 @@ def plan(
     no_ledger: options.NoLedger = False,
     output: options.OutputAs = ResultFormat.TEXT,
     result_file: options.ResultFileAt = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> int:
     """Print the plan and touch nothing: what the entrypoint prints with --dry-run, without starting Java."""
     return retention(
@@ -107,6 +112,8 @@ def plan(
         no_ledger=no_ledger,
         output=output,
         result_file=result_file,
+        quiet=quiet,
+        verbose=verbose,
     )
 
 

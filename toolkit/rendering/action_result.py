@@ -1,14 +1,12 @@
-"""The result of any action: as JSON, as JSON lines, as plain lines, and as a table on a terminal."""
+"""The result of any action: as JSON, as JSON lines, and as text for people."""
 
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
-from itertools import islice
-from typing import TYPE_CHECKING, Generic
+from enum import Enum, auto
+from typing import Generic
 
 from toolkit.actions.model import D, I, ItemResult, Problem, T
 from toolkit.actions.result import ActionResult, TargetResult
@@ -17,14 +15,28 @@ from toolkit.printable import on_one_line
 from toolkit.rendering.tables import ResultFormat
 from toolkit.result import SCHEMA_VERSION, Outcome
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 Document = dict[str, object]
 
-FIRST_ITEMS, LAST_ITEMS = 200, 20
-"""So many items of a result are shown to people; all of them are in JSON lines."""
-_STYLES = {Outcome.DONE: "green", Outcome.PLANNED: "cyan", Outcome.SKIPPED: "yellow", Outcome.FAILED: "bold red"}
+_Mark = Callable[[str, str], str]
+"""Gives a text a style, where the result goes to a terminal."""
+
+MOST_LINES = 20
+"""So many lines people read of one target, unless they ask for all."""
+
+_BOLD = "1"
+_STYLES = {Outcome.DONE: "32", Outcome.PLANNED: "36", Outcome.SKIPPED: "33", Outcome.FAILED: "1;31"}
+"""As a terminal is told: green, cyan, yellow, bold red."""
+
+
+class Detail(Enum):
+    """How much of a result people read."""
+
+    QUIET = auto()
+    """What is not well."""
+    RANGES = auto()
+    """Items that are alike in one line, a few lines a target."""
+    VERBOSE = auto()
+    """A line for each item."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,8 +48,7 @@ class ActionView(Generic[T, I, D]):
         target_document: a target in JSON.
         item_document: what names an item in JSON.
         item_text: what names an item in a line.
-        headings: of the columns of a table that name an item.
-        item_cells: what stands in them.
+        items_text: what many such items are called, for example ``instances``.
         target_rule: by which rule a target was looked at, behind its counts; empty: nothing to say.
         target_lines: what else is to be said of a target, one line each.
     """
@@ -46,14 +57,18 @@ class ActionView(Generic[T, I, D]):
     target_document: Callable[[TargetResult[T, I, D]], Document]
     item_document: Callable[[I], Document]
     item_text: Callable[[I], str]
-    headings: tuple[str, ...]
-    item_cells: Callable[[I], tuple[str, ...]]
+    items_text: Callable[[I], str]
     target_rule: Callable[[TargetResult[T, I, D]], str]
     target_lines: Callable[[TargetResult[T, I, D]], Iterable[str]]
 
 
 def rendered(
-    result: ActionResult[T, I, D], view: ActionView[T, I, D], form: ResultFormat, terminal_width: int | None
+    result: ActionResult[T, I, D],
+    view: ActionView[T, I, D],
+    form: ResultFormat,
+    *,
+    detail: Detail = Detail.RANGES,
+    on_terminal: bool = False,
 ) -> Iterator[str]:
     """What to print, piece by piece: a result may have very many items.
 
@@ -61,15 +76,14 @@ def rendered(
         result: of the run.
         view: of the action.
         form: asked for with `--output`.
-        terminal_width: None when the output does not go to a terminal.
+        detail: of text; the other forms always have everything.
+        on_terminal: text gets colours.
     """
     if form is ResultFormat.JSON:
         return _json(result, view)
     if form is ResultFormat.JSONL:
         return _json_lines(result, view)
-    if terminal_width is not None:
-        return iter([_terminal_text(result, view, terminal_width)])
-    return (f"{line}\n" for line in _plain_lines(result, view))
+    return (f"{line}\n" for line in _text(result, view, detail, _coloured if on_terminal else _plain))
 
 
 def failure_text(action: str, targets: str, error: Exception, *, status: str, exit_code: int) -> str:
@@ -165,67 +179,76 @@ def _error(error: Exception | None) -> Document | None:
 # Text
 
 
-def _plain_lines(result: ActionResult[T, I, D], view: ActionView[T, I, D]) -> Iterator[str]:
-    """The run, its items, each target, the status last."""
-    yield on_one_line(_title(result))
-    first, last, left_out = _ends(result)
-    yield from (on_one_line(_item_line(item, view)) for item in first)
-    if left_out:
-        yield _left_out(left_out)
-    yield from (on_one_line(_item_line(item, view)) for item in last)
-    for target in result.targets:
-        yield from map(on_one_line, _target_lines(target, view))
+def failure_lines(error: Exception, status: str) -> Iterator[str]:
+    """What people read of a run that ended before there was anything to report."""
+    why = str(error).replace("\n", "\n  ")  # no line of a reason begins like one of ours
+    yield f"{status}: {why}\n"
+    yield f"status: {status}\n"
+
+
+def _text(result: ActionResult[T, I, D], view: ActionView[T, I, D], detail: Detail, mark: _Mark) -> Iterator[str]:
+    """Why the run was refused or stopped, what ran, each target, the status last."""
+    ending = result.stopped or result.refusal
+    if detail is Detail.QUIET and result.refusal is not None:
+        detail = Detail.RANGES  # what is not well is the plan itself
+    targets = [each for each in result.targets if detail is not Detail.QUIET or not each.is_well]
+    if detail is Detail.QUIET and ending is None and not targets:
+        return
+    if ending is not None:
+        yield mark(on_one_line(f"{result.status}: {ending}"), _BOLD)
+    yield mark(on_one_line(_title(result)), _BOLD)
+    for target in targets:
+        yield from _target(target, view, detail, mark)
     yield from (f"note: {on_one_line(note)}" for note in result.request.notes)
-    yield _closing_line(result)
+    yield mark(_closing_line(result), _BOLD)
 
 
-def _terminal_text(result: ActionResult[T, I, D], view: ActionView[T, I, D], width: int) -> str:
-    from rich.console import Console
-    from rich.text import Text
+def _target(target: TargetResult[T, I, D], view: ActionView[T, I, D], detail: Detail, mark: _Mark) -> Iterator[str]:
+    """Its items, then itself."""
+    own = [on_one_line(line) for line in _target_lines(target, view)]
+    if detail is Detail.VERBOSE:
+        yield from (_item_line(item, view, mark) for item in target.items)
+        yield from own
+        return
+    if len(own) > MOST_LINES // 2:
+        left_out = len(own) - MOST_LINES // 2 + 1
+        own[-left_out:] = [f"  ... {left_out:,} more lines; all of them: --verbose"]
+    yield from _grouped_items(target, view, mark, room=MOST_LINES - len(own))
+    yield from own
 
-    console = Console(file=StringIO(), force_terminal=True, width=width, highlight=False)
-    console.print(Text(on_one_line(_title(result)), style="bold"))
-    first, last, left_out = _ends(result)
-    if first:
-        console.print(_table((*first, *last), view))
+
+def _grouped_items(target: TargetResult[T, I, D], view: ActionView[T, I, D], mark: _Mark, room: int) -> Iterator[str]:
+    """A line for those that are alike, and one for each that failed, which come first."""
+    groups: dict[tuple[str, ...], list[ItemResult[I]]] = {}
+    for each in target.items:
+        single = each.item.uri if each.outcome is Outcome.FAILED else ""
+        groups.setdefault((each.outcome, view.items_text(each.item), each.code, each.message, single), []).append(each)
+    in_order = sorted(groups.values(), key=lambda group: group[0].outcome is not Outcome.FAILED)
+    shown = in_order if len(in_order) <= room else in_order[: room - 1]
+    for group in shown:
+        yield _item_line(group[0], view, mark) if len(group) == 1 else _group_line(group, target.plan.label, view, mark)
+    left_out = sum(map(len, in_order[len(shown) :]))
     if left_out:
-        console.print(Text(_left_out(left_out)))
-    for target in result.targets:
-        for line in _target_lines(target, view):
-            console.print(Text(on_one_line(line)))
-    for note in result.request.notes:
-        console.print(Text(f"note: {on_one_line(note)}"))
-    console.print(Text(_closing_line(result), style="bold"))
-    written = console.file
-    return written.getvalue() if isinstance(written, StringIO) else ""
+        yield on_one_line(
+            f"... {left_out:,} more items of {target.plan.label}; all of them: --verbose or --output jsonl"
+        )
 
 
-def _table(items: Iterable[ItemResult[I]], view: ActionView[T, I, D]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("outcome", *view.headings, "why"):
-        table.add_column(heading, overflow="fold")
-    for each in items:
-        texts = (Text(on_one_line(text)) for text in (*view.item_cells(each.item), _why(each)))
-        table.add_row(Text(each.outcome, style=_STYLES[each.outcome]), *texts)
-    return table
+def _group_line(group: Sequence[ItemResult[I]], label: str, view: ActionView[T, I, D], mark: _Mark) -> str:
+    """For example ``done    clicks on primary: 456 instances, 2026-02-18T12:00Z to 2026-03-10T11:00Z``."""
+    first, keys = group[0], [each.item.instance_key for each in group if each.item.instance_key]
+    times = f", {min(keys)} to {max(keys)}" if keys else ""
+    return _outcome_line(first, f"{label}: {len(group):,} {view.items_text(first.item)}{times}", mark)
 
 
-def _ends(result: ActionResult[T, I, D]) -> tuple[Sequence[ItemResult[I]], Sequence[ItemResult[I]], int]:
-    """The first items, the last ones, and how many there are between them."""
-    items, rest = result.items, 0
-    first = list(islice(items, FIRST_ITEMS))
-    last: deque[ItemResult[I]] = deque(maxlen=LAST_ITEMS)
-    for item in items:
-        rest += 1
-        last.append(item)
-    return first, tuple(last), rest - len(last)
+def _item_line(result: ItemResult[I], view: ActionView[T, I, D], mark: _Mark) -> str:
+    return _outcome_line(result, view.item_text(result.item), mark)
 
 
-def _left_out(number: int) -> str:
-    return f"... {number:,} more items; all of them: --output jsonl"
+def _outcome_line(result: ItemResult[I], what: str, mark: _Mark) -> str:
+    why = " ".join(part for part in (result.code, result.message) if part)
+    line = on_one_line(f"{what}  ({why})" if why else what)
+    return mark(f"{result.outcome:<8}", _STYLES[result.outcome]) + line
 
 
 def _title(result: ActionResult[T, I, D]) -> str:
@@ -256,10 +279,9 @@ def _closing_line(result: ActionResult[T, I, D]) -> str:
     return f"status: {result.status}{plan}"
 
 
-def _item_line(result: ItemResult[I], view: ActionView[T, I, D]) -> str:
-    line, why = f"{result.outcome:<8}{view.item_text(result.item)}", _why(result)
-    return f"{line}  ({why})" if why else line
+def _coloured(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m"
 
 
-def _why(result: ItemResult[I]) -> str:
-    return " ".join(part for part in (result.code, result.message) if part)
+def _plain(text: str, _: str) -> str:
+    return text

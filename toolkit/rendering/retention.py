@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
+from toolkit.entities.vocabulary import LocationType
 from toolkit.rendering.action_result import (
     ActionView,
     Document,
@@ -15,7 +16,7 @@ from toolkit.rendering.action_result import (
     run_document,
 )
 from toolkit.result import Outcome
-from toolkit.retention import FeedTarget, PlanItem, RetentionDetail
+from toolkit.retention import FeedTarget, ItemKind, PlanItem, RetentionDetail
 
 if TYPE_CHECKING:
     from toolkit.planning.retention import Kept
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from toolkit.retention.explain import Explanation
 
 _NAMED = 3
+_ITEMS = {
+    ItemKind.INSTANCE: "instances",
+    ItemKind.PENDING_DELETE: "leftovers",
+    ItemKind.EMPTY_DIRECTORY: "empty directories",
+    ItemKind.UNREADABLE: "unreadable directories",
+}
 
 
 def _feed(result: FeedResult) -> Document:
@@ -86,8 +93,9 @@ def _item_text(item: PlanItem) -> str:
     return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {item.path}"
 
 
-def _item_cells(item: PlanItem) -> tuple[str, ...]:
-    return (item.feed, item.cluster, item.location.value, item.instance_key or item.type.value, str(item.path))
+def _items_text(item: PlanItem) -> str:
+    names = _ITEMS[item.type]
+    return names if item.location is LocationType.DATA else f"{item.location} {names}"
 
 
 def _rule_text(result: FeedResult) -> str:
@@ -127,8 +135,7 @@ RETENTION_VIEW: ActionView[FeedTarget, PlanItem, RetentionDetail] = ActionView(
     target_document=_feed,
     item_document=_item,
     item_text=_item_text,
-    headings=("feed", "cluster", "location", "instance", "path"),
-    item_cells=_item_cells,
+    items_text=_items_text,
     target_rule=_rule_text,
     target_lines=_lines,
 )

@@ -15,7 +15,7 @@ class ResultFormat(StrEnum):
     """The values of `--output` of an action."""
 
     TEXT = "text"
-    """A table on a terminal, plain lines elsewhere."""
+    """Lines for people."""
     JSON = "json"
     """One document."""
     JSONL = "jsonl"
