@@ -53,8 +53,7 @@ def retention(
     from toolkit.rendering.retention import RETENTION_VIEW
     from toolkit.retention import NAME
 
-    file = result_file_of(result_file, config_repo, env)
-    detail = detail_of(quiet=quiet, verbose=verbose)
+    file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
     command = ActionCommand(name=NAME, run=evict, view=RETENTION_VIEW, form=output, file=file, detail=detail)
     with command.failures_delivered():
         selection = EntitySelection(
