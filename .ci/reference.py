@@ -8,6 +8,7 @@ from pathlib import Path
 from reference_pages.commands import commands_page
 from reference_pages.entities import entities_page
 from reference_pages.expressions import expressions_page
+from reference_pages.json_documents import json_page
 from reference_pages.ledger import ledger_page
 from reference_pages.rules import rules_page
 
@@ -16,6 +17,7 @@ PAGES = {
     "commands.md": commands_page,
     "entities.md": entities_page,
     "expressions.md": expressions_page,
+    "json.md": json_page,
     "ledger.md": ledger_page,
     "rules.md": rules_page,
 }

@@ -1,1 +1,1 @@
-"""The pages of docs/reference, made from the code: `entities`, `expressions`, `commands`, `ledger` and `rules`."""
+"""The pages of docs/reference, made from the code; `.ci/reference.py` lists them."""

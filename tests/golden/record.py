@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.described import faults
+from toolkit.rendering.document_schemas import DocumentName
+
 _TABLES: Mapping[str, Sequence[str]] = {
     "run": ("life_cycle", "entity", "cluster", "instance_key", "attempt", "status", "reason", "exit_code"),
     "item": ("run_id", "position", "kind", "instance_key", "path", "state", "code", "message"),
@@ -33,7 +36,9 @@ class Record:
 
     def add(self, exit_code: int, printed: str) -> None:
         """A run has ended."""
-        self.runs.append({"exit_code": exit_code, "result": json.loads(printed) if printed else None})
+        result = json.loads(printed) if printed else None
+        assert result is None or not (wrong := faults(result, DocumentName.RETENTION, "result")), wrong
+        self.runs.append({"exit_code": exit_code, "result": result})
 
     def text(self) -> str:
         """All of it."""
@@ -46,6 +51,8 @@ class Record:
     def _audit(self) -> list[object]:
         file = self.ledger.with_name("ledger.audit.jsonl")
         lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        wrong = [fault for line in lines for fault in faults(line, DocumentName.AUDIT, line["what"])]
+        assert not wrong, wrong
         return [{name: line[name] for name in line if name not in _OF_THE_MACHINE} for line in lines]
 
     def _rows(self) -> Mapping[str, object]:

@@ -92,20 +92,29 @@ def print_schema(
         typer.Argument(
             metavar="KIND",
             autocompletion=schema_names,
-            help="What the schema is of: cluster, feed, process, datasource, repo, defaults, environment or holds.",
+            help="A kind of file (cluster, feed, process, datasource, repo, defaults, environment or holds), or what "
+            "feedctl prints and writes for programs (retention, lint, status, instance, run or audit).",
         ),
     ],
     merged: Annotated[
-        bool, typer.Option("--merged", help="The form after defaults and environment are merged in.")
+        bool, typer.Option("--merged", help="Of a file: the form after defaults and environment are merged in.")
     ] = False,
 ) -> None:
-    """Print the JSON Schema of a kind of file."""
+    """Print the JSON Schema of a kind of file, or of what feedctl prints and writes for programs."""
     from toolkit.cli.option_values import BadOption
     from toolkit.entities.nearest import suggestion
     from toolkit.entities.schema_store import Form, SchemaName, schema
+    from toolkit.rendering.document_schemas import DocumentName, document_schema
 
-    if kind not in list(SchemaName):
-        expected = f"one of {', '.join(SchemaName)}; {suggestion(kind, list(SchemaName))}".rstrip("; ")
+    known = [*SchemaName, *DocumentName]
+    if kind not in known:
+        expected = f"one of {', '.join(known)}; {suggestion(kind, known)}".rstrip("; ")
         raise BadOption(option="KIND", found=kind, expected=expected)
-    json.dump(dict(schema(SchemaName(kind), Form.MERGED if merged else Form.AUTHORED)), sys.stdout, indent=2)
+    if kind in list(SchemaName):
+        found = schema(SchemaName(kind), Form.MERGED if merged else Form.AUTHORED)
+    elif merged:
+        raise BadOption(option="--merged", found=kind, expected=f"a file: one of {', '.join(SchemaName)}")
+    else:
+        found = document_schema(DocumentName(kind))
+    json.dump(dict(found), sys.stdout, indent=2)
     sys.stdout.write("\n")

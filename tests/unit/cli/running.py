@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.described import printed_faults
 from toolkit.cli.main import main
 
 
@@ -38,4 +39,6 @@ class Feedctl:
     def __call__(self, *arguments: str) -> Ran:
         code = main(arguments)
         printed = self.capsys.readouterr()
+        faults = printed_faults(arguments, printed.out)
+        assert not faults, faults
         return Ran(code, printed.out, printed.err)

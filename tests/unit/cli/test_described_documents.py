@@ -1,0 +1,93 @@
+"""What commands print for programs has no key that its JSON Schema does not name.
+
+Every other test that runs a command checks that nothing is missing or of another type (`running.Feedctl`).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.contract.ledger.samples import key, started
+from tests.described import faults, printed_faults
+from tests.unit.cli.running import Feedctl
+from tests.unit.cli.test_run import CRM, FILE, HOURLY, NOON
+from tests.unit.management.runs import execution
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.linter.findings import Severity
+from toolkit.rendering.document_schemas import DocumentName, document_schema
+from toolkit.result import Outcome, Status
+
+JSON = ("--output", "json")
+JOB = "clicks_hourly_job"
+RANGE = ("--start", "2026-03-20T01:00Z", "--end", "2026-03-20T03:00Z")
+ENQUEUE = ("--source", "clicks", "--cluster", "primary", "--path", "/data/x", *FILE, "--output", f"clicks={NOON}")
+COMMANDS = [
+    ("lint", "--format", "json"),
+    ("status", "--time", "2026-03-20T01:00Z", *JSON),
+    ("instance", "list", "clicks", *RANGE, *JSON),
+    *(("instance", what, JOB, *RANGE, *JSON) for what in ("status", "summary", "logs", "rerun", "kill")),
+    ("instance", "dependencies", JOB, *RANGE[:2], *JSON),
+    ("run", "enqueue", *ENQUEUE),
+    ("run", "init-job", *HOURLY),
+    ("run", "init-step", *HOURLY, "--step", "main"),
+    ("run", "get-files", "--min-batch", "1", "--max-batch", "1"),
+    ("run", "log", "write", "counted", "--category", "import", *HOURLY),
+    ("run", "log", "read", *HOURLY),
+    ("run", "halt-step", *HOURLY, "--step", "main"),
+    ("run", "halt-job", *HOURLY),
+    ("run", "get-properties", *HOURLY),
+    ("run", "term-job", *CRM),
+]
+
+
+@pytest.mark.usefixtures("repo")
+def test_every_key_that_a_command_prints_is_described(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    execution(cli_ledger, "2026-03-20T01:00Z", name=JOB)
+    started(cli_ledger, key("2026-03-20T02:00Z", entity=JOB, life_cycle=LifeCycle.EXECUTION))
+    assert feedctl("ledger", "sync").code == 0
+    for arguments in COMMANDS:
+        printed = feedctl(*arguments).out
+        assert printed.startswith("{"), arguments
+        assert printed_faults(arguments, printed, strict=True) == []
+
+
+def test_a_document_that_is_not_as_described_is_found_out() -> None:
+    """The checks above and in `Feedctl` can fail."""
+    document = {"schema_version": 1, "job": {"run_id": "7", "surprise": 1}}
+    arguments, printed = ("run", "term-job"), json.dumps(document, indent=2)
+    assert any("'7' is not of type 'integer'" in each for each in printed_faults(arguments, printed))
+    assert any("'process' is a required property" in each for each in printed_faults(arguments, printed))
+    assert any("'surprise' was unexpected" in each for each in printed_faults(arguments, printed, strict=True))
+    assert faults({}, DocumentName.AUDIT, "item") != []
+
+
+@pytest.mark.parametrize("name", list(DocumentName))
+def test_a_schema_is_printed_and_is_one(feedctl: Feedctl, name: DocumentName) -> None:
+    printed = feedctl("schema", name).document
+    assert printed == document_schema(name)
+    jsonschema.Draft202012Validator.check_schema(printed)
+
+
+def test_a_document_has_no_merged_form(feedctl: Feedctl) -> None:
+    ran = feedctl("schema", "status", "--merged")
+    assert ran.code == 2
+    assert "--merged: found 'status', expected a file: one of cluster, " in ran.err
+
+
+def test_the_words_of_a_schema_are_those_of_the_code() -> None:
+    result = document_schema(DocumentName.RETENTION)["$defs"]
+    assert result["result"]["properties"]["status"]["enum"] == list(Status)
+    assert result["item"]["properties"]["outcome"]["enum"] == list(Outcome)
+    assert set(result["feed"]["properties"]["counts"]["properties"]) == set(Outcome)
+    finding = document_schema(DocumentName.LINT)["$defs"]["finding"]["properties"]
+    assert set(finding["severity"]["enum"]) == set(Severity)
+
+
+def test_schemas_are_the_files_of_their_names() -> None:
+    folder = Path(__file__).parents[3] / "toolkit" / "rendering" / "schemas"
+    assert {file.stem for file in folder.iterdir()} == set(DocumentName)

@@ -1,0 +1,35 @@
+"""JSON Schemas of what feedctl prints and writes for programs, and what they promise (docs/reference/json.md)."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from importlib import resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolkit.entities.schema_store import Schema
+
+
+class DocumentName(StrEnum):
+    """Documents that one may build on."""
+
+    RETENTION = "retention"
+    """The result of the action, `--output json|jsonl` and `--result-file`."""
+    LINT = "lint"
+    """`feedctl lint --format json`."""
+    STATUS = "status"
+    """`feedctl status --output json`."""
+    INSTANCE = "instance"
+    """`feedctl instance COMMAND --output json`."""
+    RUN = "run"
+    """`feedctl run COMMAND`."""
+    AUDIT = "audit"
+    """A line of the audit file."""
+
+
+def document_schema(name: DocumentName) -> Schema:
+    """One schema as a document of its own: `anyOf` names the forms, each of them in `$defs`; treat it as read-only."""
+    file = resources.files("toolkit.rendering").joinpath("schemas", f"{name}.json")
+    schema: Schema = json.loads(file.read_text("utf-8"))
+    return schema
