@@ -45,25 +45,16 @@ def retention(
     verbose: options.Verbose = False,
 ) -> int:
     """Evict the instances that are older than the retention limit of their feed."""
-    from toolkit.actions.choosing import EntitySelection
     from toolkit.bootstrap.action_context import ActionOptions
     from toolkit.bootstrap.retention import evict
-    from toolkit.cli.action_command import ActionCommand, detail_of, nominal_time_of, result_file_of
-    from toolkit.cli.option_values import tags_of
+    from toolkit.cli.action_command import ActionCommand, detail_of, nominal_time_of, result_file_of, selection_of
     from toolkit.rendering.retention import RETENTION_VIEW
     from toolkit.retention import NAME
 
     file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
     command = ActionCommand(name=NAME, run=evict, view=RETENTION_VIEW, form=output, file=file, detail=detail)
     with command.failures_delivered():
-        selection = EntitySelection(
-            names=tuple(feed or ()),
-            everything=all_feeds,
-            groups=tuple(group or ()),
-            tags=tuple(tags_of(tag or ()).items()),
-            clusters=tuple(cluster or ()),
-            all_clusters=all_clusters,
-        )
+        selection = selection_of(feed, group, tag, cluster, everything=all_feeds, all_clusters=all_clusters)
         return command.execute(
             ActionOptions(
                 selection=selection,
