@@ -9,14 +9,18 @@ from functools import cached_property
 from types import MappingProxyType
 
 from toolkit.el.errors import ElError, refuse_credentials
+from toolkit.el.fields import Field
 from toolkit.el.instants import format_instant
 from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.el.periods import PathPeriod, Span
 from toolkit.el.segment import OWN_PREFIX, Found, Segment
 from toolkit.el.template_text import TemplateText
-from toolkit.el.tokens import tokenize
+from toolkit.el.tokens import DateField, tokenize
 
 _ROOT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:(?://[^/$*?\[\]{}]*|(?!//)))?(?=/)")
+
+_FIELDS = {name: Segment((DateField(each),), name) for each in Field for name in [f"${{{each}}}"]}
+"""Names of one date field alone: most names of most templates, and nothing of them can be wrong or bound."""
 
 
 class PathTemplate(TemplateText):
@@ -120,7 +124,9 @@ class PathTemplate(TemplateText):
         offset = len(self.root) + 1
         for name in self.text[offset:].removesuffix("/").split("/"):
             self._check_name(name, offset)
-            yield Segment(tuple(tokenize(name, whole=self.text, offset=offset)), self.text).bind(self.bound)
+            yield _FIELDS.get(name) or Segment(tuple(tokenize(name, whole=self.text, offset=offset)), self.text).bind(
+                self.bound
+            )
             offset += len(name) + 1
 
     def _check_name(self, name: str, offset: int) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from toolkit.entities.checks import own_findings
 from toolkit.entities.documents import Document
+from toolkit.entities.findings import Finding
 from toolkit.entities.layers import Layer, merge_layers
 from toolkit.entities.parsing import ParsedFiles, part_of
 from toolkit.entities.problems import Problem
@@ -13,7 +14,6 @@ from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import defaults_for, entity_kind, entity_name
 from toolkit.entities.structure import Entity, structure_entity
 from toolkit.entities.validation import placed, schema_findings
-from toolkit.entities.violations import Finding
 from toolkit.entities.vocabulary import Kind
 
 

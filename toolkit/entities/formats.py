@@ -1,10 +1,8 @@
 """The formats that the schemas name, checked by the same code that later reads the values."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-
-from jsonschema import FormatChecker
 
 from toolkit.el import ElError, Frequency, load_zone, parse_expression, parse_instant
 from toolkit.el.segment import Segment
@@ -14,25 +12,6 @@ from toolkit.entities.env_references import check_ledger_references, check_path_
 from toolkit.entities.templates import path_template, table_uri
 
 _RECENT = 4096
-
-
-def format_checker() -> FormatChecker:
-    """A checker that knows feedctl's formats and no others; the cause of each failure is an `ElError`."""
-    checker = FormatChecker(formats=())
-    for name, check in _FORMATS.items():
-        checker.checks(name, raises=ElError)(_for_text(check))
-    return checker
-
-
-def _for_text(check: Callable[[str], object]) -> Callable[[object], bool]:
-    cached = lru_cache(maxsize=_RECENT)(check)
-
-    def passes(value: object) -> bool:
-        if isinstance(value, str):  # anything else is the business of `type`
-            cached(value)
-        return True
-
-    return passes
 
 
 def _matching(pattern: str, expected: str) -> Callable[[str], None]:
@@ -66,13 +45,13 @@ def _check_partition(text: str) -> None:
         offset += len(part) + 1
 
 
-_FORMATS: dict[str, Callable[[str], object]] = {
+_CHECKS: dict[str, Callable[[str], object]] = {
     "instant": parse_instant,
     "frequency": Frequency.parse,
     "timezone": load_zone,
     "el": parse_expression,
-    "path-template": lambda text: path_template(text, "UTC"),
-    "table-uri": lambda text: table_uri(text, "UTC"),
+    "path-template": path_template,
+    "table-uri": table_uri,
     "url": check_url,
     "ledger-url": _all(check_ledger, check_references, check_ledger_references),
     "local-path": _all(check_local_path, check_references, check_path_references, check_audit_file),
@@ -84,3 +63,22 @@ _FORMATS: dict[str, Callable[[str], object]] = {
     "email": _matching(r"[^@\s]+@[^@\s]+", "a mail address"),
     "permission": _matching(r"\*|(?:0x|0)?[0-7]{3}", "an octal permission such as 0750, or *"),
 }
+
+FORMATS: Mapping[str, Callable[[str], object]] = {
+    name: lru_cache(maxsize=_RECENT)(check) for name, check in _CHECKS.items()
+}
+"""What checks a text of a format, by the format's name; each raises `ElError` for a text that it does not allow."""
+
+
+def allows(check: Callable[[str], object], text: str) -> bool:
+    """Whether a format allows a text.
+
+    Args:
+        check: one of `FORMATS`.
+        text: whatever somebody wrote.
+    """
+    try:
+        check(text)
+    except ElError:
+        return False
+    return True

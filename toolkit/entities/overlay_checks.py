@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from toolkit.entities.checks import Context
+from toolkit.entities.findings import Finding
 from toolkit.entities.holds import Hold
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.parsing import ParsedFiles, layer_problems, part_of
@@ -11,7 +12,6 @@ from toolkit.entities.repo import Environment
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import HOLDS_FILE, environment_name
 from toolkit.entities.validation import placed
-from toolkit.entities.violations import Finding
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 

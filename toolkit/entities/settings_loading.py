@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.errors import UnknownName
+from toolkit.entities.findings import Finding
 from toolkit.entities.holds import Hold, Holds
 from toolkit.entities.layers import Layer, merge_layers
 from toolkit.entities.merge import merge
@@ -16,7 +17,6 @@ from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, REPO_FILE, environment_name
 from toolkit.entities.structure import structure
 from toolkit.entities.validation import placed, schema_findings
-from toolkit.entities.violations import Finding
 from toolkit.entities.vocabulary import Kind
 
 

@@ -56,10 +56,10 @@ class ConfigFiles(Protocol):
 
 def is_config_file(path: str) -> bool:
     """Whether a file of the repo is configuration: entities, defaults, environments, repo.yaml, holds.yaml."""
-    parts = PurePosixPath(path).parts
-    if any(part.startswith(".") for part in parts) or not path.endswith(SUFFIX):
+    if not path.endswith(SUFFIX):
         return False
-    return path in _ROOT_FILES or parts[0] in _PLACES
+    parts = PurePosixPath(path).parts if "/." in f"/{path}" else path.split("/")  # asked of every file of a repo
+    return not any(part.startswith(".") for part in parts) and (path in _ROOT_FILES or parts[0] in _PLACES)
 
 
 def is_config_place(path: str) -> bool:
@@ -69,7 +69,7 @@ def is_config_place(path: str) -> bool:
 
 def entity_kind(path: str) -> Kind | None:
     """The kind of the entity in a file, by its folder; None when the file is no entity."""
-    if PurePosixPath(path).name == DEFAULTS_NAME:
+    if path.rpartition("/")[2] == DEFAULTS_NAME:
         return None
     return _KIND_OF_FOLDER.get(path.partition("/")[0]) if "/" in path else None
 
@@ -84,15 +84,16 @@ def environment_name(path: str) -> str | None:
 
 def entity_name(path: str) -> str:
     """The name that the entity in a file must have."""
-    return PurePosixPath(path).name.removesuffix(SUFFIX)
+    return path.rpartition("/")[2].removesuffix(SUFFIX)
 
 
 def defaults_for(path: str) -> Iterator[str]:
     """The defaults files that may hold for a file, from the root down."""
     yield DEFAULTS_NAME
-    parents = PurePosixPath(path).parts[:-1]
-    for depth in range(1, len(parents) + 1):
-        yield "/".join((*parents[:depth], DEFAULTS_NAME))
+    end = path.find("/")
+    while end >= 0:
+        yield f"{path[:end]}/{DEFAULTS_NAME}"
+        end = path.find("/", end + 1)
 
 
 def misnamed_files(names: Collection[str]) -> Iterator[Problem]:

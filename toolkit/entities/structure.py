@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
 
 from cattrs import Converter
@@ -32,6 +32,8 @@ _MODELS: dict[Kind, type[Entity]] = {
 
 T = TypeVar("T")
 
+_FEW = 1024
+
 
 def structure_entity(kind: Kind, document: Document) -> Entity:
     """The model of a merged entity that its schema allows."""
@@ -56,9 +58,10 @@ def settings_document(settings: RepoSettings) -> Document:
 
 def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True, detailed_validation=False)
-    converter.register_structure_hook(Frequency, lambda text, _: Frequency.parse(text))
+    frequency, instant = lru_cache(_FEW)(Frequency.parse), lru_cache(_FEW)(parse_instant)  # most entities share theirs
+    converter.register_structure_hook(Frequency, lambda text, _: frequency(text))
     converter.register_unstructure_hook(Frequency, str)
-    converter.register_structure_hook(datetime, lambda text, _: parse_instant(text))
+    converter.register_structure_hook(datetime, lambda text, _: instant(text))
     converter.register_unstructure_hook(datetime, format_instant)
     converter.register_structure_hook(str | int | float | bool, lambda scalar, _: scalar)
     converter.register_unstructure_hook(StrEnum, str)

@@ -1,31 +1,35 @@
-"""Checks documents against the schemas; one compiled validator a schema."""
+"""Checks documents against the schemas: a compiled validator says whether, another one in words what is wrong."""
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 
-from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema_rs import Draft202012Validator
 
 from toolkit.entities.documents import Document
-from toolkit.entities.formats import format_checker
+from toolkit.entities.findings import Finding
+from toolkit.entities.formats import FORMATS, allows
 from toolkit.entities.layers import Layer, origin
 from toolkit.entities.problems import Problem
 from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
-from toolkit.entities.violations import Finding, violations
 
 
 def schema_findings(name: SchemaName, form: Form, document: Document) -> Iterator[Finding]:
     """What a schema does not allow in a document."""
-    return violations(_validator(name, form), document)
+    if not is_valid(name, form, document):
+        from toolkit.entities.violations import violations  # noqa: PLC0415 - most repos have nothing to explain
+
+        yield from violations(name, form, document)
+
+
+def is_valid(name: SchemaName, form: Form, document: Document) -> bool:
+    """Whether a schema allows a document; its values are those of YAML, with texts as keys."""
+    return _validator(name, form).is_valid(document)
 
 
 @lru_cache
 def _validator(name: SchemaName, form: Form) -> Draft202012Validator:
-    return Draft202012Validator(inlined(schema(name, form)), format_checker=_formats())
-
-
-@lru_cache
-def _formats() -> FormatChecker:
-    return format_checker()
+    formats: dict[str, Callable[..., bool]] = {each: partial(allows, check) for each, check in FORMATS.items()}
+    return Draft202012Validator(inlined(schema(name, form)), formats=formats, validate_formats=True, offline=True)
 
 
 def placed(finding: Finding, layers: Sequence[Layer], document: Document) -> Problem:

@@ -1,37 +1,21 @@
 """Schema violations in words: what was found, what was expected, which key was probably meant."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, cast
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 
 from toolkit.el import ElError
 from toolkit.entities.documents import Document, Value
+from toolkit.entities.findings import Finding
+from toolkit.entities.formats import FORMATS
 from toolkit.entities.habits import habit_hint
 from toolkit.entities.nearest import did_you_mean, suggestion
 from toolkit.entities.not_implemented import WITHOUT_ACTION
 from toolkit.entities.pointers import path_text
+from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
 from toolkit.entities.yaml_location import Pointer
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
-    """Something wrong with a document, before its place in a file is known.
-
-    Attributes:
-        pointer: the value, or the mapping that lacks something.
-        rule: a stable identifier.
-        on_key: the key is wrong rather than the value.
-        offset: characters into the value, when that is known.
-    """
-
-    pointer: Pointer
-    rule: str
-    message: str
-    hint: str = ""
-    on_key: bool = False
-    offset: int | None = None
 
 
 class _Violation(Protocol):
@@ -50,15 +34,38 @@ class _Violation(Protocol):
     def absolute_schema_path(self) -> Sequence[str | int]: ...
 
 
-def violations(validator: Draft202012Validator, document: Document) -> Iterator[Finding]:
+def violations(name: SchemaName, form: Form, document: Document) -> Iterator[Finding]:
     """Everything in a document that its schema does not allow, each once."""
     seen: set[tuple[Pointer, str, str]] = set()
-    for error in validator.iter_errors(document):
+    for error in _validator(name, form).iter_errors(document):
         for finding in _findings(cast("_Violation", error), document):
             key = (finding.pointer, finding.rule, finding.message)
             if key not in seen:
                 seen.add(key)
                 yield finding
+
+
+@lru_cache
+def _validator(name: SchemaName, form: Form) -> Draft202012Validator:
+    return Draft202012Validator(inlined(schema(name, form)), format_checker=_format_checker())
+
+
+@lru_cache
+def _format_checker() -> FormatChecker:
+    """A checker that knows feedctl's formats and no others; the cause of each failure is an `ElError`."""
+    checker = FormatChecker(formats=())
+    for name, check in FORMATS.items():
+        checker.checks(name, raises=ElError)(_for_text(check))
+    return checker
+
+
+def _for_text(check: Callable[[str], object]) -> Callable[[object], bool]:
+    def passes(value: object) -> bool:
+        if isinstance(value, str):  # anything else is the business of `type`
+            check(value)
+        return True
+
+    return passes
 
 
 def _findings(error: _Violation, document: Document) -> Iterator[Finding]:

@@ -73,3 +73,13 @@ def test_help_of_the_command_loads_nothing_that_only_commands_need() -> None:
 def test_what_only_some_runs_need_is_not_loaded_beforehand(module: str) -> None:
     done = _python(_WORK.format(module=module))
     assert (done.stdout, done.stderr) == ("set()\n", "")
+
+
+def test_a_repo_without_problems_is_loaded_and_linted_without_what_explains_problems() -> None:
+    program = (
+        "import sys\n"
+        "from toolkit.cli.main import main\n"
+        "code = main(['lint', '--config-repo', sys.argv[1]])\n"
+        "print(code, {'jsonschema', 'referencing', 'sqlalchemy', 'rich'} & set(sys.modules), file=sys.stderr)"
+    )
+    assert _python(program, str(_ROOT / "config_repo_template")).stderr == "0 set()\n"

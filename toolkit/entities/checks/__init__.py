@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from toolkit.entities.checks import clusters, datasources, feed_clusters, feed_storage, processes
 from toolkit.entities.checks.context import Context
 from toolkit.entities.checks.references import reference_findings
+from toolkit.entities.findings import Finding
 from toolkit.entities.structure import Entity
-from toolkit.entities.violations import Finding
 from toolkit.entities.vocabulary import Kind
 
 _OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Finding]], ...]] = {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.cluster import Cluster
-from toolkit.entities.violations import Finding
+from toolkit.entities.findings import Finding
 
 
 def check_write(cluster: Cluster) -> Iterator[Finding]:

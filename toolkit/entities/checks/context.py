@@ -7,9 +7,9 @@ from datetime import MAXYEAR, MINYEAR
 from toolkit.el import Frequency, OutOfRange
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
+from toolkit.entities.findings import Finding
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.values import Validity
-from toolkit.entities.violations import Finding
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolkit.entities.datasource import Credential, Datasource
-from toolkit.entities.violations import Finding
+from toolkit.entities.findings import Finding
 from toolkit.entities.yaml_location import Pointer
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from toolkit.entities.checks.context import Context, duplicate_findings, validity_findings
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
-from toolkit.entities.violations import Finding
+from toolkit.entities.findings import Finding
 
 
 def check_validities(feed: Feed) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from toolkit.entities.checks.context import Context
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster, Locations
+from toolkit.entities.findings import Finding
 from toolkit.entities.templates import path_template, table_uri
-from toolkit.entities.violations import Finding
 from toolkit.entities.yaml_location import Pointer
 
 
@@ -44,7 +44,7 @@ def _data_findings(feed: Feed, each: FeedCluster, index: int) -> Iterator[Findin
     if text is None:
         message = f"no data location on the cluster {each.name}"
         yield Finding(pointer=("clusters", index), rule="feed-storage", message=message, hint="add locations: data")
-    elif each.retention is not None and not path_template(text, feed.path_timezone).dated:
+    elif each.retention is not None and not path_template(text).dated:
         yield Finding(
             pointer=(*(("clusters", index) if own.data else ()), "locations", "data"),
             rule="undated-data",
@@ -68,9 +68,9 @@ def check_bound_templates(feed: Feed, context: Context) -> Iterator[Finding]:
 def _binding_findings(feed: Feed, text: str, pointer: Pointer, cluster: Cluster) -> Iterator[Finding]:
     try:
         if pointer[-1] == "table":
-            table_uri(text, feed.path_timezone).bind(feed.variables_on(cluster))
+            table_uri(text).bind(feed.variables_on(cluster))
         else:
-            template = path_template(text, feed.path_timezone).bind(feed.variables_on(cluster))
+            template = path_template(text).bind(feed.variables_on(cluster))
             CanonicalPath.parse(template.base, cluster.default_fs)
     except ElError as error:
         message = f"on the cluster {cluster.name}: {error}"

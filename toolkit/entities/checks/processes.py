@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from toolkit.entities.checks.context import Context, duplicate_findings, validity_findings
+from toolkit.entities.findings import Finding
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
-from toolkit.entities.violations import Finding
 from toolkit.entities.yaml_location import Pointer
 
 

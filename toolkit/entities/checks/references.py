@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from toolkit.entities.checks.context import Context
 from toolkit.entities.documents import Document
-from toolkit.entities.violations import Finding
+from toolkit.entities.findings import Finding
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
@@ -38,10 +38,11 @@ def reference_findings(kind: Kind, document: Document, context: Context) -> Iter
 def _values(value: object, keys: tuple[str | None, ...], pointer: Pointer) -> Iterator[tuple[Pointer, object]]:
     if not keys:
         yield pointer, value
-        return
-    for key, each in _children(value):
-        if keys[0] in {_EACH, key}:
+    elif keys[0] is _EACH:
+        for key, each in _children(value):
             yield from _values(each, keys[1:], (*pointer, key))
+    elif isinstance(value, Mapping) and keys[0] in value:
+        yield from _values(value[keys[0]], keys[1:], (*pointer, keys[0]))
 
 
 def _children(value: object) -> Iterator[tuple[str | int, object]]:
