@@ -24,7 +24,7 @@ from toolkit.config_source.errors import NoConfigRepo
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.addresses import check_ledger, check_url
 from toolkit.entities.env_references import expand_path, expand_url
-from toolkit.entities.formats import format_checker
+from toolkit.entities.formats import FORMATS, allows
 from toolkit.entities.repo import RepoSettings
 from toolkit.errors import FeedctlError
 from toolkit.ledger.errors import LedgerUnavailable
@@ -68,7 +68,7 @@ def _sqlite(file: Path) -> LedgerLocation:
 def test_a_variable_stands_for_nothing_of_a_url_but_its_password(url: str) -> None:
     with pytest.raises(ElError, match="a reference where its value would be seen"):
         expand_url(url, TOKEN)
-    assert not format_checker().conforms(url, "ledger-url")
+    assert not allows(FORMATS["ledger-url"], url)
     with pytest.raises(FeedctlError) as refused:
         located(url, named_by="repo.yaml", root=None, variables=TOKEN)
     assert "tok-3141" not in str(refused.value)
@@ -84,7 +84,7 @@ def test_the_password_and_folders_of_the_user_do_stand_there() -> None:
 def test_no_other_variable_stands_in_the_path_of_the_audit_file() -> None:
     with pytest.raises(ElError, match=re.escape('"${env:TOKEN}": found a reference')):
         expand_path("/tmp/${env:TOKEN}.jsonl", TOKEN)
-    assert not format_checker().conforms("/var/log/${env:TOKEN}.jsonl", "local-path")
+    assert not allows(FORMATS["local-path"], "/var/log/${env:TOKEN}.jsonl")
 
 
 @pytest.mark.parametrize("url", ["hdfs://${env:TOKEN}:8020", "jdbc:postgresql://${env:TOKEN}:${env:P}@db/x"])

@@ -16,14 +16,13 @@ from toolkit.actions.guard import Guard
 from toolkit.actions.model import D, I, T
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
-from toolkit.bootstrap.config import open_config
+from toolkit.bootstrap.config import load_entities, open_config
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.config_source import Snapshot, require_age
 from toolkit.el.zones import ZONE_DATA
-from toolkit.entities.loader import load
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
@@ -211,7 +210,7 @@ def opened_context(
     refuse_future(options.nominal_time, clock.now())
     mutates = not options.dry_run
     snapshot = open_config(options.config_repo, for_mutation=mutates, allow_dirty=options.allow_dirty)
-    repository = load(snapshot, options.environment)
+    repository = load_entities(snapshot, options.environment)
     settings = repository.settings
     for value in not_implemented(settings, area):
         raise value.error(where=REPO_FILE)

@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 from toolkit.config_source import Snapshot, find_repo, named_repo, open_snapshot
+from toolkit.config_source.entity_cache import cache_of
 from toolkit.entities.loader import load
 from toolkit.entities.parsing import parse_files
 from toolkit.entities.problems import ConfigError
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.settings_loading import load_settings
-from toolkit.entities.source_files import REPO_FILE, environment_name
+from toolkit.entities.source_files import settings_files
 
 
 def open_config(config_repo: str | None, *, for_mutation: bool = False, allow_dirty: bool = False) -> Snapshot:
@@ -41,7 +42,18 @@ def load_repository(config_repo: str | None, environment: str | None) -> Reposit
         ConfigError: all problems of all files.
         InvalidInput: there is no usable config repo, or no such environment.
     """
-    return load(open_config(config_repo), environment)
+    return load_entities(open_config(config_repo), environment)
+
+
+def load_entities(snapshot: Snapshot, environment: str | None) -> Repository:
+    """All entities of a config repo; of one that was found right before, from the user's cache.
+
+    Raises:
+        ConfigError: all problems of all files.
+        UnknownName: no such environment.
+    """
+    cache = cache_of(os.environ)
+    return load(snapshot, environment) if cache is None else cache.load(snapshot, environment)
 
 
 def load_settings_of(snapshot: Snapshot, environment: str | None) -> RepoSettings:
@@ -51,11 +63,7 @@ def load_settings_of(snapshot: Snapshot, environment: str | None) -> RepoSetting
         ConfigError: all problems of repo.yaml and of the environments.
         UnknownName: no such environment.
     """
-    files = {
-        path: content
-        for path, content in snapshot.files.items()
-        if path == REPO_FILE or environment_name(path) is not None
-    }
+    files = settings_files(snapshot.files)
     parsed = parse_files(files)
     loaded = load_settings(parsed, files, environment)
     problems = (*parsed.problems, *loaded.problems)

@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from toolkit.bootstrap.config import load_settings_of, open_config
+from toolkit.bootstrap.config import load_entities, load_settings_of, open_config
 from toolkit.config_source import Snapshot
 from toolkit.config_source.snapshot import SnapshotKind
 from toolkit.el import ElError
 from toolkit.entities.addresses import AUDIT_OUTSIDE_RULE, check_local_path, outside_audit_file
 from toolkit.entities.env_references import expand_path
-from toolkit.entities.loader import load
 from toolkit.entities.problems import ConfigError
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
@@ -149,7 +148,7 @@ def ledger_and_repository(
         LedgerUnavailable: the database cannot be used now.
     """
     snapshot = open_config(config_repo)
-    repository = load(snapshot, environment)
+    repository = load_entities(snapshot, environment)
     return ledger_of(snapshot, repository.settings, read_only=read_only), repository
 
 

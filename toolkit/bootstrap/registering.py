@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.config import open_config
+from toolkit.bootstrap.config import load_entities, open_config
 from toolkit.bootstrap.ledgers import ledger_of
 from toolkit.config_source import require_age
-from toolkit.entities.loader import load
 from toolkit.ledger.registry.registration import registration_of
 from toolkit.ledger.registry.sync import SyncReport, sync
 
@@ -33,7 +32,7 @@ def sync_ledger(
         LedgerUnavailable: the database cannot be used now.
     """
     snapshot = open_config(config_repo, for_mutation=True, allow_dirty=allow_dirty)
-    repository = load(snapshot, environment)
+    repository = load_entities(snapshot, environment)
     require_age(snapshot.id, repository.settings.max_age, clock.now())
     registration = registration_of(repository, str(snapshot.id))
     ledger = ledger_of(snapshot, repository.settings, read_only=False)

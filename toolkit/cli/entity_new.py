@@ -55,14 +55,11 @@ def _new_kind(text: str) -> Kind:
 
 
 def _refuse_bad_name(name: str) -> None:
-    from jsonschema.exceptions import FormatError
-
     from toolkit.cli.option_values import BadOption
     from toolkit.el import ElError
-    from toolkit.entities.formats import format_checker
+    from toolkit.entities.formats import FORMATS
 
     try:
-        format_checker().check(name, "name")
-    except FormatError as error:
-        expected = error.cause.expected if isinstance(error.cause, ElError) else "a name"
-        raise BadOption(option="NAME", found=name, expected=expected) from error
+        FORMATS["name"](name)
+    except ElError as error:
+        raise BadOption(option="NAME", found=name, expected=error.expected) from error

@@ -1,13 +1,15 @@
 """Loads the entities: defaults, the file, the environment's overlay; merged, checked, made into models."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from toolkit.entities.checks import own_findings
 from toolkit.entities.documents import Document
 from toolkit.entities.findings import Finding
 from toolkit.entities.layers import Layer, merge_layers
-from toolkit.entities.parsing import ParsedFiles, part_of
+from toolkit.entities.parsing import OnDemand, ParsedFiles, part_of
 from toolkit.entities.problems import Problem
 from toolkit.entities.repo import Environment
 from toolkit.entities.schema_store import Form, SchemaName
@@ -24,7 +26,6 @@ class Entry:
     Attributes:
         file: where it is written.
         name: as the file is called.
-        layers: what it is merged from, the nearest last.
         document: merged.
         entity: None when the document has problems.
     """
@@ -32,9 +33,14 @@ class Entry:
     file: str
     name: str
     kind: Kind
-    layers: tuple[Layer, ...] = field(repr=False)
+    read_layers: Callable[[], tuple[Layer, ...]] = field(repr=False)
     document: Document = field(repr=False)
     entity: Entity | None
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What it is merged from, the nearest last."""
+        return self.read_layers()
 
 
 def load_entries(
@@ -60,6 +66,30 @@ def load_entries(
     return tuple(entries), tuple(problems)
 
 
+def known_entries(
+    parsed: ParsedFiles, environment: Environment | None, overlay: Layer | None, documents: Mapping[str, bytes]
+) -> Mapping[str, Entry]:
+    """The entries of a repo that is known to have no problem, by name, each made when it is asked for.
+
+    Args:
+        parsed: all files.
+        environment: the chosen one.
+        overlay: the file of the chosen environment.
+        documents: what each entity file was merged to, as JSON; an empty one is merged again.
+    """
+    sources = _Sources(parsed=parsed, overlays=_overlays(environment, overlay), defaults={})
+    files = {entity_name(file): (file, kind) for file in documents if (kind := entity_kind(file)) is not None}
+
+    def entry_of(name: str) -> Entry:
+        file, kind = files[name]
+        read_layers = partial(_layers, file, name, kind, sources)
+        document = json.loads(documents[file]) if documents[file] else merge_layers(read_layers())
+        entity = structure_entity(kind, document)
+        return Entry(file=file, name=name, kind=kind, read_layers=read_layers, document=document, entity=entity)
+
+    return OnDemand(files, entry_of)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Sources:
     parsed: ParsedFiles
@@ -82,9 +112,9 @@ def _load(file: str, kind: Kind, sources: _Sources) -> tuple[Entry, list[Problem
     entity = None if findings else structure_entity(kind, document)
     if entity is not None:
         findings.extend(own_findings(entity))
-    entry = Entry(
-        file=file, name=name, kind=kind, layers=layers, document=document, entity=None if findings else entity
-    )
+    read_layers = partial(_layers, file, name, kind, sources)
+    usable = None if findings else entity
+    entry = Entry(file=file, name=name, kind=kind, read_layers=read_layers, document=document, entity=usable)
     return entry, [placed(finding, layers, document) for finding in findings]
 
 

@@ -2,21 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from toolkit.entities.checks import Context, cross_findings, reference_findings
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
-from toolkit.entities.entity_loading import Entry, load_entries
+from toolkit.entities.entity_loading import Entry, known_entries, load_entries
 from toolkit.entities.feed import Feed
-from toolkit.entities.graph import EntityGraph
 from toolkit.entities.overlay_checks import environment_problems, hold_problems
-from toolkit.entities.parsing import parse_files
+from toolkit.entities.parsing import OnDemand, parse_files, parse_on_demand
 from toolkit.entities.problems import ConfigError, Problem
 from toolkit.entities.process import Process
 from toolkit.entities.repository import Repository
 from toolkit.entities.settings_loading import defaults_problems, load_holds, load_settings
-from toolkit.entities.source_files import ConfigFiles, entity_kind, entity_name, git_folders, misnamed_files
+from toolkit.entities.source_files import (
+    ConfigFiles,
+    entity_kind,
+    entity_name,
+    git_folders,
+    misnamed_files,
+    settings_files,
+)
 from toolkit.entities.structure import Entity
 from toolkit.entities.validation import placed
 from toolkit.entities.vocabulary import Kind
@@ -82,10 +88,40 @@ def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Rep
         environment=chosen,
         environments=settings.environments,
         holds=holds,
-        graph=EntityGraph.of(usable),
         entries={entry.name: entry for entry in reversed(checked)},
     )
     return repository, tuple(sorted(found))
+
+
+def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mapping[str, bytes]) -> Repository:
+    """The config repo of a snapshot in which `load` found no problem; each entity is made when it is asked for.
+
+    Args:
+        snapshot: its files.
+        environment: as for `load`.
+        documents: what `load` merged each entity file to, as JSON; an empty one is merged again.
+    """
+    parsed = parse_on_demand(snapshot.files)
+    settings = load_settings(parse_files(settings_files(snapshot.files)), snapshot.files, environment)
+    chosen = settings.environment
+    overlay = None if chosen is None else settings.layers[chosen.name]
+    entries = known_entries(parsed, chosen, overlay, documents)
+    return Repository(
+        clusters=_known(entries, documents, Cluster),
+        feeds=_known(entries, documents, Feed),
+        processes=_known(entries, documents, Process),
+        datasources=_known(entries, documents, Datasource),
+        settings=settings.settings,
+        environment=chosen,
+        environments=settings.environments,
+        holds=load_holds(parsed)[0],
+        entries=entries,
+    )
+
+
+def _known(entries: Mapping[str, Entry], files: Iterable[str], model: type[T]) -> Mapping[str, T]:
+    names = [entity_name(file) for file in files if entity_kind(file) is model.KIND]
+    return OnDemand(names, lambda name: cast("T", entries[name].entity))
 
 
 def _of(entities: Iterable[Entity], model: type[T]) -> dict[str, T]:

@@ -1,15 +1,47 @@
 """Reads the YAML of all files and checks those that are no entities against their schemas."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from toolkit.entities.documents import Document
 from toolkit.entities.layers import Layer
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigError, Problem
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.validation import placed, schema_findings
 from toolkit.entities.yaml_loading import load_yaml
 from toolkit.entities.yaml_location import Pointer
+
+T = TypeVar("T")
+
+
+class OnDemand(Mapping[str, T]):
+    """A mapping whose values are made when they are asked for, each once.
+
+    Args:
+        names: the keys.
+        make: the value of a key.
+    """
+
+    def __init__(self, names: Collection[str], make: Callable[[str], T]) -> None:
+        self._names, self._make = dict.fromkeys(names), make
+        self._made: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._made:
+            if name not in self._names:
+                raise KeyError(name)
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +62,30 @@ def parse_files(files: Mapping[str, bytes]) -> ParsedFiles:
     documents: dict[str, Layer] = {}
     problems: list[Problem] = []
     for file, data in files.items():
-        loaded = load_yaml(data, file)
-        problems.extend(loaded.problems)
-        if loaded.data is not None:
-            documents[file] = Layer(file=file, data=data, document=loaded.data, has_null=loaded.has_null)
+        layer, found = _parsed(file, data)
+        problems.extend(found)
+        if layer is not None:
+            documents[file] = layer
     return ParsedFiles(documents, tuple(problems))
+
+
+def parse_on_demand(files: Mapping[str, bytes]) -> ParsedFiles:
+    """Files that are known to have no problem, each read when it is asked for."""
+
+    def layer_of(file: str) -> Layer:
+        layer, problems = _parsed(file, files[file])
+        if layer is None:
+            raise ConfigError(problems=problems)
+        return layer
+
+    return ParsedFiles(OnDemand(files, layer_of))
+
+
+def _parsed(file: str, data: bytes) -> tuple[Layer | None, tuple[Problem, ...]]:
+    loaded = load_yaml(data, file)
+    if loaded.data is None:
+        return None, loaded.problems
+    return Layer(file=file, data=data, document=loaded.data, has_null=loaded.has_null), loaded.problems
 
 
 def part_of(layer: Layer, pointer: Pointer) -> Layer | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from toolkit.entities.cluster import Cluster
@@ -50,7 +51,7 @@ class Selection:
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Repository:
     """All usable entities of one config repo in one environment.
 
@@ -59,7 +60,6 @@ class Repository:
         environment: the one that was asked for, or the repo's default; None: no environment.
         environments: all environments by name.
         holds: of holds.yaml.
-        graph: who depends on whom.
     """
 
     clusters: Mapping[str, Cluster]
@@ -70,8 +70,12 @@ class Repository:
     environment: Environment | None
     environments: Mapping[str, Environment]
     holds: tuple[Hold, ...]
-    graph: EntityGraph
     entries: Mapping[str, Entry] = field(repr=False)
+
+    @cached_property
+    def graph(self) -> EntityGraph:
+        """Who depends on whom."""
+        return EntityGraph.of(self.entities())
 
     def entity(self, name: str) -> Entity:
         """The entity of a name, of whatever kind.

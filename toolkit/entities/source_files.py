@@ -67,6 +67,11 @@ def is_config_place(path: str) -> bool:
     return is_config_file(path) or path.partition("/")[0] in _PLACES
 
 
+def settings_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Those of a repo's files that hold its settings: repo.yaml and the environments."""
+    return {path: data for path, data in files.items() if path == REPO_FILE or environment_name(path) is not None}
+
+
 def entity_kind(path: str) -> Kind | None:
     """The kind of the entity in a file, by its folder; None when the file is no entity."""
     if path.rpartition("/")[2] == DEFAULTS_NAME:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from benchmarks.generate_repo import generate
 from tests.unit.cli.running import Feedctl
 
 pytestmark = pytest.mark.usefixtures("repo")
@@ -133,3 +134,19 @@ def test_a_misspelt_command_names_the_nearest(feedctl: Feedctl) -> None:
         2,
         "feedctl: No such command 'lsit'. Did you mean 'list'?; see feedctl entity --help\n",
     )
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("show", "feed_00005", "--origins"), ("dependencies", "feed_00005")])
+def test_a_large_repo_is_answered_alike_from_the_users_cache(
+    feedctl: Feedctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    generate(tmp_path / "repo", 240)
+    monkeypatch.setenv("FEEDCTL_REPO", str(tmp_path / "repo"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("FEEDCTL_NO_CACHE", "1")
+    plain = feedctl("entity", *arguments)
+    assert plain.code == 0
+    assert not (tmp_path / "cache").exists()
+    monkeypatch.delenv("FEEDCTL_NO_CACHE")
+    assert [feedctl("entity", *arguments).out for _ in range(2)] == [plain.out] * 2
+    assert len(list((tmp_path / "cache" / "feedctl" / "entities").iterdir())) == 1
