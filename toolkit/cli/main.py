@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -58,9 +59,24 @@ def print_entrypoint(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `feedctl` with these arguments, by default those of the process, and return the exit code."""
-    return run_app(app, argv)
+    return run_app(app if argv is None else asked_of(app, argv), argv)
 
 
 def run() -> None:
     """The console script."""
-    run_process(app)
+    run_process(asked_of(app, sys.argv[1:]))
+
+
+def asked_of(program: typer.Typer, argv: Sequence[str]) -> typer.Typer:
+    """The program with the one command that is asked for: to build all of them takes longer than most take to answer.
+
+    Args:
+        program: of many commands.
+        argv: when its first is the name of none of them, all are wanted: for the help, or to say what there is.
+    """
+    named = argv[0] if argv else None
+    part = typer.Typer(name=program.info.name, no_args_is_help=True, pretty_exceptions_enable=False)
+    part.registered_callback = program.registered_callback
+    part.registered_groups = [each for each in program.registered_groups if each.name == named]
+    part.registered_commands = [each for each in program.registered_commands if each.name == named]
+    return part if part.registered_groups or part.registered_commands else program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from toolkit.el.errors import ElError, refuse_credentials
@@ -15,12 +15,21 @@ from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.el.periods import PathPeriod, Span
 from toolkit.el.segment import OWN_PREFIX, Found, Segment
 from toolkit.el.template_text import TemplateText
-from toolkit.el.tokens import DateField, tokenize
+from toolkit.el.tokens import DateField, Literal, tokenize
 
 _ROOT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:(?://[^/$*?\[\]{}]*|(?!//)))?(?=/)")
 
-_FIELDS = {name: Segment((DateField(each),), name) for each in Field for name in [f"${{{each}}}"]}
-"""Names of one date field alone: most names of most templates, and nothing of them can be wrong or bound."""
+_SHARED = 4096
+_LITERAL = re.compile(r"[^$\[\]{}*?]+")
+_FIELDS = {f"${{{each}}}": each for each in Field}
+
+
+@lru_cache(_SHARED)
+def _shared_segment(name: str) -> Segment | None:
+    """Most names of most templates are one text or one date field: they are alike, and nothing in them can be wrong."""
+    if name in _FIELDS:
+        return Segment((DateField(_FIELDS[name]),), name)
+    return Segment((Literal(name),), name) if _LITERAL.fullmatch(name) else None
 
 
 class PathTemplate(TemplateText):
@@ -124,9 +133,8 @@ class PathTemplate(TemplateText):
         offset = len(self.root) + 1
         for name in self.text[offset:].removesuffix("/").split("/"):
             self._check_name(name, offset)
-            yield _FIELDS.get(name) or Segment(tuple(tokenize(name, whole=self.text, offset=offset)), self.text).bind(
-                self.bound
-            )
+            shared = _shared_segment(name)
+            yield shared or Segment(tuple(tokenize(name, whole=self.text, offset=offset)), self.text).bind(self.bound)
             offset += len(name) + 1
 
     def _check_name(self, name: str, offset: int) -> None:

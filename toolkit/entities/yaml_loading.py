@@ -125,12 +125,13 @@ class _Construction:
             key = self._key(key_node)
             if key in result:
                 self._note(key_node, "duplicate-key", f"the key {key!r} is there twice", "keep one of them")
-            result[key] = self._value(value_node, depth)
+            is_scalar = value_node.__class__ is ScalarNode  # most are; a call less for each counts
+            result[key] = self._scalar(value_node) if is_scalar else self._value(value_node, depth)
         return result
 
     def _key(self, node: Node) -> str:
-        key = self._scalar(node) if isinstance(node, ScalarNode) else None
-        if isinstance(key, str):
+        key = self._scalar(node) if node.__class__ is ScalarNode else None
+        if key.__class__ is str:
             return key
         found = f"{node.value!r}" if isinstance(node, ScalarNode) else "a list or a mapping"
         hint = "put quotes around it"
