@@ -75,8 +75,9 @@ class TemplateText(ABC):
 
     def bind(self, variables: Mapping[str, str]) -> Self:
         """The template with these variables' values as literal text; variables that it does not have are ignored."""
-        known = {name: value for name, value in variables.items() if name in self.variables}
-        return type(self)(self.text, self.timezone, {**self.bound, **known})
+        own = self.variables
+        known = {name: value for name, value in variables.items() if name in own}
+        return type(self)(self.text, self.timezone, {**self.bound, **known}) if known else self
 
     @abstractmethod
     def _segments(self) -> Iterator[Segment]:
