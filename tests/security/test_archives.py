@@ -21,7 +21,8 @@ import pytest
 
 from tests.unit.config_source.checkouts import REPO
 from tests.unit.config_source.test_archive import make_tar, make_zip
-from toolkit.config_source import BadArchive, from_archive
+from toolkit.config_source import BadArchive
+from toolkit.config_source.archive import from_archive
 from toolkit.entities.loader import load
 from toolkit.entities.problems import ConfigError
 

@@ -7,7 +7,6 @@ import logging
 import os
 import platform
 import sys
-import tempfile
 import time
 import traceback
 from typing import TYPE_CHECKING, NoReturn
@@ -108,6 +107,8 @@ def _help_hint(error: typer.TyperException) -> str:
 
 def _bug_report(trace: str) -> str:
     """Write everything that a report needs to a file, and say where it is."""
+    import tempfile
+
     from toolkit.el import without_credentials
 
     command = without_credentials(" ".join(sys.argv))

@@ -1,6 +1,5 @@
 """A directory, an archive or a git commit as a snapshot of the config repo; the only user of git."""
 
-from toolkit.config_source.archive import from_archive
 from toolkit.config_source.base import NoBase, open_base
 from toolkit.config_source.checkout import Checkout, find_checkout
 from toolkit.config_source.commit import from_git
@@ -35,7 +34,6 @@ __all__ = [
     "StaleSnapshot",
     "find_checkout",
     "find_repo",
-    "from_archive",
     "from_directory",
     "from_git",
     "named_repo",

@@ -1,4 +1,4 @@
-"""What a config repo without problems was merged to, kept on the machine for the next command (decision 0029).
+"""What a config repo without problems was merged to, kept on the machine for the next command (decision 0030).
 
 A cache file is used when its name, which is the digest of all that loading looks at, and the digest of its content are
 right, and nobody but the user of this run can have written it. Whatever else there is, the repo is loaded anew.

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from toolkit.config_source.archive import SUFFIXES, from_archive
 from toolkit.config_source.checkout import find_checkout
 from toolkit.config_source.commit import from_git
 from toolkit.config_source.directory import from_directory
@@ -108,6 +107,8 @@ def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bo
 
 
 def _open_archive(path: Path) -> Snapshot:
+    from toolkit.config_source.archive import SUFFIXES, from_archive  # noqa: PLC0415 - most repos are no archives
+
     if not path.name.endswith(SUFFIXES):
         raise NoConfigRepo(path=str(path), reason=f"is a file that does not end with {', '.join(SUFFIXES)}")
     return from_archive(path)

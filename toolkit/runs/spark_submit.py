@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
 import logging
 import os
@@ -31,6 +30,8 @@ def die_with_parent(number: int) -> bool:
     """
     if not sys.platform.startswith("linux"):
         return False
+    import ctypes  # noqa: PLC0415 - every command loads this module, few are started by spark-submit
+
     result = ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
     if result != 0:
         _LOG.warning("event=no_parent_death_signal errno=%d", ctypes.get_errno())

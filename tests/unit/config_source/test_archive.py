@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.config_source.checkouts import REPO, checkout, git
-from toolkit.config_source import BadArchive, SnapshotKind, from_archive
+from toolkit.config_source import BadArchive, SnapshotKind
+from toolkit.config_source.archive import from_archive
 from toolkit.el import parse_instant
 
 WANTED = {name: REPO[name].encode() for name in ("repo.yaml", "feeds/clicks.yaml")}

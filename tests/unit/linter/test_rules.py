@@ -7,7 +7,7 @@ import re
 import pytest
 
 from toolkit.linter.rule import Rule
-from toolkit.linter.rules import CHECKS, FAMILIES, MODULES, RULES
+from toolkit.linter.rules import CHECKS, FAMILIES, MODULES, RULES, base_checks
 
 
 def test_no_two_rules_have_one_identifier() -> None:
@@ -34,9 +34,14 @@ def test_a_rule_without_a_check_is_about_loading_or_about_the_linter() -> None:
 
 def test_every_rule_has_a_check_but_those_about_loading_and_the_linter_itself() -> None:
     found_elsewhere = {rule.id for family in FAMILIES if family.name in {"loading", "linting"} for rule in family.rules}
-    assert found_elsewhere - {"not-implemented"} == RULES.keys() - CHECKS.keys()
+    assert found_elsewhere - {"not-implemented"} == RULES.keys() - CHECKS.keys() - base_checks().keys()
 
 
 def test_every_check_has_a_rule_and_no_two_modules_have_the_same_one() -> None:
     assert set(CHECKS) <= set(RULES)
     assert sum(len(module.CHECKS) for module in MODULES) == len(CHECKS)
+
+
+def test_what_compares_with_a_base_is_found_by_what_is_loaded_for_it() -> None:
+    assert {rule.id for rule in RULES.values() if rule.needs_base} == set(base_checks())
+    assert not set(base_checks()) & set(CHECKS)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import resources
+from functools import cache
+from importlib import import_module, resources
 from types import ModuleType
 from typing import Any
 
 import yaml
 
-from toolkit.linter.findings import Severity
-from toolkit.linter.rule import Check, Option, Rule
+from toolkit.linter.findings import Hit, Severity
+from toolkit.linter.rule import Check, LintContext, Option, Rule
 from toolkit.linter.rules import (
-    base_effects,
-    base_entities,
     configuration,
     durations,
     inputs,
@@ -34,8 +33,6 @@ from toolkit.linter.rules import (
 
 _FAMILIES = ("loading", "references", "times", "replication", "processes", "awareness", "base", "linting")
 MODULES: tuple[ModuleType, ...] = (
-    base_effects,
-    base_entities,
     configuration,
     durations,
     inputs,
@@ -55,7 +52,24 @@ MODULES: tuple[ModuleType, ...] = (
 """Each has its checks as ``CHECKS``."""
 
 CHECKS: Mapping[str, Check] = {rule_id: check for module in MODULES for rule_id, check in module.CHECKS.items()}
-"""What finds a rule, by its identifier; loading and the linter itself find the others."""
+"""What finds a rule, by its identifier; a comparison, loading and the linter itself find the others."""
+
+
+@cache
+def base_checks() -> Mapping[str, Check]:
+    """What finds the rules that compare with a git base, by its identifier.
+
+    It is loaded by the first comparison: to work out what a change does takes more code than most of the other rules.
+    """
+    modules = (import_module(f"{__name__}.{name}") for name in ("base_effects", "base_entities"))
+    return {rule_id: check for module in modules for rule_id, check in module.CHECKS.items()}
+
+
+def _compared(rule_id: str) -> Check:
+    def check(context: LintContext) -> Iterator[Hit]:
+        return iter(()) if context.base is None else base_checks()[rule_id](context)
+
+    return check
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +99,7 @@ def _rule(rule_id: str, entry: Mapping[str, Any]) -> Rule:
     own = {
         "id": rule_id,
         "severity": Severity(entry["severity"]),
-        "check": CHECKS.get(rule_id),
+        "check": _compared(rule_id) if entry.get("needs_base") else CHECKS.get(rule_id),
         "options": {name: Option(**each) for name, each in entry.get("options", {}).items()},
     }
     return Rule(**{**entry, **own})
