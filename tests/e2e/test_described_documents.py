@@ -41,7 +41,7 @@ def test_results_and_audit_lines_have_every_key_that_is_described_and_no_other(
     assert (codes, len(items)) == ([2, 0, 0, 0, 3], 3)
     assert faults(last, DocumentName.RETENTION, "result", strict=True) == []
     assert [fault for each in items for fault in faults(each, DocumentName.RETENTION, "item", strict=True)] == []
-    assert {line["what"] for line in repo.audit} == {"process", "run", "item"}
+    assert {line["what"] for line in repo.audit} == {"process", "run", "batch", "item"}
     assert [
         fault for line in repo.audit for fault in faults(line, DocumentName.AUDIT, str(line["what"]), strict=True)
     ] == []

@@ -104,8 +104,9 @@ def _entrypoints(_: typer.Context) -> Iterable[str]:
 
 def _schemas(_: typer.Context) -> Iterable[str]:
     from toolkit.entities.schema_store import SchemaName
+    from toolkit.rendering.document_schemas import DocumentName
 
-    return SchemaName
+    return [*SchemaName, *DocumentName]
 
 
 def _new_kinds(_: typer.Context) -> Iterable[str]:
