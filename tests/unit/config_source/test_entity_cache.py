@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -148,93 +148,6 @@ def test_a_commit_and_a_directory_of_the_same_content_share_a_file(cache: Entity
     assert was_cached(loaded(cache, root))
 
 
-def _flip(file: Path) -> None:
-    data = bytearray(file.read_bytes())
-    data[-5] ^= 1
-    file.write_bytes(data)
-
-
-def _tear(file: Path) -> None:
-    os.truncate(file, file.stat().st_size - 1)
-
-
-def _empty(file: Path) -> None:
-    file.write_bytes(b"")
-
-
-def _share(file: Path) -> None:
-    file.chmod(0o604)
-
-
-def _give_away(file: Path) -> None:
-    if os.geteuid():
-        pytest.skip("only root can give a file away")
-    os.chown(file, 12345, -1)
-
-
-def _link(file: Path) -> None:
-    file.rename(file.parent.parent / "elsewhere")
-    file.symlink_to(file.parent.parent / "elsewhere")
-
-
-def _replace_by_pipe(file: Path) -> None:
-    file.unlink()
-    os.mkfifo(file, 0o600)
-
-
-def _replace_by_folder(file: Path) -> None:
-    file.unlink()
-    file.mkdir(0o700)
-
-
-@pytest.mark.parametrize(
-    "spoil", [_flip, _tear, _empty, _share, _give_away, _link, _replace_by_pipe, _replace_by_folder]
-)
-def test_a_file_that_something_is_wrong_with_is_not_used(
-    cache: EntityCache, root: Path, spoil: Callable[[Path], None]
-) -> None:
-    fresh = loaded(cache, root)
-    spoil(only_file(cache))
-    again = loaded(cache, root)
-    assert not was_cached(again)
-    assert content(again) == content(fresh)
-
-
-@pytest.mark.parametrize("spoil", [_flip, _tear, _share, _link, _replace_by_pipe])
-def test_a_spoilt_file_is_replaced(cache: EntityCache, root: Path, spoil: Callable[[Path], None]) -> None:
-    loaded(cache, root)
-    spoil(only_file(cache))
-    loaded(cache, root)
-    assert was_cached(loaded(cache, root))
-    assert only_file(cache).stat().st_mode & 0o777 == 0o600
-
-
-def test_the_files_are_their_owners_alone(cache: EntityCache, root: Path) -> None:
-    before = os.umask(0)
-    try:
-        loaded(cache, root)
-    finally:
-        os.umask(before)
-    assert cache.folder.stat().st_mode & 0o777 == 0o700
-    assert only_file(cache).stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize("mode", [0o770, 0o707, 0o755])
-def test_a_folder_that_others_may_enter_is_left_alone(cache: EntityCache, root: Path, mode: int) -> None:
-    cache.folder.mkdir()
-    cache.folder.chmod(mode)
-    for _ in range(2):
-        assert not was_cached(loaded(cache, root))
-    assert list(cache.folder.iterdir()) == []
-
-
-def test_a_folder_that_is_a_link_is_left_alone(cache: EntityCache, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir(mode=0o700)
-    cache.folder.symlink_to(tmp_path / "elsewhere")
-    assert not was_cached(loaded(cache, root))
-    assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
 def test_another_version_of_feedctl_loads_anew(cache: EntityCache, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded(cache, root)
     monkeypatch.setattr("toolkit.__version__", "0.0.0")
@@ -266,35 +179,6 @@ def test_a_feedctl_that_is_no_folder_has_no_cache(
 def test_a_folder_that_cannot_be_made_is_no_fault(root: Path, place: str) -> None:
     cache = EntityCache(folder=Path(place), fewest=1)
     assert loaded(cache, root).feed("clicks").name == "clicks"
-
-
-def test_an_alias_is_not_written_out(cache: EntityCache, root: Path) -> None:
-    more = "".join(f", p{number}: *text" for number in range(2000))
-    write(root, {"feeds/web/clicks.yaml": FEED + f"properties: {{p: &text {'x' * 4000}{more}}}\n"})
-    loaded(cache, root)
-    assert only_file(cache).stat().st_size < 10_000
-    cached = loaded(cache, root)
-    assert was_cached(cached)
-    assert content(cached) == content(load(from_directory(root)))
-
-
-def test_a_file_that_would_be_large_is_not_written(
-    cache: EntityCache, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(entity_cache, "_MOST_BYTES", 100)
-    loaded(cache, root)
-    assert list(cache.folder.glob("*")) == []
-
-
-def test_few_files_are_kept_those_used_last(cache: EntityCache, root: Path) -> None:
-    loaded(cache, root)
-    first = only_file(cache)
-    os.utime(first, (0, 0))
-    for number in range(12):
-        write(root, {"repo.yaml": MORE["repo.yaml"] + f"description: '{number}'\n"})
-        loaded(cache, root)
-    assert len(list(cache.folder.iterdir())) == 8
-    assert not first.exists()
 
 
 def test_a_small_repo_is_loaded_without_a_file(cache: EntityCache, root: Path) -> None:
