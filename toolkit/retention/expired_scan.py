@@ -138,7 +138,7 @@ class ExpiredScan:
         is_last = place.depth == self.location.last_depth
         seen_twice = None if self._has_directories else SeenTwice()
         is_empty = True
-        for name, kind in self.system.list(place.path):
+        for name, kind, _, _ in self.system.list(place.path):
             is_empty = False
             spans = read(name)
             if spans and not spans[0][0] < horizon:
@@ -218,7 +218,7 @@ class ExpiredScan:
         place = directory.place
         if name >= ASIDE_PREFIX or place.depth != self.location.last_depth or not self._has_directories:
             return
-        for own, kind in self.system.list(place.path, start_from=ASIDE_PREFIX):
+        for own, kind, _, _ in self.system.list(place.path, start_from=ASIDE_PREFIX):
             if not own.startswith(ASIDE_PREFIX):
                 return
             yield from self._own(place, own, kind)

@@ -80,7 +80,7 @@ class RecentScan:
 
     def _young_places(self, place: PathPrefix) -> Iterator[PathPrefix]:
         """The directories of a directory that can hold something young."""
-        for name, kind in self._entries(place):
+        for name, kind, _, _ in self._entries(place):
             inner = inner_place(self.location, place, name) if kind is FileKind.DIRECTORY else None
             if inner is not None and inner.ends_after(self.target.policy.horizon):
                 yield inner
@@ -95,7 +95,7 @@ class RecentScan:
     def _young(self, place: PathPrefix, entries: Iterable[Entry]) -> Iterator[Dated]:
         read = name_reader(self.location.template.pattern, place.known, place.depth)
         made, horizon = candidates_in(self.target, self.location, place), self.target.policy.horizon
-        for name, kind in entries:
+        for name, kind, _, _ in entries:
             spans = read(name)
             if spans and spans[-1][1] > horizon and (kind is FileKind.DIRECTORY or kind is FileKind.FILE):
                 yield spans[-1][1], made(name, spans)

@@ -1,5 +1,7 @@
 """File systems and object stores: the port, its errors and its adapters (DESIGN section 5)."""
 
+from toolkit.storage.attributes import Checksum
+from toolkit.storage.base import BasicFileSystem
 from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, name_behind
 from toolkit.storage.errors import (
     AlreadyExists,
@@ -24,7 +26,8 @@ from toolkit.storage.errors import (
 from toolkit.storage.local.bases import Bases, RealPlaces
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.storage.look import LOOK_SECONDS, Look, LookAgain
-from toolkit.storage.opening import open_file_system
+from toolkit.storage.multipart import MultipartUpload, UploadedPart
+from toolkit.storage.opening import close_clients, open_file_system
 from toolkit.storage.port import (
     OWN_PREFIX,
     Capabilities,
@@ -47,7 +50,9 @@ __all__ = [
     "BaseBehindLink",
     "BaseChanged",
     "Bases",
+    "BasicFileSystem",
     "Capabilities",
+    "Checksum",
     "ContentSummary",
     "Deleted",
     "Entry",
@@ -58,6 +63,7 @@ __all__ = [
     "Look",
     "LookAgain",
     "MountRefused",
+    "MultipartUpload",
     "NotBegun",
     "NotEmpty",
     "NotFound",
@@ -73,8 +79,10 @@ __all__ = [
     "SymlinkRefused",
     "Unreachable",
     "Unsupported",
+    "UploadedPart",
     "WrongKind",
     "aside_name",
+    "close_clients",
     "name_behind",
     "open_file_system",
 ]

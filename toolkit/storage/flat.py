@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NoReturn
 
 from toolkit.el import CanonicalPath
+from toolkit.storage.base import BasicFileSystem
 from toolkit.storage.errors import AlreadyExists, NotFound, Unsupported
 from toolkit.storage.port import Capabilities, FileKind, FileStatus
 
@@ -17,7 +18,12 @@ PARALLEL = 16
 """So many requests at once are good for an object store."""
 
 
-class FlatFileSystem(ABC):
+def whole_seconds(moment: datetime) -> datetime:
+    """In UTC, without the parts of a second that listings have and the answer about one object has not."""
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+class FlatFileSystem(BasicFileSystem, ABC):
     """The part of `FileSystem` that is the same for every object store."""
 
     capabilities = Capabilities(
@@ -28,6 +34,8 @@ class FlatFileSystem(ABC):
         times=False,
         conditional_put=True,
         parallel=PARALLEL,
+        time_step=timedelta(seconds=1),
+        checksums=True,
     )
 
     @abstractmethod
@@ -50,21 +58,3 @@ class FlatFileSystem(ABC):
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> NoReturn:  # noqa: ARG002 - the port's signature
         """The store cannot."""
         raise Unsupported(path=source, detail="objects cannot be renamed")
-
-    def set_permission(self, path: CanonicalPath, permission: int) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
-        raise Unsupported(path=path, detail="objects have no permission bits")
-
-    def set_owner(
-        self,
-        path: CanonicalPath,
-        *,
-        owner: str | None = None,  # noqa: ARG002 - the port's signature
-        group: str | None = None,  # noqa: ARG002 - the port's signature
-    ) -> NoReturn:
-        """The store cannot."""
-        raise Unsupported(path=path, detail="objects have no owner that can be set")
-
-    def set_modified(self, path: CanonicalPath, modified: datetime) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
-        raise Unsupported(path=path, detail="the time of an object cannot be set")

@@ -92,3 +92,11 @@ def _shared(spec: StorageSpec) -> Bindable:
             opener: Opener = import_module(_REMOTE[spec.scheme]).opened
             _SHARED[key] = opener(spec, no_check)
         return _SHARED[key]
+
+
+def close_clients() -> None:
+    """End the clients of all remote stores that this process has opened; who goes on with one connects anew."""
+    with _OPENING:
+        for system in _SHARED.values():
+            system.close()
+        _SHARED.clear()

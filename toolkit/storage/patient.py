@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import dropwhile
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
+from toolkit.storage.base import tree_below
 from toolkit.storage.calls import PATIENCE_SECONDS
 from toolkit.storage.errors import NotBegun, NotFound, Unreachable
 from toolkit.storage.look import Look, LookAgain
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
+    from toolkit.storage.attributes import Checksum
+    from toolkit.storage.multipart import MultipartUpload, UploadedPart
     from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileStatus, FileSystem
 
 _Answer = TypeVar("_Answer")
@@ -75,11 +78,24 @@ class PatientFileSystem:
 
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
         """See `FileSystem.list`; a listing that breaks off goes on behind the last entry that it gave."""
+        return self._whole(path, lambda last: self.inner.list(path, start_from=start_from if last is None else last))
+
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """See `FileSystem.list_tree`; one that breaks off goes on in the directory, on flat stores from its beginning.
+
+        What was given is not given again.
+        """
+        if self.capabilities.directories:
+            return tree_below(path, self.list)
+        return self._whole(path, lambda _: self.inner.list_tree(path))
+
+    def _whole(self, path: CanonicalPath, listed: Callable[[str | None], Iterator[Entry]]) -> Iterator[Entry]:
+        """All entries of a listing that can be had again, from a name on or, with None, from where it begins."""
         last: Entry | None = None
         stalled, wait = last, _Wait(self)
         while True:
             try:
-                for entry in self._rest(path, start_from, last):
+                for entry in self._rest(path, listed, last):
                     self.silence.since = None
                     last = entry
                     yield entry
@@ -90,9 +106,33 @@ class PatientFileSystem:
             else:
                 return
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """See `FileSystem.read`; only the opening is repeated."""
-        return self._asked(path, lambda: self.inner.read(path))
+        return self._asked(path, lambda: self.inner.read(path, offset=offset, length=length))
+
+    def checksum(self, path: CanonicalPath) -> Checksum | None:
+        """See `AttributeStore.checksum`."""
+        return self._asked(path, lambda: self.inner.checksum(path))
+
+    def acl(self, path: CanonicalPath) -> tuple[str, ...]:
+        """See `AttributeStore.acl`."""
+        return self._asked(path, lambda: self.inner.acl(path))
+
+    def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
+        """See `AttributeStore.set_acl`."""
+        self._asked(path, lambda: self.inner.set_acl(path, entries))
+
+    def xattrs(self, path: CanonicalPath) -> Mapping[str, bytes]:
+        """See `AttributeStore.xattrs`."""
+        return self._asked(path, lambda: self.inner.xattrs(path))
+
+    def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
+        """See `AttributeStore.set_xattr`."""
+        self._asked(path, lambda: self.inner.set_xattr(path, name, value))
+
+    def close(self) -> None:
+        """See `FileSystem.close`."""
+        self.inner.close()
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """See `FileSystem.write`; repeated when the chunks are a list, which can be had again, and may replace."""
@@ -101,6 +141,28 @@ class PatientFileSystem:
         else:
             self._refuse_given_up(path)
             self.inner.write(path, chunks, overwrite=overwrite)
+
+    def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
+        """See `MultipartStore.start_upload`; what a try left that was not answered is nowhere to be seen."""
+        return self._asked(path, lambda: self.inner.start_upload(path, size))
+
+    def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
+        """See `MultipartStore.put_range`; repeated when the chunks are a list, which can be had again."""
+        if isinstance(chunks, Sequence):
+            return self._asked(upload.path, lambda: self.inner.put_range(upload, offset, chunks))
+        self._refuse_given_up(upload.path)
+        return self.inner.put_range(upload, offset, chunks)
+
+    def complete_upload(
+        self, upload: MultipartUpload, parts: Iterable[UploadedPart], *, overwrite: bool = True
+    ) -> None:
+        """See `MultipartStore.complete_upload`; not repeated, as no rename is."""
+        self._refuse_given_up(upload.path)
+        self.inner.complete_upload(upload, parts, overwrite=overwrite)
+
+    def abort_upload(self, upload: MultipartUpload) -> None:
+        """See `MultipartStore.abort_upload`."""
+        self._asked(upload.path, lambda: self.inner.abort_upload(upload))
 
     def mkdirs(self, path: CanonicalPath) -> None:
         """See `FileSystem.mkdirs`."""
@@ -183,13 +245,15 @@ class PatientFileSystem:
             if isinstance(deleted.error, Unreachable):
                 wait.after(deleted.error)
 
-    def _rest(self, path: CanonicalPath, start_from: str, last: Entry | None) -> Iterator[Entry]:
+    def _rest(
+        self, path: CanonicalPath, listed: Callable[[str | None], Iterator[Entry]], last: Entry | None
+    ) -> Iterator[Entry]:
         """The entries behind the last one that was given; nothing is left out of a listing that did not break off."""
         self._refuse_given_up(path)
         if last is None:
-            yield from self.inner.list(path, start_from=start_from)
+            yield from listed(None)
             return
-        listing, given = self.inner.list(path, start_from=last.name), self._place(last)
+        listing, given = listed(last.name), self._place(last)
         yield from dropwhile(lambda entry: self._place(entry) <= given, listing)
 
     def _place(self, entry: Entry) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from toolkit.storage.attributes import AttributeStore
+from toolkit.storage.multipart import MultipartStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -54,10 +58,19 @@ class FileKind(StrEnum):
 
 
 class Entry(NamedTuple):
-    """One line of a listing; a tuple, because listings have millions of them."""
+    """One line of a listing; a tuple, because listings have millions of them.
+
+    Attributes:
+        name: in the directory that was listed; of a tree, the way there from where it was listed, with ``/`` between.
+        kind: what it is.
+        size: bytes of a file, 0 for everything else.
+        modified: the last change of a file in UTC, as `FileStatus.modified` has it; None for everything else.
+    """
 
     name: str
     kind: FileKind
+    size: int = 0
+    modified: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,6 +116,11 @@ class Capabilities:
         times: the time of the last change can be set.
         conditional_put: a write can be made to fail when something is there already.
         parallel: so many calls at once are good for the store.
+        time_step: `modified` is cut down to multiples of it; a disk may keep coarser ones still.
+        acls: entries have access control lists.
+        xattrs: entries have extended attributes.
+        checksums: the store says of most files what their bytes are.
+        multipart: a file can be written in ranges.
     """
 
     atomic_rename: bool
@@ -112,6 +130,11 @@ class Capabilities:
     times: bool
     conditional_put: bool
     parallel: int
+    time_step: timedelta = timedelta(microseconds=1)
+    acls: bool = False
+    xattrs: bool = False
+    checksums: bool = False
+    multipart: bool = False
 
 
 class Deleted(NamedTuple):
@@ -121,7 +144,7 @@ class Deleted(NamedTuple):
     error: StorageError | None
 
 
-class FileSystem(Protocol):
+class FileSystem(AttributeStore, MultipartStore, Protocol):
     """One store. Calls may come from several threads at once, and an adapter can be made anew from a `StorageSpec`.
 
     Every method raises subclasses of `toolkit.storage.errors.StorageError`. One that changes something, or waits for a
@@ -156,8 +179,26 @@ class FileSystem(Protocol):
         """
         ...
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """Everything below a directory, named by its way from there, in an order that is the same every time.
+
+        A directory comes before what is in it, and no symbolic link is gone into. On a store without directories those
+        alone are told that have a marker, and names are as for `list`. The store is asked once for each directory, or
+        page; one page, or a directory where the store gives all of it at once, is held for each level.
+
+        Raises:
+            NotFound: the directory does not exist; or, when it names one below, that this went away meanwhile.
+            WrongKind: it is no directory.
+        """
+        ...
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """A stream of the file's bytes; the caller closes it.
+
+        Args:
+            path: the file.
+            offset: from this byte on; behind the end there are none.
+            length: so many bytes at most; None: up to the end.
 
         Raises:
             NotFound: nothing is there.
@@ -195,34 +236,6 @@ class FileSystem(Protocol):
             NotFound: the source, or the directory above the target, does not exist.
             AlreadyExists: something is at the target; nothing was moved.
             Unsupported: the store has no atomic rename.
-        """
-        ...
-
-    def set_permission(self, path: CanonicalPath, permission: int) -> None:
-        """Set the permission bits.
-
-        Raises:
-            NotFound: nothing is there.
-            Unsupported: the store has none.
-        """
-        ...
-
-    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
-        """Set the owner, the group or both; None leaves it.
-
-        Raises:
-            NotFound: nothing is there.
-            PermissionDenied: usually only the administrator of the store may.
-            Unsupported: the store has none.
-        """
-        ...
-
-    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
-        """Set the time of the last change.
-
-        Raises:
-            NotFound: nothing is there.
-            Unsupported: the store keeps its own.
         """
         ...
 
@@ -290,6 +303,10 @@ class FileSystem(Protocol):
         Raises:
             NotFound: nothing is there.
         """
+        ...
+
+    def close(self) -> None:
+        """End the connections of the client, which other views of the store share; who goes on has new ones made."""
         ...
 
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from toolkit.storage.base import BasicFileSystem
 from toolkit.storage.errors import ReadOnlyStorage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
+    from toolkit.storage.attributes import Checksum
     from toolkit.storage.look import Look
     from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileStatus, FileSystem
 
 
 @dataclass(frozen=True, slots=True)
-class ReadOnlyFileSystem:
+class ReadOnlyFileSystem(BasicFileSystem):
     """Passes reading on to `inner`; every mutating call raises `ReadOnlyStorage`."""
 
     inner: FileSystem
+
+    def _cannot(self, path: CanonicalPath, what: str) -> NoReturn:  # noqa: ARG002 - the base's signature
+        raise ReadOnlyStorage(path=path)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -36,9 +40,29 @@ class ReadOnlyFileSystem:
         """See `FileSystem.list`."""
         return self.inner.list(path, start_from=start_from)
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """See `FileSystem.list_tree`."""
+        return self.inner.list_tree(path)
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """See `FileSystem.read`."""
-        return self.inner.read(path)
+        return self.inner.read(path, offset=offset, length=length)
+
+    def checksum(self, path: CanonicalPath) -> Checksum | None:
+        """See `AttributeStore.checksum`."""
+        return self.inner.checksum(path)
+
+    def acl(self, path: CanonicalPath) -> tuple[str, ...]:
+        """See `AttributeStore.acl`."""
+        return self.inner.acl(path)
+
+    def xattrs(self, path: CanonicalPath) -> Mapping[str, bytes]:
+        """See `AttributeStore.xattrs`."""
+        return self.inner.xattrs(path)
+
+    def close(self) -> None:
+        """See `FileSystem.close`."""
+        self.inner.close()
 
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
         """See `FileSystem.content_summary`."""
@@ -51,24 +75,6 @@ class ReadOnlyFileSystem:
         *,
         overwrite: bool = True,  # noqa: ARG002 - the port's signature
     ) -> None:
-        """Refused."""
-        raise ReadOnlyStorage(path=path)
-
-    def set_permission(self, path: CanonicalPath, permission: int) -> None:  # noqa: ARG002 - the port's signature
-        """Refused."""
-        raise ReadOnlyStorage(path=path)
-
-    def set_owner(
-        self,
-        path: CanonicalPath,
-        *,
-        owner: str | None = None,  # noqa: ARG002 - the port's signature
-        group: str | None = None,  # noqa: ARG002 - the port's signature
-    ) -> None:
-        """Refused."""
-        raise ReadOnlyStorage(path=path)
-
-    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:  # noqa: ARG002 - the port's signature
         """Refused."""
         raise ReadOnlyStorage(path=path)
 

@@ -53,6 +53,27 @@ class StreamInPieces(io.RawIOBase):
         return b"".join(iter(lambda: self.piece(self.most), b""))
 
 
+class _Range(StreamInPieces):
+    most: ClassVar[int] = 1 << 20
+
+    def __init__(self, whole: BinaryIO, length: int) -> None:
+        self._whole, self._left = whole, length
+
+    def piece(self, size: int) -> bytes:
+        found = self._whole.read(min(size, self._left))
+        self._left -= len(found)
+        return found
+
+    def close(self) -> None:
+        self._whole.close()
+        super().close()
+
+
+def ranged(whole: BinaryIO, length: int | None) -> BinaryIO:
+    """The next bytes of a stream, so many at most, as a stream; closing it closes that one."""
+    return whole if length is None else cast("BinaryIO", io.BufferedReader(_Range(whole, length), PIECE_BYTES))
+
+
 PIECE_BYTES = 256 * 1024
 """So much has to come within the time of one call: with 30 s, about 9 kB a second."""
 

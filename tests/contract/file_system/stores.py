@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from toolkit.el import CanonicalPath
 from toolkit.storage import Entry, FileKind, FileSystem, NotFound, StorageSpec
 
+ACL = ("user::rwx", "user:daemon:r-x", "group::r-x", "mask::r-x", "other::---")
+"""An access control list as a store tells it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Store:
@@ -54,6 +57,10 @@ class Store:
     def names(self, name: str = "") -> list[str]:
         """What the listing of a directory below the base says."""
         return [entry.name for entry in self._entries(self.at(name) if name else self.base)]
+
+    def kinds(self, name: str = "") -> list[tuple[str, FileKind]]:
+        """The same with what they are."""
+        return [(entry.name, entry.kind) for entry in self._entries(self.at(name) if name else self.base)]
 
     def content(self, name: str) -> bytes:
         """The bytes of a file below the base."""

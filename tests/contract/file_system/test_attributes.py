@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.contract.file_system.stores import Store
-from toolkit.storage import NotFound, Unsupported
+from tests.contract.file_system.stores import ACL, Store
+from toolkit.storage import Checksum, NotFound, PermissionDenied, StorageFailure, Unsupported, WrongKind
 
 _MOMENT = datetime(2020, 2, 29, 12, 30, 15, 123000, tzinfo=UTC)
 
@@ -67,3 +67,68 @@ def test_what_is_not_there_cannot_be_changed(store: Store) -> None:
         store.system.set_owner(path, group="users")
     with pytest.raises(NotFound if can.times else (NotFound, Unsupported)):
         store.system.set_modified(path, _MOMENT)
+
+
+def test_an_access_control_list_is_set_told_and_taken_away(store: Store) -> None:
+    system, path = store.system, store.put("dir/file").parent
+    if not system.capabilities.acls:
+        for asked in (lambda: system.acl(path), lambda: system.set_acl(path, ACL)):
+            with pytest.raises(Unsupported):
+                asked()
+        return
+    system.set_permission(path, 0o750)
+    assert system.acl(path) == ()
+    defaults = ("default:user::rwx", "default:group::r-x", "default:other::---")
+    for entries in (ACL, (*ACL, *defaults), defaults, ()):
+        system.set_acl(path, entries)
+        assert system.acl(path) == entries
+        assert system.status(path).permission == 0o750
+
+
+def test_what_is_no_entry_of_an_access_control_list_is_refused_before_anything_changes(store: Store) -> None:
+    if not store.system.capabilities.acls:
+        pytest.skip("the store has no access control lists")
+    path = store.put("dir/file").parent
+    store.system.set_acl(path, ACL)
+    for entry in ("user:daemon", "user:daemon:rx", "usr::r-x", "user:a,b:r-x", "user::rwx,user:eve:rwx"):
+        with pytest.raises(StorageFailure, match="no entry of an access control list"):
+            store.system.set_acl(path, (*ACL, entry))
+    assert store.system.acl(path) == ACL
+
+
+def test_extended_attributes_of_users_are_set_and_told(store: Store) -> None:
+    system, path = store.system, store.put("file")
+    if not system.capabilities.xattrs:
+        for asked in (lambda: system.xattrs(path), lambda: system.set_xattr(path, "user.a", b"")):
+            with pytest.raises(Unsupported):
+                asked()
+        return
+    assert system.xattrs(path) == {}
+    values = {"user.source": bytes(range(256)), "user.empty": b"", "user.\u00fcber": b"\n"}
+    for name, value in values.items():
+        system.set_xattr(path, name, b"another")
+        system.set_xattr(path, name, value)
+    assert system.xattrs(path) == values
+    with pytest.raises(PermissionDenied):
+        system.set_xattr(path, "trusted.a", b"")
+    with pytest.raises(NotFound):
+        system.xattrs(store.at("none"))
+
+
+def test_a_checksum_is_that_of_the_bytes_or_none(store: Store) -> None:
+    system = store.system
+    one, same, other = (store.put(name, bytes_) for name, bytes_ in [("a", b"xy"), ("b", b"xy"), ("c", b"xz")])
+    found = system.checksum(one)
+    if not system.capabilities.checksums:
+        assert found is None
+        return
+    assert isinstance(found, Checksum)
+    assert found == system.checksum(same)
+    different = system.checksum(other)
+    assert different is not None
+    assert (different.algorithm, different != found) == (found.algorithm, True)
+    with pytest.raises(NotFound):
+        system.checksum(store.at("none"))
+    store.put("dir/file")
+    with pytest.raises(WrongKind if system.capabilities.directories else (WrongKind, NotFound)):
+        system.checksum(store.at("dir"))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from tests.contract.file_system.stores import Store
@@ -42,8 +44,24 @@ def test_names_of_all_scripts_are_in_the_order_of_their_code_points(store: Store
 def test_a_listing_tells_files_from_directories(store: Store) -> None:
     store.put("dir/file")
     store.put("file")
-    assert list(store.system.list(store.base)) == [Entry("dir", FileKind.DIRECTORY), Entry("file", FileKind.FILE)]
-    assert list(store.system.list(store.at("dir"))) == [Entry("file", FileKind.FILE)]
+    assert store.kinds() == [("dir", FileKind.DIRECTORY), ("file", FileKind.FILE)]
+    assert store.kinds("dir") == [("file", FileKind.FILE)]
+
+
+def test_an_entry_of_a_file_says_what_its_status_says_and_that_of_a_directory_nothing(store: Store) -> None:
+    path = store.put("dir/file", b"12345")
+    status = store.system.status(path)
+    assert list(store.system.list(store.base)) == [Entry("dir", FileKind.DIRECTORY, 0, None)]
+    assert list(store.system.list(path.parent)) == [Entry("file", FileKind.FILE, 5, status.modified)]
+
+
+def test_a_time_is_in_utc_and_cut_down_to_the_steps_of_the_store(store: Store) -> None:
+    store.put("file")
+    entry, step = next(iter(store.system.list(store.base))), store.system.capabilities.time_step
+    assert entry.modified is not None
+    assert entry.modified.utcoffset() == timedelta(0)
+    assert abs(datetime.now(UTC) - entry.modified) < timedelta(minutes=1)
+    assert timedelta(microseconds=entry.modified.microsecond) % step == timedelta(0)
 
 
 def test_an_empty_directory_lists_nothing(store: Store) -> None:

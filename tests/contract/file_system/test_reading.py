@@ -79,3 +79,55 @@ def test_a_content_summary_counts_files_directories_and_bytes(store: Store) -> N
 def test_a_content_summary_of_a_file_is_that_file(store: Store) -> None:
     summary = store.system.content_summary(store.put("file", b"123"))
     assert (summary.files, summary.directories, summary.size) == (1, 0, 3)
+
+
+_RANGES = [
+    (0, None),
+    (0, 0),
+    (3, 0),
+    (0, 4),
+    (3, 4),
+    (3, None),
+    (9, 1),
+    (9, 5),
+    (10, None),
+    (10, 3),
+    (400, 2),
+    (7, 300),
+]
+
+
+@pytest.mark.parametrize("content", [b"0123456789", b""])
+def test_a_range_is_read_and_there_is_none_behind_the_end(store: Store, content: bytes) -> None:
+    path = store.put("file", content)
+    for offset, length in _RANGES:
+        with store.system.read(path, offset=offset, length=length) as stream:
+            end = None if length is None else offset + length
+            assert stream.read() == content[offset:end], (offset, length)
+
+
+def test_a_range_of_what_cannot_be_read_fails_as_all_of_it_does(store: Store) -> None:
+    store.put("dir/file")
+    for length in (0, 5):
+        with pytest.raises(NotFound):
+            store.system.read(store.at("none"), offset=5, length=length)
+        with pytest.raises(WrongKind if store.system.capabilities.directories else (WrongKind, NotFound)):
+            store.system.read(store.at("dir"), offset=5, length=length)
+
+
+def test_a_large_range_comes_in_pieces(store: Store) -> None:
+    content = bytes(range(251)) * 20_000
+    store.system.write(store.at("large"), [content])
+    with store.system.read(store.at("large"), offset=1_234_567, length=3_000_001) as stream:
+        found = list(iter(lambda: stream.read(300_007), b""))
+    assert b"".join(found) == content[1_234_567:][:3_000_001]
+
+
+def test_who_goes_on_with_a_closed_client_connects_anew(store: Store) -> None:
+    path = store.put("file", b"12")
+    other = store.opened(store.spec, lambda: None)
+    for _ in range(2):
+        other.close()
+        with other.read(path) as stream:
+            assert stream.read() == b"12"
+    other.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.contract.s3.conftest import FaultyPlace
 from tests.contract.s3.places import Place, outcomes
 from toolkit.storage import ContentSummary, Entry, FileKind, NotFound, WrongKind
 
@@ -22,13 +23,32 @@ def test_a_marker_is_an_empty_directory_and_no_entry_of_itself(place: Place) -> 
 def test_a_name_can_be_an_object_and_a_directory(place: Place) -> None:
     place.put(["d/a", "d/a-1", "d/a/b"])
     system = place.opened()
-    assert list(system.list(place.at("d"))) == [Entry("a", FILE), Entry("a-1", FILE), Entry("a", DIRECTORY)]
+    assert [entry[:2] for entry in system.list(place.at("d"))] == [("a", FILE), ("a-1", FILE), ("a", DIRECTORY)]
     assert system.status(place.at("d/a")).kind is DIRECTORY
     assert system.content_summary(place.at("d/a")) == ContentSummary(files=2, directories=1, size=2)
     with system.read(place.at("d/a")) as stream:
         assert stream.read() == b"1"
     system.delete(place.at("d/a"), below=place.at("d"))
     assert place.keys() == ["d/a-1"]
+
+
+def test_a_tree_tells_objects_and_markers_and_nothing_twice(place: Place) -> None:
+    place.put(["d/", "d/a", "d/a-1", "d/a/", "d/a/b//c", "d/e/", "d2"])
+    assert [entry[:2] for entry in place.opened().list_tree(place.at("d"))] == [
+        ("a", FILE),
+        ("a-1", FILE),
+        ("a", DIRECTORY),
+        ("a/b//c", FILE),
+        ("e", DIRECTORY),
+    ]
+    assert list(place.opened().list_tree(place.at("d/e"))) == []
+
+
+def test_a_tree_is_listed_page_by_page_and_asks_about_no_object(faulty: FaultyPlace) -> None:
+    faulty.fill(f"d/{number % 30:02}/{number:04}" for number in range(2500))
+    assert len(list(faulty.opened().list_tree(faulty.at("d")))) == 2500
+    assert len(faulty.proxy.seen(method="GET", query="list-type")) == 3
+    assert faulty.proxy.seen(method="HEAD") == []
 
 
 def test_names_that_no_path_can_have_are_listed_and_go_with_their_directory(place: Place) -> None:
@@ -57,7 +77,7 @@ def test_odd_names_are_kept_and_removed_as_they_are(place: Place) -> None:
     for name in odd:
         left = names[names.index(name) :]
         assert list(system.list(place.at("d"), start_from=name)) == [Entry(each, DIRECTORY) for each in left]
-        assert list(system.list(place.at(f"d/{name}"))) == [Entry("x", FILE)]
+        assert [entry[:2] for entry in system.list(place.at(f"d/{name}"))] == [("x", FILE)]
         assert outcomes(system.delete_all([place.at(f"d/{name}")], below=place.at("d"))) == {f"d/{name}": None}
         names.remove(name)
         assert place.keys() == [f"d/{each}/x" for each in names]

@@ -8,7 +8,7 @@ from tests.contract.s3.conftest import FaultyPlace
 from tests.contract.s3.places import Place
 from tests.testbed.faults import Effect, Fault
 from toolkit.storage import AlreadyExists, Unreachable, WrongKind
-from toolkit.storage.s3.writing import PART_BYTES
+from toolkit.storage.s3.writing import PART_BYTES, part_bytes
 
 
 def test_a_large_file_goes_up_in_parts(faulty: FaultyPlace) -> None:
@@ -50,6 +50,37 @@ def test_a_write_whose_answer_was_lost_is_still_ours(faulty: FaultyPlace, size: 
     assert faulty.keys() == ["d/file"]
     with pytest.raises(AlreadyExists):
         faulty.opened().write(faulty.at("d/file"), [b"2"], overwrite=False)
+
+
+def test_an_upload_whose_answer_was_lost_is_still_ours(faulty: FaultyPlace) -> None:
+    system = faulty.opened()
+    upload = system.start_upload(faulty.at("d/file"), 3)
+    parts = system.put_range(upload, 0, [b"123"])
+    faulty.proxy.add(Fault(effect=Effect.CUT_AFTER, method="POST", query="uploadId", times=1))
+    system.complete_upload(upload, parts, overwrite=False)
+    assert (faulty.keys(), faulty.uploads()) == (["d/file"], 0)
+
+
+def test_an_upload_that_was_not_completed_is_no_key_and_goes_when_it_is_given_up(place: Place) -> None:
+    system = place.opened()
+    upload = system.start_upload(place.at("d/file"), 2 * PART_BYTES)
+    system.put_range(upload, PART_BYTES, [bytes(PART_BYTES)])
+    assert (place.keys(), place.uploads()) == ([], 1)
+    system.abort_upload(upload)
+    assert (place.keys(), place.uploads()) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        (1, PART_BYTES),
+        (10_000 * PART_BYTES, PART_BYTES),
+        (10_000 * PART_BYTES + 1, 2 * PART_BYTES),
+        (50_000 * PART_BYTES, 5 * PART_BYTES),
+    ],
+)
+def test_parts_are_as_large_as_ten_thousand_of_them_need(size: int, expected: int) -> None:
+    assert part_bytes(size) == expected
 
 
 def test_nothing_is_written_where_a_directory_is(place: Place) -> None:

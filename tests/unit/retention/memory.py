@@ -12,6 +12,7 @@ from toolkit.el import CanonicalPath
 from toolkit.storage import (
     ASIDE_PREFIX,
     AlreadyExists,
+    BasicFileSystem,
     Capabilities,
     ContentSummary,
     Deleted,
@@ -26,13 +27,14 @@ from toolkit.storage import (
     WrongKind,
     aside_name,
 )
+from toolkit.storage.base import tree_below
 from toolkit.storage.deletion import delete_each
 
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class MemoryFileSystem:
+class MemoryFileSystem(BasicFileSystem):
     """Directories are the parents of files, and those that were made; paths are plain texts inside."""
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -99,10 +101,13 @@ class MemoryFileSystem:
             assert found is not None
             yield Entry(name, found)
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        return tree_below(path, self.list)
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         if path.path in self.locked:
             raise PermissionDenied(path=path)
-        return BytesIO(self.files[path.path])
+        return BytesIO(self.files[path.path][offset:][:length])
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         if not overwrite and self._kind(path.path) is not None:

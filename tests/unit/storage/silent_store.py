@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from toolkit.el import CanonicalPath
 from toolkit.storage import (
+    BasicFileSystem,
     Capabilities,
     ContentSummary,
     Deleted,
@@ -17,8 +18,10 @@ from toolkit.storage import (
     FileKind,
     FileStatus,
     Look,
+    MultipartUpload,
     NotFound,
     Unreachable,
+    UploadedPart,
 )
 
 BASE = CanonicalPath("hdfs", "ns1", "/base")
@@ -49,7 +52,7 @@ class Clock:
 
 
 @dataclass(kw_only=True)
-class SilentStore:
+class SilentStore(BasicFileSystem):
     """Names below `BASE`; a call takes `takes` seconds when it is not answered.
 
     Attributes:
@@ -94,9 +97,53 @@ class SilentStore:
             given += 1
             yield Entry(name.removesuffix("/"), self.names[name])
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """As flat stores do; one with directories is asked for one listing after the other."""
+        return self.list(path)
+
+    def checksum(self, path: CanonicalPath) -> None:
+        self._answer("checksum", path)
+
+    def acl(self, path: CanonicalPath) -> tuple[str, ...]:
+        self._answer("acl", path)
+        return ()
+
+    def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
+        del entries
+        self._answer("set_acl", path)
+
+    def xattrs(self, path: CanonicalPath) -> dict[str, bytes]:
+        self._answer("xattrs", path)
+        return {}
+
+    def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
+        del name, value
+        self._answer("set_xattr", path)
+
+    def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
+        self._answer("start_upload", path)
+        return MultipartUpload(path=path, size=size, part_bytes=1, token="")
+
+    def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
+        self.written = list(chunks)
+        self._answer("put_range", upload.path)
+        return (UploadedPart(offset, 1, ""),)
+
+    def complete_upload(
+        self, upload: MultipartUpload, parts: Iterable[UploadedPart], *, overwrite: bool = True
+    ) -> None:
+        del parts, overwrite
+        self._answer("complete_upload", upload.path)
+
+    def abort_upload(self, upload: MultipartUpload) -> None:
+        self._answer("abort_upload", upload.path)
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         self._answer("read", path)
-        return BytesIO(b"content")
+        return BytesIO(b"content"[offset:][:length])
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         del overwrite

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from toolkit.errors import NotImplementedYet
 from toolkit.runs.errors import Stopped
 from toolkit.storage import (
     ASIDE_PREFIX,
+    Bases,
     FileKind,
     LocalFileSystem,
     MountRefused,
@@ -30,8 +32,10 @@ from toolkit.storage import (
     ReadOnlyStorage,
     StorageSpec,
     SymlinkRefused,
+    WrongKind,
     open_file_system,
 )
+from toolkit.storage.base import moment
 
 _NOBODY = 65534
 
@@ -271,3 +275,56 @@ def test_a_storage_without_adapter_is_refused_by_name() -> None:
 def test_a_spec_travels_to_executors() -> None:
     spec = StorageSpec(scheme="file", hadoop_conf={"a": "b"})
     assert pickle.loads(pickle.dumps(spec)) == spec  # noqa: S301 - our own bytes
+
+
+def test_below_a_base_no_link_is_read_through_and_no_pipe_is_waited_for(tmp_path: Path) -> None:
+    outside, base = tmp_path / "outside", tmp_path / "base"
+    (outside / "dir").mkdir(parents=True)
+    (outside / "dir" / "secret").write_bytes(b"secret")
+    base.mkdir()
+    (base / "link").symlink_to(outside / "dir" / "secret")
+    (base / "dir").symlink_to(outside / "dir")
+    os.mkfifo(base / "pipe")
+    system = LocalFileSystem(bases=Bases(known=frozenset({str(base)})))
+    for name in ("link", "dir/secret"):
+        with pytest.raises(SymlinkRefused):
+            system.read(_path(base / name))
+    with pytest.raises(WrongKind):
+        system.read(_path(base / "pipe"))
+
+
+def test_a_tree_tells_links_and_goes_into_none(tmp_path: Path) -> None:
+    (tmp_path / "base" / "dir").mkdir(parents=True)
+    (tmp_path / "base" / "dir" / "up").symlink_to(tmp_path / "base")
+    (tmp_path / "base" / "dir" / "broken").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "base" / "pipe")
+    assert [entry[:2] for entry in LocalFileSystem().list_tree(_path(tmp_path / "base"))] == [
+        ("dir", FileKind.DIRECTORY),
+        ("dir/broken", FileKind.SYMLINK),
+        ("dir/up", FileKind.SYMLINK),
+        ("pipe", FileKind.OTHER),
+    ]
+
+
+@pytest.mark.parametrize("seconds", [2**60, -(2**60)])
+def test_a_time_that_no_calendar_has_is_the_last_or_the_first(tmp_path: Path, seconds: int) -> None:
+    """Whoever owns a file sets its time, and must not stop a listing by it."""
+    file = tmp_path / "file"
+    file.touch()
+    try:
+        os.utime(file, (seconds, seconds))
+    except OverflowError:
+        pytest.skip("this machine keeps no such time")
+    (entry,) = LocalFileSystem().list(_path(tmp_path))
+    assert entry.modified == LocalFileSystem().status(_path(file)).modified
+    assert moment(float(seconds)) in {datetime.max.replace(tzinfo=UTC), datetime.min.replace(tzinfo=UTC)}
+
+
+def test_an_upload_that_was_given_up_is_not_written_to(tmp_path: Path) -> None:
+    system = LocalFileSystem()
+    upload = system.start_upload(_path(tmp_path / "file"), 3)
+    assert [each.name for each in tmp_path.iterdir()] == [f".feedctl-writing-{upload.token}"]
+    system.abort_upload(upload)
+    with pytest.raises(NotFound):
+        system.put_range(upload, 0, [b"123"])
+    assert list(tmp_path.iterdir()) == []

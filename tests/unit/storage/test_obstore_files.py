@@ -51,19 +51,47 @@ def keys_of(store: MemoryStore) -> list[str]:
 
 def test_a_directory_lists_in_the_order_of_its_keys() -> None:
     _, system = filled("d/a", "d/a-1", "d/a/b", "d/ü/x", "d/10", "e")
-    everything = [
-        Entry("10", FILE),
-        Entry("a", FILE),
-        Entry("a-1", FILE),
-        Entry("a", DIRECTORY),
-        Entry("ü", DIRECTORY),
+    everything = list(system.list(at("d")))
+    assert [(entry.name, entry.kind, entry.size) for entry in everything] == [
+        ("10", FILE, 1),
+        ("a", FILE, 1),
+        ("a-1", FILE, 1),
+        ("a", DIRECTORY, 0),
+        ("ü", DIRECTORY, 0),
     ]
-    assert list(system.list(at("d"))) == everything
+    assert everything[0] == Entry("10", FILE, 1, system.status(at("d/10")).modified)
     assert list(system.list(at("d"), start_from="a-1")) == everything[2:]
     with pytest.raises(NotFound):
         list(system.list(at("none")))
     with pytest.raises(WrongKind):
         list(system.list(at("e")))
+
+
+def test_a_tree_is_one_listing_of_keys() -> None:
+    _, system = filled("d/a", "d/a-1", "d/a/b/c", "e")
+    assert [(entry.name, entry.kind, entry.size) for entry in system.list_tree(at("d"))] == [
+        ("a", FILE, 1),
+        ("a-1", FILE, 1),
+        ("a/b/c", FILE, 1),
+    ]
+    assert [entry.name for entry in system.list_tree(at(""))][-1] == "e"
+    with pytest.raises(NotFound):
+        list(system.list_tree(at("none")))
+    with pytest.raises(WrongKind):
+        list(system.list_tree(at("e")))
+
+
+def test_ranges_are_read_and_checksums_told() -> None:
+    store, system = filled("d/a")
+    obstore.put(store, "d/b", b"0123456789")
+    for offset, length in [(0, None), (3, 4), (3, 0), (9, 5), (10, 1), (400, None)]:
+        with system.read(at("d/b"), offset=offset, length=length) as stream:
+            assert stream.read() == b"0123456789"[offset:][:length]
+    found = system.checksum(at("d/a"))
+    assert found is not None
+    assert found.algorithm == "ETag"
+    with pytest.raises(NotFound):
+        system.checksum(at("d/none"))
 
 
 def test_files_are_written_read_and_counted() -> None:

@@ -11,16 +11,35 @@ import pytest
 from tests.unit.storage.silent_store import BASE, Clock, SilentStore
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
-from toolkit.storage import Deleted, Entry, FileKind, FileSystem, NotBegun, NotFound, PermissionDenied, Unreachable
+from toolkit.storage import (
+    Deleted,
+    Entry,
+    FileKind,
+    FileSystem,
+    MultipartUpload,
+    NotBegun,
+    NotFound,
+    PermissionDenied,
+    Unreachable,
+)
 from toolkit.storage.local.file_system import no_check
 from toolkit.storage.patient import PatientFileSystem, Silence
 
 _FILE, _DIRECTORY = FileKind.FILE, FileKind.DIRECTORY
 _PATH = BASE.child("a")
+_UPLOAD = MultipartUpload(path=_PATH, size=1, part_bytes=1, token="")
 _REPEATED: dict[str, Callable[[FileSystem], object]] = {
     "status": lambda system: system.status(_PATH),
     "list": lambda system: list(system.list(BASE)),
     "read": lambda system: system.read(_PATH).close(),
+    "checksum": lambda system: system.checksum(_PATH),
+    "acl": lambda system: system.acl(_PATH),
+    "set_acl": lambda system: system.set_acl(_PATH, ()),
+    "xattrs": lambda system: system.xattrs(_PATH),
+    "set_xattr": lambda system: system.set_xattr(_PATH, "user.a", b""),
+    "start_upload": lambda system: system.start_upload(_PATH, 1),
+    "put_range": lambda system: system.put_range(_UPLOAD, 0, [b"x"]),
+    "abort_upload": lambda system: system.abort_upload(_UPLOAD),
     "write": lambda system: system.write(_PATH, [b"x"]),
     "mkdirs": lambda system: system.mkdirs(_PATH),
     "set_permission": lambda system: system.set_permission(_PATH, 0o600),
@@ -33,6 +52,8 @@ _REPEATED: dict[str, Callable[[FileSystem], object]] = {
 _ONCE: dict[str, Callable[[FileSystem], object]] = {
     "rename": lambda system: system.rename(_PATH, BASE.child("b")),
     "write": lambda system: system.write(_PATH, iter([b"x"])),
+    "put_range": lambda system: system.put_range(_UPLOAD, 0, iter([b"x"])),
+    "complete_upload": lambda system: system.complete_upload(_UPLOAD, []),
 }
 
 
@@ -45,8 +66,8 @@ def _store(*names: str) -> SilentStore:
 
 
 def test_no_method_of_the_port_is_forgotten() -> None:
-    port = {name for name in vars(FileSystem) if not name.startswith("_")}
-    assert port == {"capabilities", "delete_all"} | set(_REPEATED) | set(_ONCE)
+    port = {name for part in FileSystem.__mro__ for name in vars(part) if not name.startswith("_")}
+    assert port == {"capabilities", "delete_all", "list_tree", "close"} | set(_REPEATED) | set(_ONCE)
 
 
 @pytest.mark.parametrize("call", _REPEATED)
@@ -193,6 +214,37 @@ def test_a_listing_that_breaks_off_goes_on_behind_its_last_name() -> None:
     store.breaks_after = 3
     found = [entry.name for entry in _patient(store).list(BASE, start_from="02")]
     assert found == [f"{number:02}" for number in range(2, 10)]
+
+
+def test_a_tree_that_breaks_off_goes_on_in_the_directory_where_it_did() -> None:
+    class Nested(SilentStore):
+        def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+            names = {"/base": ("a/", "b", "c/", "d"), "/base/a": ("x", "y"), "/base/c": ("z",)}[path.path]
+            self.names = {name: _DIRECTORY if name.endswith("/") else _FILE for name in names}
+            yield from list(super().list(path, start_from=start_from))
+
+    store = Nested(clock=Clock(), silent=1)
+    found = []
+    for entry in _patient(store).list_tree(BASE):
+        found.append(entry.name)
+        store.silent = 2
+    assert found == ["a", "a/x", "a/y", "b", "c", "c/z", "d"]
+    assert len(store.calls) == 2 + 3 + 3
+
+
+@pytest.mark.parametrize("breaks_after", [1, 2, 3])
+def test_a_tree_of_keys_that_breaks_off_is_listed_anew_and_nothing_is_told_twice(breaks_after: int) -> None:
+    store = SilentStore(clock=Clock(), flat=True, breaks_after=breaks_after, breaks_once=True)
+    store.names = {"a": _FILE, "a-b": _FILE, "a/": _DIRECTORY, "a/b": _FILE}
+    found = [(entry.name, entry.kind) for entry in _patient(store).list_tree(BASE)]
+    assert found == [("a", _FILE), ("a-b", _FILE), ("a", _DIRECTORY), ("a/b", _FILE)]
+    assert store.calls == ["list"] * 2
+
+
+def test_closing_reaches_the_client() -> None:
+    store = _store()
+    _patient(store).close()
+    assert store.calls == ["close"]
 
 
 def test_a_listing_goes_on_though_its_last_name_is_gone() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from hdfs_native import Client
 
 from toolkit.errors import InvalidInput
+from toolkit.storage.base import moment
 from toolkit.storage.calls import BoundedCalls, BrokenCall, NoAnswer
 from toolkit.storage.errors import StorageError, StorageFailure, Unreachable
 from toolkit.storage.hadoop_conf import asks_for_kerberos, hadoop_settings, settings_read
@@ -176,9 +177,14 @@ def page_of(statuses: Iterator[FileStatus], parent: str) -> list[Entry] | None:
     found = list(islice(statuses, PAGE))
     if len(found) == 1 and found[0].path == parent:
         return None
-    return [
-        Entry(status.path.rpartition("/")[2], FileKind.DIRECTORY if status.isdir else FileKind.FILE) for status in found
-    ]
+    return [_entry(status) for status in found]
+
+
+def _entry(status: FileStatus) -> Entry:
+    name = status.path.rpartition("/")[2]
+    if status.isdir:
+        return Entry(name, FileKind.DIRECTORY)
+    return Entry(name, FileKind.FILE, status.length, moment(status.modification_time / 1000))
 
 
 def by_code_point(entries: Iterable[Entry], path: CanonicalPath) -> Iterator[Entry]:

@@ -7,24 +7,29 @@ import secrets
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime
+from datetime import timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from hdfs_native import Client, FileWriter, WriteOptions
+from hdfs_native import AclEntry, Client, FileWriter, WriteOptions
 from hdfs_native import FileStatus as HdfsStatus
 
+from toolkit.storage.base import BasicFileSystem, moment, tree_below
 from toolkit.storage.calls import BoundedCalls
 from toolkit.storage.deletion import refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, OutsideBase, StorageError, Unreachable, WrongKind
+from toolkit.storage.hdfs.acl import acl_parts, full_acl
 from toolkit.storage.hdfs.client import PIECE_BYTES, HdfsClient, HdfsStream, by_code_point, page_of
 from toolkit.storage.hdfs.errors import hdfs_error
 from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
-from toolkit.storage.streams import in_pieces
+from toolkit.storage.streams import in_pieces, ranged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
     from typing import BinaryIO
+
+    from hdfs_native._internal import AclEntryScope, AclEntryType, FsAction
 
     from toolkit.el import CanonicalPath
     from toolkit.storage.look import Look
@@ -92,7 +97,7 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> HdfsFileSyst
     return HdfsFileSystem(HdfsClient(spec, BoundedCalls()), before_effect)
 
 
-class HdfsFileSystem:
+class HdfsFileSystem(BasicFileSystem):
     """A `FileSystem` on HDFS.
 
     Symbolic links are off on HDFS (HADOOP-10019), so none is ever found. A removal takes the whole tree at once, and
@@ -113,6 +118,8 @@ class HdfsFileSystem:
         times=True,
         conditional_put=True,
         parallel=16,
+        time_step=timedelta(milliseconds=1),
+        acls=True,
     )
 
     def __init__(self, client: HdfsClient, before_effect: Callable[[], None]) -> None:
@@ -129,7 +136,7 @@ class HdfsFileSystem:
             path=path,
             kind=FileKind.DIRECTORY if found.isdir else FileKind.FILE,
             size=0 if found.isdir else found.length,
-            modified=datetime.fromtimestamp(found.modification_time / 1000, UTC),
+            modified=moment(found.modification_time / 1000),
             owner=found.owner,
             group=found.group,
             permission=found.permission,
@@ -141,7 +148,11 @@ class HdfsFileSystem:
             if entry.name >= start_from:
                 yield entry
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """See `FileSystem.list_tree`; the library's own recursion would ask many times within the time of one call."""
+        return tree_below(path, self.list)
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """See `FileSystem.read`; each read of the stream has the time limit of a call."""
         reader = self._client.asked(path, lambda client: client.read(path.path))
         stream = HdfsStream(
@@ -149,7 +160,8 @@ class HdfsFileSystem:
             asked=lambda call: self._client.asked(path, lambda _: call()),
             lost=lambda: Unreachable(path=path, detail="an earlier read of it was not answered; open it again"),
         )
-        return io.BufferedReader(stream, PIECE_BYTES)
+        stream.seek(offset)
+        return ranged(cast("BinaryIO", io.BufferedReader(stream, PIECE_BYTES)), length)
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own."""
@@ -189,6 +201,22 @@ class HdfsFileSystem:
         """See `FileSystem.set_modified`; to the millisecond."""
         milliseconds = round(modified.timestamp() * 1000)
         self._change(path, lambda client: client.set_times(path.path, milliseconds, _SAME_ACCESS_TIME))
+
+    def acl(self, path: CanonicalPath) -> tuple[str, ...]:
+        """See `AttributeStore.acl`."""
+        found = self._client.asked(path, lambda client: client.get_acl_status(path.path))
+        return full_acl(found.permission, [_text_of(entry) for entry in found.entries])
+
+    def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
+        """See `AttributeStore.set_acl`."""
+        parts = acl_parts(path, entries)
+        listed = [
+            AclEntry(cast("AclEntryType", kind), cast("AclEntryScope", scope), cast("FsAction", action), name or None)
+            for scope, kind, name, action in parts
+        ]
+        self._change(path, lambda client: client.remove_acl(path.path))
+        if listed:
+            self._change(path, lambda client: client.set_acl(path.path, listed))
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
         """See `FileSystem.delete`; one call, and all of it goes at once."""
@@ -295,3 +323,8 @@ class HdfsFileSystem:
             for piece in in_pieces(chunk, PIECE_BYTES):
                 self._client.asked(path, lambda _, piece=piece: writer.write(piece))  # type: ignore[misc]
         self._client.asked(path, lambda _: writer.close())
+
+
+def _text_of(entry: AclEntry) -> str:
+    start = "default:" if entry.scope == "default" else ""
+    return f"{start}{entry.type}:{entry.name or ''}:{entry.permissions}"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.storage.base import moment, tree_below
 from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, delete_each, refuse_outside
-from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, StorageFailure, WrongKind
+from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, PermissionDenied, StorageFailure, WrongKind
 from toolkit.storage.local.bases import Bases
 from toolkit.storage.local.system import first_way, group_name, group_number, owner_name, translated, user_number
 from toolkit.storage.local.tree import (
@@ -24,10 +23,13 @@ from toolkit.storage.local.tree import (
     opened_parent,
     refuse_symlink,
 )
-from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.local.writing import LocalWriting
+from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.streams import ranged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from datetime import datetime
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
@@ -57,15 +59,15 @@ class Turns:
                 self._changed.notify_all()
 
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-_OWNER_ONLY = 0o600
+_USERS = "user."
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe, which is no data, must not be waited for
 
 
 def no_check() -> None:
     """Nothing stands against an effect."""
 
 
-class LocalFileSystem:
+class LocalFileSystem(LocalWriting):
     """A `FileSystem` on the operating system's own files.
 
     Args:
@@ -84,6 +86,8 @@ class LocalFileSystem:
         times=True,
         conditional_put=True,
         parallel=4,
+        xattrs=True,
+        multipart=True,
     )
 
     def __init__(
@@ -93,7 +97,7 @@ class LocalFileSystem:
         bases: Bases | None = None,
         open_inside: OpenInside | None = None,
     ) -> None:
-        self._before_effect = before_effect
+        super().__init__(before_effect)
         self._bases = bases or Bases()
         self._open_inside = open_inside or first_way()
         self._turns = Turns()
@@ -110,7 +114,7 @@ class LocalFileSystem:
             path=path,
             kind=kind,
             size=found.st_size if kind is FileKind.FILE else 0,
-            modified=datetime.fromtimestamp(found.st_mtime, UTC),
+            modified=moment(found.st_mtime),
             owner=owner_name(found.st_uid),
             group=group_name(found.st_gid),
             permission=stat.S_IMODE(found.st_mode),
@@ -119,7 +123,7 @@ class LocalFileSystem:
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
         """See `FileSystem.list`; the disk gives names unsorted, so all names of the directory are held."""
         with self._listable(path) as directory, translated(path), os.scandir(directory) as found:
-            entries = [Entry(entry.name, _kind_of_entry(entry)) for entry in found if entry.name >= start_from]
+            entries = [known for entry in found if entry.name >= start_from and (known := _entry(entry))]
         entries.sort()
         yield from entries
 
@@ -150,32 +154,37 @@ class LocalFileSystem:
             with opened_listing(path.path, path, None) as directory:
                 yield directory
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
-        """See `FileSystem.read`."""
-        with translated(path):
-            return Path(path.path).open("rb")
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """See `FileSystem.list_tree`."""
+        return tree_below(path, self.list)
 
-    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; a new file is for its owner alone, one that is replaced keeps its permission."""
-        target = Path(path.path)
-        # The name must not depend on the target's, which may be as long as the disk allows.
-        temporary = target.parent / f"{OWN_PREFIX}-writing-{secrets.token_hex(8)}"
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        """See `FileSystem.read`; below a known base no symbolic link is followed, and only regular files are read."""
+        with self._parent_of(path) as (parent, name), translated(path):
+            flags = _READ if parent is None else _READ | os.O_NOFOLLOW
+            opened = os.open(name, flags, dir_fd=parent)
+            if not stat.S_ISREG(os.fstat(opened).st_mode):
+                os.close(opened)
+                raise WrongKind(path=path, detail="no regular file")
+            stream = os.fdopen(opened, "rb")
+            stream.seek(offset)
+        return ranged(stream, length)
+
+    def xattrs(self, path: CanonicalPath) -> dict[str, bytes]:
+        """See `AttributeStore.xattrs`."""
+        with translated(path):
+            names = os.listxattr(path.path, follow_symlinks=False)
+            return {
+                name: os.getxattr(path.path, name, follow_symlinks=False) for name in names if name.startswith(_USERS)
+            }
+
+    def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
+        """See `AttributeStore.set_xattr`; a disk may have no attributes, or no room for so many."""
+        if not name.startswith(_USERS):
+            raise PermissionDenied(path=path, detail=f"the name {name!r} does not begin with {_USERS}")
         self._before_effect()
         with translated(path):
-            try:
-                with os.fdopen(os.open(temporary, _NEW, _OWNER_ONLY), "wb") as stream:
-                    if overwrite:
-                        _keep_permission(stream.fileno(), target)
-                    stream.writelines(chunks)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                if overwrite:
-                    temporary.replace(target)
-                else:
-                    os.link(temporary, target)
-            finally:
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    temporary.unlink()
+            os.setxattr(path.path, name, value, follow_symlinks=False)
 
     def mkdirs(self, path: CanonicalPath) -> None:
         """See `FileSystem.mkdirs`."""
@@ -277,17 +286,13 @@ def _kind_of_mode(mode: int) -> FileKind:
     return kinds.get(stat.S_IFMT(mode), FileKind.OTHER)
 
 
-def _kind_of_entry(entry: os.DirEntry[str]) -> FileKind:
+def _entry(entry: os.DirEntry[str]) -> Entry | None:
+    """None: it is a file that went away meanwhile."""
+    if entry.is_file(follow_symlinks=False):
+        with suppress(FileNotFoundError):
+            found = entry.stat(follow_symlinks=False)
+            return Entry(entry.name, FileKind.FILE, found.st_size, moment(found.st_mtime))
+        return None
     if entry.is_symlink():
-        return FileKind.SYMLINK
-    if entry.is_dir(follow_symlinks=False):
-        return FileKind.DIRECTORY
-    return FileKind.FILE if entry.is_file(follow_symlinks=False) else FileKind.OTHER
-
-
-def _keep_permission(descriptor: int, replaced: Path) -> None:
-    """A link is replaced itself, and has no permission of its own."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        found = os.lstat(replaced)
-        if stat.S_ISREG(found.st_mode):
-            os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & 0o777)
+        return Entry(entry.name, FileKind.SYMLINK)
+    return Entry(entry.name, FileKind.DIRECTORY if entry.is_dir(follow_symlinks=False) else FileKind.OTHER)

@@ -26,6 +26,7 @@ from toolkit.storage.errors import (
     StorageFailure,
     SymlinkRefused,
     Unreachable,
+    Unsupported,
     WrongKind,
 )
 
@@ -47,6 +48,7 @@ _BY_NUMBER: dict[int, type[StorageError]] = {
     errno.ENOSPC: QuotaExceeded,
     errno.EDQUOT: QuotaExceeded,
     errno.ENAMETOOLONG: BadName,
+    errno.ENOTSUP: Unsupported,
     errno.ELOOP: SymlinkRefused,
     # A network file system that went away answers with these.
     errno.EIO: Unreachable,

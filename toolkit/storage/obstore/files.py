@@ -22,6 +22,7 @@ from obstore.store import AzureStore, GCSStore
 
 from toolkit.el import CanonicalPath
 from toolkit.errors import InvalidInput
+from toolkit.storage.attributes import Checksum
 from toolkit.storage.deletion import delete_each, refuse_outside
 from toolkit.storage.errors import (
     AlreadyExists,
@@ -33,11 +34,13 @@ from toolkit.storage.errors import (
     Unreachable,
     WrongKind,
 )
-from toolkit.storage.flat import NEVER, FlatFileSystem
+from toolkit.storage.flat import NEVER, FlatFileSystem, whole_seconds
 from toolkit.storage.hadoop_conf import without_secrets
 from toolkit.storage.port import ContentSummary, Deleted, Entry, FileKind, FileStatus, StorageSpec
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
@@ -93,6 +96,12 @@ class UnknownContainer(InvalidInput):
         )
 
 
+def _entry(name: str, size: int, modified: datetime) -> Entry:
+    if name.endswith("/"):
+        return Entry(name[:-1], FileKind.DIRECTORY)
+    return Entry(name, FileKind.FILE, size, whole_seconds(modified))
+
+
 def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> ObstoreFileSystem:
     """The file system of a bucket or container; credentials are those that obstore finds in the environment.
 
@@ -133,35 +142,65 @@ class ObstoreFileSystem(FlatFileSystem):
         key = self._key(path)
         below = next(self._below(path, key, 1), None)
         if below is not None or not key:
-            modified = NEVER if below is None else below["last_modified"]
+            modified = NEVER if below is None else whole_seconds(below["last_modified"])
             return FileStatus(path=path, kind=FileKind.DIRECTORY, size=0, modified=modified)
         try:
             with translated(path):
                 found = obstore.head(self._store, key)
         except NotFound:
             return None
-        return FileStatus(path=path, kind=FileKind.FILE, size=found["size"], modified=found["last_modified"])
+        return FileStatus(
+            path=path, kind=FileKind.FILE, size=found["size"], modified=whole_seconds(found["last_modified"])
+        )
 
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
         """See `FileSystem.list`; all names of the directory are held."""
         key = self._key(path)
         with translated(path):
             found = obstore.list_with_delimiter(self._store, prefix=key or None)
-        names = [(f"{prefix.rpartition('/')[2]}/", FileKind.DIRECTORY) for prefix in found["common_prefixes"]]
-        names += [(each["path"].rpartition("/")[2], FileKind.FILE) for each in found["objects"] if each["path"] != key]
+        names = [(f"{prefix.rpartition('/')[2]}/", 0, NEVER) for prefix in found["common_prefixes"]]
+        names += [
+            (each["path"].rpartition("/")[2], each["size"], each["last_modified"])
+            for each in found["objects"]
+            if each["path"] != key
+        ]
         if not names and self.status(path).kind is not FileKind.DIRECTORY:
             raise WrongKind(path=path)
-        yield from (Entry(name.removesuffix("/"), kind) for name, kind in sorted(names) if name >= start_from)
+        yield from (_entry(*each) for each in sorted(names) if each[0] >= start_from)
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
-        """See `FileSystem.read`; the whole file is held."""
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """See `FileSystem.list_tree`; markers of directories cannot be named."""
+        key = self._key(path)
+        above, is_empty = len(key) + 1 if key else 0, True
+        for each in self._below(path, key, _PAGE):
+            is_empty = False
+            yield _entry(each["path"][above:], each["size"], each["last_modified"])
+        if is_empty and self.status(path).kind is not FileKind.DIRECTORY:
+            raise WrongKind(path=path)
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        """See `FileSystem.read`; all that is asked for is held."""
         key = self._key(path)
         try:
             with translated(path):
-                return io.BytesIO(bytes(obstore.get(self._store, key).bytes()) if key else b"")
+                size = obstore.head(self._store, key)["size"] if key else 0
+                end = size if length is None else min(size, offset + length)
+                if offset >= end:
+                    return io.BytesIO()
+                return io.BytesIO(bytes(obstore.get_range(self._store, key, start=offset, end=end)))
         except NotFound:
             self.status(path)
             raise WrongKind(path=path) from None
+
+    def checksum(self, path: CanonicalPath) -> Checksum | None:
+        """See `AttributeStore.checksum`."""
+        try:
+            with translated(path):
+                tag = obstore.head(self._store, self._key(path))["e_tag"]
+        except NotFound:
+            self.status(path)
+            raise WrongKind(path=path) from None
+        return Checksum("ETag", tag.strip('"').encode()) if tag else None
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """See `FileSystem.write`; the whole file is held."""

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from toolkit.el import CanonicalPath
+from toolkit.storage.attributes import Checksum
 from toolkit.storage.errors import BadName, NotFound, StorageFailure
 from toolkit.storage.s3.errors import UNANSWERED, KeyProblem, is_bucket_missing, translated, understood
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody
     from types_boto3_s3.client import S3Client
-    from types_boto3_s3.type_defs import ListObjectsV2OutputTypeDef, ListObjectsV2RequestTypeDef
+    from types_boto3_s3.type_defs import (
+        GetObjectRequestTypeDef,
+        ListObjectsV2OutputTypeDef,
+        ListObjectsV2RequestTypeDef,
+    )
 
 
 _LONGEST = 1024
@@ -86,6 +92,10 @@ MOST_KEYS = 1000
 _ATTEMPTS = 5
 _FIRST_WAIT = 0.2
 _NO_CONTENT = 204
+
+
+_CHECKSUMS = ("SHA512", "SHA256", "XXHASH128", "XXHASH3", "CRC64NVME", "SHA1", "MD5", "XXHASH64", "CRC32C", "CRC32")
+"""By which S3 may know an object, the surest first."""
 
 
 class StoredObject(NamedTuple):
@@ -187,15 +197,42 @@ class Bucket:
         with understood(self._place(key)):
             return StoredObject(key, answer["ContentLength"], answer["LastModified"])
 
-    def opened(self, key: str) -> StreamingBody | None:
-        """A stream of the object's bytes; None when there is none."""
+    def opened(self, key: str, *, offset: int = 0, length: int | None = None) -> StreamingBody | None:
+        """A stream of the object's bytes from one on, so many when there are; None when there is no such object.
+
+        Raises:
+            NoSuchRange: it has no byte there.
+        """
+        place = self._place(key)
+        asked: GetObjectRequestTypeDef = {"Bucket": self.name, "Key": key}
+        if offset or length is not None:
+            asked["Range"] = f"bytes={offset}-{'' if length is None else offset + length - 1}"
         try:
-            with translated(self._place(key)):
-                return self.client.get_object(Bucket=self.name, Key=key)["Body"]
+            with translated(place):
+                answer = self.client.get_object(**asked)
         except NotFound as error:
             if is_bucket_missing(error):
                 raise
             return None
+        if offset and not answer.get("ContentRange", "").startswith(f"bytes {offset}-"):
+            answer["Body"].close()
+            raise StorageFailure(path=place, detail="the store does not give ranges of an object")
+        return answer["Body"]
+
+    def checksum(self, key: str) -> Checksum | None:
+        """What the store says of the object's bytes, the whole object's own checksum before one made of its parts."""
+        with translated(self._place(key)):
+            answer = self.client.head_object(Bucket=self.name, Key=key, ChecksumMode="ENABLED")
+        found = cast("Mapping[str, str]", answer)
+        name = next((name for name in _CHECKSUMS if f"Checksum{name}" in found), "")
+        tag = found.get("ETag", "").strip('"')
+        if not name:
+            return Checksum("ETag", tag.encode()) if tag else None
+        text = found[f"Checksum{name}"]
+        # Not all stores tell what it is of; the tag of what came in parts ends with their number.
+        if found.get("ChecksumType", "COMPOSITE" if "-" in tag else "FULL_OBJECT") == "FULL_OBJECT":
+            return Checksum(name, base64.b64decode(text))
+        return Checksum(f"{name}-composite", text.encode())
 
     def remove(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
         """Remove up to 1,000 keys; what is not in the answer is gone.

@@ -36,6 +36,11 @@ from toolkit.storage.errors import (
 )
 from toolkit.storage.hadoop_conf import without_secrets
 
+
+class NoSuchRange(StorageFailure):
+    """An object has no byte where a range of it begins."""
+
+
 _BY_CODE: dict[str, type[StorageError]] = {
     **dict.fromkeys(("NoSuchKey", "NoSuchBucket"), NotFound),
     **dict.fromkeys(
@@ -73,6 +78,7 @@ _BY_CODE: dict[str, type[StorageError]] = {
         Unreachable,
     ),
     "PreconditionFailed": AlreadyExists,
+    "InvalidRange": NoSuchRange,
     **dict.fromkeys(
         ("EntityTooLarge", "QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"), QuotaExceeded
     ),

@@ -11,24 +11,29 @@ In a bucket with versions a removal writes delete markers; old versions stay unt
 from __future__ import annotations
 
 import copy
+import io
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC
+from dataclasses import replace
+from itertools import accumulate
+from operator import attrgetter
 from os.path import commonprefix
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from toolkit.el import CanonicalPath
+from toolkit.storage.attributes import Checksum
 from toolkit.storage.calls import BoundedCalls, Once
 from toolkit.storage.deletion import refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotBegun, NotFound, WrongKind
-from toolkit.storage.flat import NEVER, PARALLEL, FlatFileSystem
+from toolkit.storage.flat import NEVER, PARALLEL, FlatFileSystem, whole_seconds
 from toolkit.storage.look import Look
+from toolkit.storage.multipart import MultipartUpload, UploadedPart, in_order
 from toolkit.storage.port import ContentSummary, Deleted, Entry, FileKind, FileStatus, StorageSpec
 from toolkit.storage.s3.bucket import Bucket, Page, StoredObject, just_before, key_of, prefix_of
 from toolkit.storage.s3.bulk import BulkRemoval
 from toolkit.storage.s3.client import ClientMaker, S3Settings
-from toolkit.storage.s3.errors import translated
-from toolkit.storage.s3.writing import ObjectWriter
-from toolkit.storage.streams import body_stream
+from toolkit.storage.s3.errors import NoSuchRange, translated
+from toolkit.storage.s3.writing import ObjectWriter, part_bytes
+from toolkit.storage.streams import body_stream, ranged
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
@@ -48,22 +53,26 @@ def stream_of(body: StreamingBody, path: CanonicalPath, calls: BoundedCalls) -> 
     return body_stream(path, raw, read, calls)
 
 
-def entries(bucket: Bucket, prefix: str, start_from: str) -> Iterator[Entry]:
-    """The entries of a directory in the order of the keys; the directory's own marker is none of them."""
+def entries(bucket: Bucket, prefix: str, start_from: str = "", delimiter: str = "/") -> Iterator[Entry]:
+    """The entries of a directory in the order of the keys; the directory's own marker is none of them.
+
+    Without a delimiter those of all directories below, of which the markers alone are told.
+    """
     start = prefix + start_from
     after = just_before(start) if start_from else ""
     # A text that does not begin with the prefix lies before all keys that do; some stores would list nothing from it.
     after = after if after.startswith(prefix) else ""
-    for page in _pages(bucket, prefix, after, "/"):
-        for key in sorted([each.key for each in page.objects] + list(page.prefixes)):
-            if key != prefix and key >= start:
-                yield _entry(key, prefix)
+    for page in _pages(bucket, prefix, after, delimiter):
+        directories = [StoredObject(each, 0, NEVER) for each in page.prefixes]
+        for found in sorted([*page.objects, *directories], key=attrgetter("key")):
+            if found.key != prefix and found.key >= start:
+                yield _entry(found, len(prefix))
 
 
-def _entry(key: str, prefix: str) -> Entry:
-    if key.endswith("/"):
-        return Entry(key[len(prefix) : -1], FileKind.DIRECTORY)
-    return Entry(key[len(prefix) :], FileKind.FILE)
+def _entry(found: StoredObject, above: int) -> Entry:
+    if found.key.endswith("/"):
+        return Entry(found.key[above:-1], FileKind.DIRECTORY)
+    return Entry(found.key[above:], FileKind.FILE, found.size, whole_seconds(found.modified))
 
 
 def _pages(bucket: Bucket, prefix: str, after: str, delimiter: str) -> Iterator[Page]:
@@ -118,6 +127,8 @@ class S3FileSystem(FlatFileSystem):
         maker: of the bucket's client; None: the file system has no other view.
     """
 
+    capabilities = replace(FlatFileSystem.capabilities, multipart=True)
+
     def __init__(self, bucket: Bucket, reads: BoundedCalls | None = None, *, maker: ClientMaker | None = None) -> None:
         self._bucket, self._reads, self._maker = bucket, reads or BoundedCalls(), maker
         self._threads = Once(lambda: WorkerPool(PARALLEL, f"s3-{bucket.name}"))
@@ -135,16 +146,23 @@ class S3FileSystem(FlatFileSystem):
         key = key_of(path, self._bucket.name)
         below = first_below(self._bucket, prefix_of(key))
         if below is not None or not key:
-            modified = NEVER if below is None else below.modified.astimezone(UTC)
+            modified = NEVER if below is None else whole_seconds(below.modified)
             return FileStatus(path=path, kind=FileKind.DIRECTORY, size=0, modified=modified)
         found = self._bucket.head(key)
         return None if found is None else _file(path, found)
 
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
         """See `FileSystem.list`; one page of 1,000 is held."""
+        return self._listed(path, start_from, "/")
+
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """See `FileSystem.list_tree`; one listing of all keys, of which one page of 1,000 is held."""
+        return self._listed(path, "", "")
+
+    def _listed(self, path: CanonicalPath, start_from: str, delimiter: str) -> Iterator[Entry]:
         key = key_of(path, self._bucket.name)
         is_empty = True
-        for entry in entries(self._bucket, prefix_of(key), start_from):
+        for entry in entries(self._bucket, prefix_of(key), start_from, delimiter):
             is_empty = False
             yield entry
         if is_empty:
@@ -156,12 +174,27 @@ class S3FileSystem(FlatFileSystem):
         if found.kind is not FileKind.DIRECTORY:
             raise WrongKind(path=path)
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """See `FileSystem.read`; each piece that is read has the time limit of a call."""
         key = key_of(path, self._bucket.name)
-        body = self._bucket.opened(key) if key else None
+        most = None if length is None else max(length, 1)  # what asks for no bytes is no range, and gets them all
+        try:
+            body = self._bucket.opened(key, offset=offset, length=most) if key else None
+        except NoSuchRange:
+            return io.BytesIO()
         if body is not None:
-            return stream_of(body, path, self._reads)
+            return ranged(stream_of(body, path, self._reads), length)
+        self.status(path)
+        raise WrongKind(path=path)
+
+    def checksum(self, path: CanonicalPath) -> Checksum | None:
+        """See `AttributeStore.checksum`."""
+        key = key_of(path, self._bucket.name)
+        try:
+            if key:
+                return self._bucket.checksum(key)
+        except NotFound:
+            pass
         self.status(path)
         raise WrongKind(path=path)
 
@@ -170,10 +203,44 @@ class S3FileSystem(FlatFileSystem):
 
         What is sent may take as long as some of it goes out within the time of a call, see `BoundedSession`.
         """
+        self._writer(path, overwrite=overwrite).write(chunks)
+
+    def _writer(self, path: CanonicalPath, *, overwrite: bool) -> ObjectWriter:
         key = key_of(path, self._bucket.name)
         if first_below(self._bucket, prefix_of(key)) is not None or not key:
             raise WrongKind(path=path) if overwrite else AlreadyExists(path=path)
-        ObjectWriter(self._bucket, key, path, overwrite=overwrite).write(chunks)
+        return ObjectWriter(self._bucket, key, path, overwrite=overwrite)
+
+    def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
+        """See `MultipartStore.start_upload`; one of S3 itself, which a rule of the bucket can clear when it is left."""
+        token = self._writer(path, overwrite=False).start()
+        return MultipartUpload(path=path, size=size, part_bytes=part_bytes(size), token=token)
+
+    def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
+        """See `MultipartStore.put_range`; one part is held."""
+        number = offset // upload.part_bytes
+        sent = self._started(upload).put_range(number + 1, chunks, upload.part_bytes)
+        starts = accumulate((size for size, _ in sent), initial=offset)
+        return tuple(UploadedPart(start, size, tag) for start, (size, tag) in zip(starts, sent, strict=False))
+
+    def complete_upload(
+        self, upload: MultipartUpload, parts: Iterable[UploadedPart], *, overwrite: bool = True
+    ) -> None:
+        """See `MultipartStore.complete_upload`."""
+        tags = [(part.offset // upload.part_bytes + 1, part.tag) for part in in_order(upload, parts)]
+        self._started(upload, overwrite=overwrite).complete(tags)
+
+    def abort_upload(self, upload: MultipartUpload) -> None:
+        """See `MultipartStore.abort_upload`."""
+        self._started(upload).abort()
+
+    def _started(self, upload: MultipartUpload, *, overwrite: bool = True) -> ObjectWriter:
+        key = key_of(upload.path, self._bucket.name)
+        return ObjectWriter(self._bucket, key, upload.path, overwrite=overwrite, token=upload.token)
+
+    def close(self) -> None:
+        """See `FileSystem.close`."""
+        self._bucket.client.close()
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
         """See `FileSystem.delete`: the object at the path, and every key that begins with the path and ``/``."""
@@ -226,4 +293,4 @@ class S3FileSystem(FlatFileSystem):
 
 
 def _file(path: CanonicalPath, found: StoredObject) -> FileStatus:
-    return FileStatus(path=path, kind=FileKind.FILE, size=found.size, modified=found.modified.astimezone(UTC))
+    return FileStatus(path=path, kind=FileKind.FILE, size=found.size, modified=whole_seconds(found.modified))

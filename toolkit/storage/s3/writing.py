@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.el import CanonicalPath
-from toolkit.storage.errors import AlreadyExists, StorageError, Unreachable
+from toolkit.storage.errors import AlreadyExists, NotFound, StorageError, Unreachable
 from toolkit.storage.s3.bucket import Bucket
 from toolkit.storage.s3.errors import translated, understood
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PART_BYTES = 8 * 1024 * 1024
 """A part of an upload, and the most that is written in one request; parts double every 1,000 (10,000 are allowed)."""
 
+_MOST_PARTS = 10_000
 _MARK = "feedctl-write"
 _ATTEMPTS = 5
 _WAIT = 0.2
@@ -41,11 +42,13 @@ class ObjectWriter:
         key: under which key.
         path: what errors name.
         overwrite: replace an object that is there.
+        token: of an upload that was started before; empty: it writes anew.
     """
 
-    def __init__(self, bucket: Bucket, key: str, path: CanonicalPath, *, overwrite: bool) -> None:
+    def __init__(self, bucket: Bucket, key: str, path: CanonicalPath, *, overwrite: bool, token: str = "") -> None:
         self._bucket, self._key, self._path, self._overwrite = bucket, key, path, overwrite
-        self._mark = secrets.token_hex(16)
+        mark, _, self._started = token.partition(" ")
+        self._mark = mark or secrets.token_hex(16)
         self._metadata = {} if overwrite else {_MARK: self._mark}
 
     def write(self, chunks: Iterable[bytes]) -> None:
@@ -54,7 +57,7 @@ class ObjectWriter:
         Raises:
             AlreadyExists: an object is there and may not be replaced.
         """
-        parts = _parts(chunks)
+        parts = _parts(chunks, lambda number: PART_BYTES << (number // 1000))
         first = next(parts, b"")
         second = next(parts, None)
         try:
@@ -65,6 +68,28 @@ class ObjectWriter:
         except AlreadyExists:
             if not self._is_ours():
                 raise
+
+    def start(self) -> str:
+        """Begin an upload whose parts other writers send as well; returns its token."""
+        return f"{self._mark} {self._created()}"
+
+    def put_range(self, number: int, chunks: Iterable[bytes], part_bytes: int) -> list[tuple[int, str]]:
+        """Send chunks of a started upload as the parts from a number on; returns length and tag of each."""
+        parts = enumerate(_parts(chunks, lambda _: part_bytes), number)
+        return [(len(part), self._part(self._started, number, part)["ETag"]) for number, part in parts]
+
+    def complete(self, tags: Iterable[tuple[int, str]]) -> None:
+        """Make the object of the parts of a started upload, which have these numbers and tags."""
+        try:
+            self._complete(self._started, [{"PartNumber": number, "ETag": tag} for number, tag in tags])
+        except (AlreadyExists, NotFound):
+            if not self._is_ours():
+                raise
+
+    def abort(self) -> None:
+        """Remove the parts of a started upload; fine when there are none."""
+        with suppress(NotFound):
+            self._aborted(self._started)
 
     def _is_ours(self) -> bool:
         """Whether an answer was lost, and the request that botocore then repeated met what the first had written."""
@@ -96,9 +121,7 @@ class ObjectWriter:
         self._tag(answer)
 
     def _upload(self, parts: Iterator[bytes]) -> None:
-        client, name = self._bucket.client, self._bucket.name
-        with translated(self._path), understood(self._path):
-            upload = client.create_multipart_upload(Bucket=name, Key=self._key, Metadata=self._metadata)["UploadId"]
+        upload = self._created()
         is_complete = False
         try:
             done = [self._part(upload, number, part) for number, part in enumerate(parts, 1)]
@@ -107,6 +130,11 @@ class ObjectWriter:
         finally:
             if not is_complete:
                 self._abort(upload)
+
+    def _created(self) -> str:
+        client, name = self._bucket.client, self._bucket.name
+        with translated(self._path), understood(self._path):
+            return client.create_multipart_upload(Bucket=name, Key=self._key, Metadata=self._metadata)["UploadId"]
 
     def _part(self, upload: str, number: int, content: bytes) -> CompletedPartTypeDef:
         with translated(self._path):
@@ -135,16 +163,25 @@ class ObjectWriter:
 
     def _abort(self, upload: str) -> None:
         """Best effort: what broke the upload is told, and a rule of the bucket can clear what even this leaves."""
-        with suppress(StorageError), translated(self._path):
+        with suppress(StorageError):
+            self._aborted(upload)
+
+    def _aborted(self, upload: str) -> None:
+        with translated(self._path):
             self._bucket.client.abort_multipart_upload(Bucket=self._bucket.name, Key=self._key, UploadId=upload)
 
 
-def _parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces as large as parts have to be; the last may be smaller."""
+def part_bytes(size: int) -> int:
+    """So large the parts of an object of so many bytes have to be."""
+    return PART_BYTES * max(1, -(-size // (PART_BYTES * _MOST_PARTS)))
+
+
+def _parts(chunks: Iterable[bytes], size_of: Callable[[int], int]) -> Iterator[bytes]:
+    """The same bytes in pieces as large as the parts of these numbers, from 0, have to be; the last may be smaller."""
     gathered, number = bytearray(), 0
     for chunk in chunks:
         gathered += chunk
-        while len(gathered) >= (size := PART_BYTES << (number // 1000)):
+        while len(gathered) >= (size := size_of(number)):
             yield bytes(gathered[:size])
             del gathered[:size]
             number += 1

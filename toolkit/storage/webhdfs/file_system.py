@@ -1,132 +1,53 @@
-"""A NameNode's JSON about one entry, or about a tree, as the port's values."""
+"""HDFS over HTTP (DESIGN section 5)."""
 
 from __future__ import annotations
 
+import base64
+import io
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from toolkit.storage.base import BasicFileSystem, tree_below
 from toolkit.storage.deletion import delete_each, refuse_outside
 from toolkit.storage.errors import (
     AlreadyExists,
     NotEmpty,
     NotFound,
+    PermissionDenied,
     StorageError,
     StorageFailure,
     SymlinkRefused,
+    Unreachable,
     WrongKind,
 )
 from toolkit.storage.hadoop_conf import hadoop_settings
-from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.hdfs.acl import acl_parts
+from toolkit.storage.port import OWN_PREFIX, Capabilities, FileKind
+from toolkit.storage.streams import ranged
 from toolkit.storage.webhdfs.endpoints import name_node_urls, session_of
 from toolkit.storage.webhdfs.requests import NameNodes
+from toolkit.storage.webhdfs.values import (
+    USERS,
+    acl_of,
+    checksum_of,
+    entries_of,
+    status_of,
+    summary_of,
+    was_done,
+    xattrs_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
+    from toolkit.storage.attributes import Checksum
     from toolkit.storage.look import Look
-    from toolkit.storage.port import StorageSpec
-
-
-_KINDS = {"FILE": FileKind.FILE, "DIRECTORY": FileKind.DIRECTORY, "SYMLINK": FileKind.SYMLINK}
-
-
-@contextmanager
-def understood(path: CanonicalPath) -> Iterator[None]:
-    """An answer without what is looked for comes from something else than WebHDFS."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise StorageFailure(path=path, detail=f"the answer is not that of WebHDFS: {error!r}") from error
-
-
-def status_of(path: CanonicalPath, answer: object) -> FileStatus:
-    """The status in an answer to GETFILESTATUS.
-
-    Raises:
-        StorageFailure: the answer is not one of WebHDFS.
-    """
-    with understood(path):
-        found = _member(answer, "FileStatus")
-        kind = _KINDS.get(_text(found, "type"), FileKind.OTHER)
-        return FileStatus(
-            path=path,
-            kind=kind,
-            size=_number(found, "length") if kind is FileKind.FILE else 0,
-            modified=datetime.fromtimestamp(_number(found, "modificationTime") / 1000, UTC),
-            owner=_text(found, "owner"),
-            group=_text(found, "group"),
-            permission=int(_text(found, "permission"), 8),
-        )
-
-
-def entries_of(path: CanonicalPath, answer: object) -> list[Entry]:
-    """The entries in an answer to LISTSTATUS, as they came; for a file it is one without a name.
-
-    Raises:
-        StorageFailure: the answer is not one of WebHDFS.
-    """
-    with understood(path):
-        found = _member(_member(answer, "FileStatuses"), "FileStatus")
-        if not isinstance(found, list):
-            raise TypeError(found)
-        return [Entry(_text(each, "pathSuffix"), _KINDS.get(_text(each, "type"), FileKind.OTHER)) for each in found]
-
-
-def summary_of(path: CanonicalPath, answer: object) -> ContentSummary:
-    """The sums in an answer to GETCONTENTSUMMARY, without what only snapshots still have.
-
-    Raises:
-        StorageFailure: the answer is not one of WebHDFS.
-    """
-    with understood(path):
-        found = _member(answer, "ContentSummary")
-        return ContentSummary(
-            files=_number(found, "fileCount") - _number(found, "snapshotFileCount", 0),
-            directories=_number(found, "directoryCount") - _number(found, "snapshotDirectoryCount", 0),
-            size=_number(found, "length") - _number(found, "snapshotLength", 0),
-        )
-
-
-def was_done(path: CanonicalPath, answer: object) -> bool:
-    """What an operation says that it did or did not.
-
-    Raises:
-        StorageFailure: the answer is not one of WebHDFS; silence confirms nothing.
-    """
-    with understood(path):
-        found = _member(answer, "boolean")
-        if not isinstance(found, bool):
-            raise TypeError(found)
-        return found
-
-
-def _member(answer: object, key: str) -> object:
-    if not isinstance(answer, dict):
-        raise TypeError(answer)
-    found: object = answer[key]
-    return found
-
-
-def _text(answer: object, key: str) -> str:
-    found = _member(answer, key)
-    if not isinstance(found, str):
-        raise TypeError(found)
-    return found
-
-
-def _number(answer: object, key: str, default: int | None = None) -> int:
-    """A number; where older versions do not tell it, the default."""
-    if default is not None and isinstance(answer, dict) and key not in answer:
-        return default
-    found = _member(answer, key)
-    if not isinstance(found, int):
-        raise TypeError(found)
-    return found
+    from toolkit.storage.port import ContentSummary, Deleted, Entry, FileStatus, StorageSpec
 
 
 def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> WebHdfsFileSystem:
@@ -140,7 +61,7 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> WebHdfsFileS
     return WebHdfsFileSystem(NameNodes(urls, session_of(spec, urls, settings)), before_effect)
 
 
-class WebHdfsFileSystem:
+class WebHdfsFileSystem(BasicFileSystem):
     """A `FileSystem` on HDFS over HTTP.
 
     Symbolic links are off on HDFS (HADOOP-10019). A removal takes the whole tree at once, and past the trash. A call
@@ -159,6 +80,10 @@ class WebHdfsFileSystem:
         times=True,
         conditional_put=True,
         parallel=8,
+        time_step=timedelta(milliseconds=1),
+        acls=True,
+        xattrs=True,
+        checksums=True,
     )
 
     def __init__(self, name_nodes: NameNodes, before_effect: Callable[[], None]) -> None:
@@ -186,9 +111,20 @@ class WebHdfsFileSystem:
             raise WrongKind(path=path, detail="a file")
         yield from sorted(entry for entry in entries if entry.name >= start_from)
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        """See `FileSystem.list_tree`."""
+        return tree_below(path, self.list)
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """See `FileSystem.read`; it can't be gone back in. Each piece that is read has the time limit of a call."""
-        return self._name_nodes.opened(path)
+        try:
+            most = None if length is None else max(length, 1)
+            return ranged(self._name_nodes.opened(path, offset, most), length)
+        except (StorageFailure, Unreachable):
+            # To begin at the end or behind it is refused, in one way or another; `status` tells whether that is it.
+            if not offset or offset < self.status(path).size:
+                raise
+            return io.BytesIO()
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own."""
@@ -239,6 +175,37 @@ class WebHdfsFileSystem:
         """See `FileSystem.set_modified`; to the millisecond, and not before 1970."""
         milliseconds = round(modified.timestamp() * 1000)
         self._effect("PUT", path, "SETTIMES", modificationtime=str(milliseconds), accesstime="-1")
+
+    def acl(self, path: CanonicalPath) -> tuple[str, ...]:
+        """See `AttributeStore.acl`."""
+        return acl_of(path, self._name_nodes.answer("GET", path, "GETACLSTATUS"))
+
+    def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
+        """See `AttributeStore.set_acl`."""
+        acl_parts(path, entries)
+        self._effect("PUT", path, "REMOVEACL")
+        if entries:
+            self._effect("PUT", path, "SETACL", aclspec=",".join(entries))
+
+    def xattrs(self, path: CanonicalPath) -> dict[str, bytes]:
+        """See `AttributeStore.xattrs`."""
+        return xattrs_of(path, self._name_nodes.answer("GET", path, "GETXATTRS", encoding="base64"))
+
+    def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
+        """See `AttributeStore.set_xattr`."""
+        if not name.startswith(USERS):
+            raise PermissionDenied(path=path, detail=f"the name {name!r} does not begin with {USERS}")
+        flag = "REPLACE" if name in self.xattrs(path) else "CREATE"
+        text = f"0s{base64.b64encode(value).decode()}"
+        self._effect("PUT", path, "SETXATTR", **{"xattr.name": name, "xattr.value": text, "flag": flag})
+
+    def checksum(self, path: CanonicalPath) -> Checksum:
+        """See `AttributeStore.checksum`; a DataNode computes it from the checksums of the blocks."""
+        return checksum_of(path, self._name_nodes.checksum(path))
+
+    def close(self) -> None:
+        """See `FileSystem.close`."""
+        self._name_nodes.close()
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
         """See `FileSystem.delete`; one call, and all of it goes at once."""

@@ -102,17 +102,29 @@ class NameNodes:
     def _answered(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> object:
         with closing(self._asked(method, path, op, params)) as response:
             _refuse_other(path, response, _OK)
-            try:
-                return response.json() if response.content else None
-            except RequestException as error:
-                raise silence(path, error) from error
+            return _json(path, response)
 
-    def opened(self, path: CanonicalPath) -> BinaryIO:
+    def opened(self, path: CanonicalPath, offset: int = 0, length: int | None = None) -> BinaryIO:
         """The bytes of a file, from the DataNode that the NameNode names; each piece has the limit of a call."""
-        return stream_of(self._bounded(path, lambda: self._opened(path), self._calls), path, self._bodies)
+        params = {"offset": str(offset)} if length is None else {"offset": str(offset), "length": str(length)}
+        response = self._bounded(path, lambda: self._from_data_node(path, "OPEN", params), self._calls)
+        return stream_of(response, path, self._bodies)
 
-    def _opened(self, path: CanonicalPath) -> Response:
-        response = self._asked("GET", path, "OPEN", {"offset": "0"})
+    def checksum(self, path: CanonicalPath) -> object:
+        """The JSON of the answer to GETFILECHECKSUM, which a DataNode gives."""
+
+        def asked() -> object:
+            with closing(self._from_data_node(path, "GETFILECHECKSUM", {})) as response:
+                return _json(path, response)
+
+        return self._bounded(path, asked, self._calls)
+
+    def close(self) -> None:
+        """End the connections that wait for a next request."""
+        self._session.close()
+
+    def _from_data_node(self, path: CanonicalPath, op: str, params: Mapping[str, str]) -> Response:
+        response = self._asked("GET", path, op, params)
         if response.status_code == _OK:
             return response
         with closing(response):
@@ -221,6 +233,13 @@ def _told_of(path: CanonicalPath) -> Iterator[None]:
         yield
     except StorageError as error:
         raise type(error)(path=path, detail=error.detail) from error
+
+
+def _json(path: CanonicalPath, response: Response) -> object:
+    try:
+        return response.json() if response.content else None
+    except RequestException as error:
+        raise silence(path, error) from error
 
 
 def _refuse_other(path: CanonicalPath, response: Response, expected: int) -> None:

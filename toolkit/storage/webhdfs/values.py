@@ -1,0 +1,163 @@
+"""A NameNode's JSON about one entry, or about a tree, as the port's values."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from toolkit.storage.attributes import Checksum
+from toolkit.storage.base import moment
+from toolkit.storage.errors import StorageFailure
+from toolkit.storage.hdfs.acl import full_acl
+from toolkit.storage.port import ContentSummary, Entry, FileKind, FileStatus
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+
+
+USERS = "user."
+"""How the names of the attributes begin that users may set."""
+
+_KINDS = {"FILE": FileKind.FILE, "DIRECTORY": FileKind.DIRECTORY, "SYMLINK": FileKind.SYMLINK}
+
+
+@contextmanager
+def understood(path: CanonicalPath) -> Iterator[None]:
+    """An answer without what is looked for comes from something else than WebHDFS."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise StorageFailure(path=path, detail=f"the answer is not that of WebHDFS: {error!r}") from error
+
+
+def status_of(path: CanonicalPath, answer: object) -> FileStatus:
+    """The status in an answer to GETFILESTATUS.
+
+    Raises:
+        StorageFailure: the answer is not one of WebHDFS.
+    """
+    with understood(path):
+        found = _member(answer, "FileStatus")
+        kind = _KINDS.get(_text(found, "type"), FileKind.OTHER)
+        return FileStatus(
+            path=path,
+            kind=kind,
+            size=_number(found, "length") if kind is FileKind.FILE else 0,
+            modified=moment(_number(found, "modificationTime") / 1000),
+            owner=_text(found, "owner"),
+            group=_text(found, "group"),
+            permission=int(_text(found, "permission"), 8),
+        )
+
+
+def entries_of(path: CanonicalPath, answer: object) -> list[Entry]:
+    """The entries in an answer to LISTSTATUS, as they came; for a file it is one without a name.
+
+    Raises:
+        StorageFailure: the answer is not one of WebHDFS.
+    """
+    with understood(path):
+        found = _member(_member(answer, "FileStatuses"), "FileStatus")
+        if not isinstance(found, list):
+            raise TypeError(found)
+        return [_entry(each) for each in found]
+
+
+def _entry(found: object) -> Entry:
+    name, kind = _text(found, "pathSuffix"), _KINDS.get(_text(found, "type"), FileKind.OTHER)
+    if kind is not FileKind.FILE:
+        return Entry(name, kind)
+    return Entry(name, kind, _number(found, "length"), moment(_number(found, "modificationTime") / 1000))
+
+
+def summary_of(path: CanonicalPath, answer: object) -> ContentSummary:
+    """The sums in an answer to GETCONTENTSUMMARY, without what only snapshots still have.
+
+    Raises:
+        StorageFailure: the answer is not one of WebHDFS.
+    """
+    with understood(path):
+        found = _member(answer, "ContentSummary")
+        return ContentSummary(
+            files=_number(found, "fileCount") - _number(found, "snapshotFileCount", 0),
+            directories=_number(found, "directoryCount") - _number(found, "snapshotDirectoryCount", 0),
+            size=_number(found, "length") - _number(found, "snapshotLength", 0),
+        )
+
+
+def checksum_of(path: CanonicalPath, answer: object) -> Checksum:
+    """The checksum in an answer to GETFILECHECKSUM.
+
+    Raises:
+        StorageFailure: the answer is not one of WebHDFS.
+    """
+    with understood(path):
+        found = _member(answer, "FileChecksum")
+        return Checksum(_text(found, "algorithm"), bytes.fromhex(_text(found, "bytes"))[: _number(found, "length")])
+
+
+def acl_of(path: CanonicalPath, answer: object) -> tuple[str, ...]:
+    """The access control list in an answer to GETACLSTATUS.
+
+    Raises:
+        StorageFailure: the answer is not one of WebHDFS.
+    """
+    with understood(path):
+        found = _member(answer, "AclStatus")
+        entries = _member(found, "entries")
+        if not isinstance(entries, list):
+            raise TypeError(entries)
+        return full_acl(int(_text(found, "permission"), 8), [str(entry) for entry in entries])
+
+
+def xattrs_of(path: CanonicalPath, answer: object) -> dict[str, bytes]:
+    """The attributes of users in an answer to GETXATTRS, which has them as base64 behind ``0s``.
+
+    Raises:
+        StorageFailure: the answer is not one of WebHDFS.
+    """
+    with understood(path):
+        found = _member(answer, "XAttrs")
+        if not isinstance(found, list):
+            raise TypeError(found)
+        texts = {_text(each, "name"): each.get("value") or "" for each in found}
+        return {name: base64.b64decode(text[2:]) for name, text in texts.items() if name.startswith(USERS)}
+
+
+def was_done(path: CanonicalPath, answer: object) -> bool:
+    """What an operation says that it did or did not.
+
+    Raises:
+        StorageFailure: the answer is not one of WebHDFS; silence confirms nothing.
+    """
+    with understood(path):
+        found = _member(answer, "boolean")
+        if not isinstance(found, bool):
+            raise TypeError(found)
+        return found
+
+
+def _member(answer: object, key: str) -> object:
+    if not isinstance(answer, dict):
+        raise TypeError(answer)
+    found: object = answer[key]
+    return found
+
+
+def _text(answer: object, key: str) -> str:
+    found = _member(answer, key)
+    if not isinstance(found, str):
+        raise TypeError(found)
+    return found
+
+
+def _number(answer: object, key: str, default: int | None = None) -> int:
+    """A number; where older versions do not tell it, the default."""
+    if default is not None and isinstance(answer, dict) and key not in answer:
+        return default
+    found = _member(answer, key)
+    if not isinstance(found, int):
+        raise TypeError(found)
+    return found
