@@ -75,7 +75,10 @@ class MultipartStore(Protocol):
         ...
 
     def abort_upload(self, upload: MultipartUpload) -> None:
-        """Remove what there is of an upload; one that is not there, also since it was completed, is fine."""
+        """Remove what there is of an upload; one that is not there, also since it was completed, is fine.
+
+        The hook before an effect is not asked: nothing that was there before changes, and a run that is stopped cleans.
+        """
         ...
 
 

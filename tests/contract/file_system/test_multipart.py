@@ -125,3 +125,23 @@ def test_each_step_asks_first(store: Store, system: FileSystem) -> None:
         assert before
         step()
         assert len(asked) == before + 1
+
+
+def test_a_run_that_is_stopped_sends_nothing_more_and_cleans(store: Store, system: FileSystem) -> None:
+    class Stopped(Exception):  # noqa: N818 - named for what happened
+        pass
+
+    def stop() -> None:
+        raise Stopped
+
+    upload = system.start_upload(store.at(_NAME), 3)
+    parts, view = system.put_range(upload, 0, [b"new"]), store.opened(store.spec, stop)
+    for step in (
+        lambda: view.start_upload(store.at(_NAME), 3),
+        lambda: view.put_range(upload, 0, [b"old"]),
+        lambda: view.complete_upload(upload, parts),
+    ):
+        with pytest.raises(Stopped):
+            step()
+    view.abort_upload(upload)
+    assert store.names("dir") == []

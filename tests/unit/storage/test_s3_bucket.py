@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from tests.integration.http_answers import Answer, WebServer, serving
 from toolkit.el import CanonicalPath
-from toolkit.storage import FileSystem, StorageError, StorageFailure, StorageSpec
+from toolkit.storage import Checksum, FileSystem, StorageError, StorageFailure, StorageSpec
 from toolkit.storage.local.file_system import no_check
 from toolkit.storage.s3 import file_system
 from toolkit.storage.s3.bucket import Bucket
@@ -36,6 +37,9 @@ class FakeClient:
         return self._next()
 
     def head_object(self, **_: object) -> dict[str, object]:
+        return self._next()
+
+    def get_object(self, **_: object) -> dict[str, object]:
         return self._next()
 
     def delete_object(self, **_: object) -> dict[str, object]:
@@ -147,3 +151,23 @@ def test_a_proxy_that_answers_for_the_store_never_means_success(proxy: WebServer
             call()
     (answer,) = system.delete_all([AT], below=AT.parent)
     assert isinstance(answer.error, StorageError)
+
+
+@pytest.mark.parametrize("told", [{}, {"ContentRange": "bytes 0-9/10"}])
+def test_a_store_that_gives_other_bytes_than_the_range_is_not_believed(told: dict[str, object]) -> None:
+    """It ignores what it does not know, and all of the object would be taken for its end."""
+    body = BytesIO(b"0123456789")
+    found, _ = bucket({"Body": body, **told})
+    with pytest.raises(StorageFailure, match="ranges"):
+        found.opened("d/x", offset=5)
+    assert body.closed
+
+
+def test_an_object_about_which_nothing_is_said_has_no_checksum() -> None:
+    found, _ = bucket({"ContentLength": 1})
+    assert found.checksum("d/x") is None
+
+
+def test_a_checksum_of_a_whole_object_that_came_in_parts_is_believed_when_the_store_says_so() -> None:
+    found, _ = bucket({"ETag": '"a-2"', "ChecksumCRC64NVME": "AAAAAAAAAAE=", "ChecksumType": "FULL_OBJECT"})
+    assert found.checksum("d/x") == Checksum("CRC64NVME", bytes(7) + b"\x01")

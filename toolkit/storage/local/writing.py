@@ -81,7 +81,6 @@ class LocalWriting(BasicFileSystem):
 
     def abort_upload(self, upload: MultipartUpload) -> None:
         """See `MultipartStore.abort_upload`."""
-        self._before_effect()
         with translated(upload.path):
             _remove(_temporary_of(upload))
 
