@@ -284,8 +284,9 @@ def path_of(text: str) -> str:
 
 
 def message_text(message: str) -> str:
-    """A message for people, with escapes for what is no Unicode."""
-    return message if _is_unicode(message) else message.encode("utf-8", "backslashreplace").decode()
+    """A message for people, with escapes for what is no Unicode, and for NUL, which PostgreSQL refuses."""
+    readable = message.replace("\0", "\\x00")
+    return readable if _is_unicode(readable) else readable.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_unicode(text: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.contract.ledger_management.commands import last_commands
-from toolkit.el import parse_instant
+from toolkit.bootstrap.ledger_use import LedgerUse
+from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.state.holds import UnknownHold, miss_file, see_file
@@ -13,6 +14,7 @@ from toolkit.ledger.state.start_check import SafeModeIsOn
 from toolkit.management.entities import safe_mode_state, switch_safe_mode
 from toolkit.management.errors import AdminsOnly, EmptyRange
 from toolkit.management.holds import add_hold, hold_range, known_holds, remove_hold
+from toolkit.retention.plan import HoldFile
 
 HOLD = Hold(feed="clicks", cluster="primary", start=parse_instant("2026-03-01T00:00Z"), reason="audit", owner="law")
 OF_FILE = Hold(feed="counts", reason="incident")
@@ -98,3 +100,11 @@ def test_a_hold_file_counts_as_the_last_run_met_it(ledger: Ledger) -> None:
     assert len(known_holds(ledger, ())) == 1
     ledger.write(lambda tx: miss_file(tx, "clicks", "primary"))
     assert known_holds(ledger, ()) == ()
+
+
+def test_a_hold_file_in_the_encoding_of_windows_stops_no_run(ledger: Ledger) -> None:
+    file = HoldFile(
+        CanonicalPath.parse("file:///data/clicks/.feedctl-hold"), "case 12".encode("utf-16").decode("utf-8", "replace")
+    )
+    LedgerUse(ledger=ledger).holds().note_file("clicks", "primary", file)
+    assert [each.hold.reason.count("\\x00") for each in known_holds(ledger, ())] == [7]

@@ -32,3 +32,4 @@ def test_every_path_comes_back(data: bytes) -> None:
 def test_a_message_keeps_its_words() -> None:
     assert message_text(os.fsdecode(b"cannot remove /data/\xff")) == "cannot remove /data/\\udcff"
     assert message_text("cannot remove /data/größe") == "cannot remove /data/größe"
+    assert message_text("held: c\0a\0") == "held: c\\x00a\\x00"
