@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.retention.feeds import FeedText, days, run
 from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
-from toolkit.entities import Hold
+from toolkit.entities import FeedMaxDelete, Hold
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.rendering.action_result import MOST_LINES, Detail, rendered
 from toolkit.rendering.retention import RETENTION_VIEW
@@ -115,6 +115,15 @@ def test_quiet_says_nothing_of_what_is_well() -> None:
     assert "failed  clicks on primary" in text
     assert "views" not in text
     assert "status: partial" in text
+
+
+def test_quiet_tells_of_a_feed_that_a_limit_of_its_own_refused() -> None:
+    system = MemoryFileSystem()
+    system.put(*days(1, 2), "/data/views/2024/x")
+    clicks, views = FeedText(max_delete=FeedMaxDelete(instances=1)), FeedText(name="views", data="/data/views/${YEAR}")
+    text = render(run(system, clicks, views), ResultFormat.TEXT, Detail.QUIET)
+    assert "refused: the plan for clicks on primary deletes 2 instances" in text
+    assert "views on primary" not in text
 
 
 @pytest.mark.parametrize("detail", list(Detail))
