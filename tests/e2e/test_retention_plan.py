@@ -93,6 +93,9 @@ def test_shared_data_is_explained_by_each_feed_and_held_by_any(repo: Repo, capsy
     clicks, twin = _explained(repo, capsys, f"{repo.data}/clicks/2026/03/01/00/01")
     assert [(each["feed"], each["verdict"]) for each in (clicks, twin)] == [("clicks", "goes"), ("twin", "stays")]
     assert "feed clicks shares this data and loses what goes here" in twin["notes"][0]
+    (of_twin,) = _explained(repo, capsys, "twin", "--instance", "2026-03-01T00:01Z")
+    assert of_twin["verdict"] == "stays"
+    assert "retention of clicks, which shares this data, may remove it all the same" in of_twin["notes"][1]
     repo.write("holds.yaml", "holds: [{feed: twin, reason: audit 7}]\n")
     clicks, _ = _explained(repo, capsys, f"{repo.data}/clicks/2026/03/01/00/01")
     assert (clicks["verdict"], clicks["reason"]) == ("stays", "hold")

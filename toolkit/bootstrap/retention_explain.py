@@ -44,7 +44,10 @@ class NobodysPath(InvalidInput):
     def __init__(self, *, path: str, clusters: tuple[str, ...]) -> None:
         self.path, self.clusters = path, clusters
         asked = ", ".join(clusters) or "no cluster at all"
-        super().__init__(f"no feed has a location at or around {path}; looked on {asked}, so no retention touches it")
+        super().__init__(
+            f"no feed has a location at or around {path}; looked on {asked}, for the path as it is written: links are "
+            f"not followed, and what is below it may be a feed's"
+        )
 
 
 def explain(

@@ -114,6 +114,9 @@ class Explainer:
             yield from found
         elif instant >= target.policy.horizon:
             yield replace(self._stays(KeepReason.TOO_YOUNG, self._age(instant)), instance=key)
+        elif self.plan.unreadable:
+            unreadable = self.plan.unreadable[0]
+            yield replace(self._answer(Verdict.UNKNOWN, unreadable.code, unreadable.message), instance=key)
         else:
             bases = ", ".join(str(location.base) for location in target.locations)
             why = f"no run comes upon it below {bases}; {self._age(instant)}"
@@ -142,11 +145,20 @@ class Explainer:
         unreadable = next((each for each in self.plan.unreadable if path.is_within(each.item.path)), None)
         if unreadable is not None:
             return self._answer(Verdict.UNKNOWN, unreadable.code, unreadable.message, path)
+        whole = next((each for each in self.plan.detail.subtrees if _is_in(path, each.root)), None)
+        if whole is not None:
+            why = f"{whole.root} goes as a whole, with the {whole.end - whole.begin:,} instances that are all it has"
+            return self._unless_refused(self._answer(Verdict.GOES, "whole_directory", why, path))
         period = location.template.parse(location.written(instance)) if instance != location.base else None
         if period is None:
             inside = sum(item.path.is_within(path) for item in self.plan.items if item.type is ItemKind.INSTANCE)
             more = f"; {inside:,} instances in it go" if inside else ""
-            why = "is the base of the feed" if instance == location.base else why_not(location, instance)
+            why = "is the base of the feed"
+            if instance != location.base:
+                why, more = (
+                    why_not(location, instance),
+                    f"{more}, and it with them if that leaves it empty" if more else "",
+                )
             return self._stays("not_conforming", f"it is no instance of {location.template.text}: {why}{more}", path)
         time = time_within(period.spans, self.plan.target.instances)
         if kind not in {FileKind.DIRECTORY, FileKind.FILE}:
@@ -170,9 +182,12 @@ class Explainer:
             ItemKind.EMPTY_DIRECTORY: "it is an old directory that nothing is in",
         }
         why = told.get(item.type) or self._age(self._time_of(item))
-        refused = () if self.refusal is None else (f"the run would be refused: {self.refusal}",)
         found = self._answer(Verdict.GOES, "old" if item.type is ItemKind.INSTANCE else item.type.value, why, item.path)
-        return replace(found, instance=item.instance_key, notes=(*refused, *found.notes))
+        return self._unless_refused(replace(found, instance=item.instance_key))
+
+    def _unless_refused(self, found: Explanation) -> Explanation:
+        refused = () if self.refusal is None else (f"the run would be refused: {self.refusal}",)
+        return replace(found, notes=(*refused, *found.notes))
 
     def _time_of(self, item: PlanItem) -> datetime:
         location = next(each for each in self.plan.target.locations if each.type is item.location)
@@ -205,7 +220,15 @@ class Explainer:
         )
 
     def _stays(self, reason: str, why: str, path: CanonicalPath | None = None) -> Explanation:
-        return self._answer(Verdict.STAYS, reason, why, path)
+        """By the rules of this feed; only a hold is one for all that share the data."""
+        found = self._answer(Verdict.STAYS, reason, why, path)
+        others = ", ".join(feed for feed, _ in self.plan.target.neighbours)
+        if not others or reason in {KeepReason.HOLD, "hold_file"}:
+            return found
+        note = (
+            f"retention of {others}, which shares this data, may remove it all the same; of a path, each feed is told"
+        )
+        return replace(found, notes=(*found.notes, note))
 
     def _answer(self, verdict: Verdict, reason: str, why: str, path: CanonicalPath | None = None) -> Explanation:
         return Explanation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.retention.feeds import FeedText, context_on, days, gone, resolved, retention, run
-from tests.unit.retention.memory import MemoryFileSystem
+from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
 from tests.unit.retention.object_memory import ObjectMemory
 from toolkit.el import CanonicalPath, NotAnInstance, parse_instant
 from toolkit.entities import Hold
@@ -103,7 +103,10 @@ def test_a_hold_file_holds_whatever_is_asked() -> None:
         ("/data/clicks/2026/03/notes", "name 5 is 'notes', expected '${DAY}'"),
         ("/data/clicks/2026/13/01", "name 4 is '13', expected '${MONTH}'"),
         ("/data/clicks/2026/02/30", "'2026/02/30' names a date that does not exist in UTC"),
-        ("/data/clicks/2026/03", "has 4 names, the template has 5; 2 instances in it go"),
+        (
+            "/data/clicks/2026/03",
+            "has 4 names, the template has 5; 2 instances in it go, and it with them if that leaves it empty",
+        ),
         ("/data/clicks", "is the base of the feed; 2 instances in it go"),
     ],
 )
@@ -140,6 +143,8 @@ def test_what_cannot_be_listed_is_unknown() -> None:
     system.locked.add("/data/clicks/2026/01")
     found = _of_path(system, "/data/clicks/2026/01/01")
     assert (found.verdict, found.reason) == (Verdict.UNKNOWN, "permission_denied")
+    (by_time,) = _explainer(system, FeedText()).of_instance(parse_instant("2026-01-01T00:00Z"))
+    assert (by_time.verdict, by_time.reason) == (Verdict.UNKNOWN, "permission_denied")
     system.locked.add("/data/clicks")
     assert _of_path(system, "/data/clicks/2026/03/01").verdict is Verdict.UNKNOWN
 
@@ -150,6 +155,17 @@ def test_what_goes_and_is_no_instance_is_told_as_what_it_is(path: str) -> None:
     system.make("/data/clicks/2026/01")
     found = _of_path(system, path)
     assert (found.verdict, found.reason in {"empty_directory", "leftover"}) == (Verdict.GOES, True)
+
+
+@pytest.mark.parametrize("path", ["/data/clicks/2026", "/data/clicks/2026/02"])
+def test_a_directory_that_goes_as_a_whole_goes(path: str) -> None:
+    system = AtomicMemory()
+    system.put(*days(1, 2, month="2026/01"), *days(1, 2, month="2026/02"))
+    found = _of_path(system, path)
+    assert (found.verdict, found.reason) == (Verdict.GOES, "whole_directory")
+    assert found.why == "file:///data/clicks/2026 goes as a whole, with the 4 instances that are all it has"
+    run(system, FeedText())
+    assert not system.files
 
 
 def test_an_instance_is_found_in_each_of_its_locations() -> None:
