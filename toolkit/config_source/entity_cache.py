@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,8 @@ _FEWEST = 200
 _MOST_BYTES = 64 << 20
 _MOST_FILES = 8
 _DIGEST = hashlib.sha256().digest_size
+_OWN_NAME = re.compile(r"[0-9a-f]{64}|\.[0-9a-f]{64}\.\d+")
+"""The name of a cache file, and of one that is being written."""
 _CODE = ("config_source", "el", "entities")
 """The packages of feedctl that say what an entity is."""
 _CODE_SUFFIXES = (".py", ".json")
@@ -176,7 +179,9 @@ def _own(descriptor: int) -> os.stat_result:
 
 
 def _forget_oldest(folder: int) -> None:
+    """Of our own files: with an odd XDG_CACHE_HOME the folder may have been there for something else."""
     with os.scandir(folder) as entries:
-        by_age = sorted(entries, key=lambda each: each.stat(follow_symlinks=False).st_mtime_ns)
+        own = (each for each in entries if _OWN_NAME.fullmatch(each.name))
+        by_age = sorted(own, key=lambda each: each.stat(follow_symlinks=False).st_mtime_ns)
     for each in by_age[:-_MOST_FILES]:
         os.unlink(each.name, dir_fd=folder)

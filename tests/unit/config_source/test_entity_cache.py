@@ -197,3 +197,12 @@ def test_the_users_folder_is_where_caches_are() -> None:
     assert cache_of({"HOME": "/home/a", "FEEDCTL_NO_CACHE": "1"}) is None
     assert cache_of({"HOME": "home"}) is None
     assert cache_of({}) is None
+
+
+def test_what_is_not_its_own_is_never_forgotten(cache: EntityCache, root: Path) -> None:
+    cache.folder.mkdir(mode=0o700)
+    others = [cache.folder / f"feed{number}.yaml" for number in range(20)]
+    for each in others:
+        each.touch()
+    loaded(cache, root)
+    assert all(each.exists() for each in others)
