@@ -222,7 +222,7 @@ class Explainer:
     def _stays(self, reason: str, why: str, path: CanonicalPath | None = None) -> Explanation:
         """By the rules of this feed; only a hold is one for all that share the data."""
         found = self._answer(Verdict.STAYS, reason, why, path)
-        others = ", ".join(feed for feed, _ in self.plan.target.neighbours)
+        others = ", ".join(sorted({feed for feed, _ in self.plan.target.neighbours}))
         if not others or reason in {KeepReason.HOLD, "hold_file"}:
             return found
         note = (
