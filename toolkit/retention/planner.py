@@ -64,11 +64,13 @@ class TooMuchOfFeed(Refused):
     def __init__(self, *, excess: Excess, place: str, target: FeedTarget, digest: str) -> None:
         self.excess, self.place, self.digest = excess, place, digest
         alone = f"--feed {target.feed} --cluster {target.cluster} --time {target.instance_key}"
+        others = ", ".join(f"{feed} on {cluster}" for feed, cluster in target.neighbours)
+        shared = f" by its own retention, but {others} shares its data and has a limit of its own" if others else ""
         super().__init__(
             f"the plan for {target.feed} on {target.cluster} deletes {excess.found}, but {excess.limit} ({place}) "
-            f"allows {excess.allowed}; nothing of this feed was touched. Look at its plan with {alone} --dry-run. If "
-            f"it is right, run again with {alone} --approve {digest} (accepts exactly this plan), or raise "
-            f"{excess.limit}"
+            f"allows {excess.allowed}; nothing of this feed was touched{shared}. Look at its plan with {alone} "
+            f"--dry-run. If it is right, run again with {alone} --approve {digest} (accepts exactly this plan), or "
+            f"raise {excess.limit}"
         )
 
 

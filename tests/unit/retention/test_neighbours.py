@@ -11,9 +11,10 @@ from tests.unit.retention.feeds import DAILY, NOMINAL, FeedText, cluster
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Feed, Hold
+from toolkit.planning.delete_limits import Excess
 from toolkit.retention import Resolver, SharedDataIndex
 from toolkit.retention.plan import FeedPlan
-from toolkit.retention.planner import Planner
+from toolkit.retention.planner import Planner, TooMuchOfFeed
 from toolkit.retention.targets import FeedTarget
 from toolkit.storage import FileSystem
 
@@ -143,3 +144,14 @@ def test_a_hold_of_another_feed_on_another_cluster_of_one_store_counts() -> None
 def test_a_hold_on_both_clusters_counts_once() -> None:
     target = _resolved((_on_both(FeedText().feed()),), Hold(feed="clicks", reason="audit"))
     assert [hold.reason for hold in target.policy.holds] == ["audit"]
+
+
+def test_a_refusal_says_that_a_neighbour_is_not_refused_with_it() -> None:
+    target = _plan(_system(), _other(DAILY)).target
+    excess = Excess(limit="max_delete.instances", allowed="1", found="2 instances", by_feed={})
+    shared = "touched by its own retention, but other on primary shares its data and has a limit of its own. Look"
+    assert shared in str(TooMuchOfFeed(excess=excess, place="clicks", target=target, digest="0"))
+    alone = replace(target, neighbours=())
+    assert "nothing of this feed was touched. Look" in str(
+        TooMuchOfFeed(excess=excess, place="clicks", target=alone, digest="0")
+    )
