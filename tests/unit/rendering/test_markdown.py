@@ -27,7 +27,8 @@ def test_escaped_text_has_no_markup_and_reads_the_same(text: str) -> None:
 @pytest.mark.parametrize("in_cell", [False, True])
 @given(text=st.text(alphabet="ab_`*|<&$@#!()[]:,. \\\n\u202e") | st.text())
 def test_prose_has_no_markup_but_code_and_reads_the_same(text: str, *, in_cell: bool) -> None:
-    (block,) = MARKDOWN.parseInline(prose(text, in_cell=in_cell).replace(r"\|", "|"))
+    found = prose(text, in_cell=in_cell)
+    (block,) = MARKDOWN.parseInline(found.replace(r"\|", "|") if in_cell else found)  # as a table reads its cells
     children = block.children or []
     assert {each.type for each in children} <= {"text", "code_inline"}
     assert "".join(each.content for each in children) == on_one_line(" ".join(text.split()))
