@@ -40,6 +40,8 @@ class RunContext:
             since they would not.
         let_others_work: called before effects of the run begin on other machines; raises `Stopped` when they must not.
         close: called once, when the run is over.
+        run_name: is in the names of what the run makes for itself, and tells it from what others do: its number in the
+            ledger, where it has one.
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
@@ -52,6 +54,7 @@ class RunContext:
     check_remote: Callable[[], None] = lambda: None
     let_others_work: Callable[[], None] = lambda: None
     close: Callable[[], None] = lambda: None
+    run_name: str = "none"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

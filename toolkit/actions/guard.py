@@ -85,6 +85,7 @@ class Guard:
     _under_way: CanonicalPath | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _silent: dict[tuple[str, str], Refusal] = field(default_factory=dict, init=False)
+    _here: threading.local = field(default_factory=threading.local, init=False, repr=False)
 
     def may_begin(self) -> bool:
         """Whether the run may go on; once it may not, it never may again."""
@@ -100,6 +101,22 @@ class Guard:
         with self._lock:
             self.stopped = self.stopped or stopped
 
+    @contextmanager
+    def completing(self) -> Iterator[None]:
+        """Effects of which the first alone is worse than all or none, as two renames: asked for once, before the first.
+
+        In this thread no stop comes between them; the body is a few calls.
+
+        Raises:
+            Stopped: the run must not start another effect.
+        """
+        self.check()
+        self._here.is_completing = True
+        try:
+            yield
+        finally:
+            self._here.is_completing = False
+
     def check(self) -> None:
         """The hook of the run's stores: asked before every single change, from any thread.
 
@@ -107,6 +124,9 @@ class Guard:
             Stopped: the run must not start another effect.
             CalledOff: a call of many effects is under way, which a condition stops in its middle.
         """
+        if getattr(self._here, "is_completing", False):
+            self.effects += 1
+            return
         if not self.may_begin() and self.stopped is not None:
             raise self.stopped
         if self._under_way is not None and (refusal := self.against(self._under_way, items=0)) is not None:

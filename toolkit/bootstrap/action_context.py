@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -151,6 +152,7 @@ class ActionContext:
             seconds_left=run.deadline.seconds_left,
             check_remote=run.check_without_rest,
             let_others_work=run.let_others_work,
+            run_name=str(run.recorded.run_id or secrets.token_hex(8)),
         )
 
     @property

@@ -96,3 +96,13 @@ class Cluster:
             ElError: what cannot be resolved, see `CanonicalPath.parse`.
         """
         return CanonicalPath.parse(text, self.default_fs, self.name_services)
+
+    def place_for_reading(self, text: str) -> CanonicalPath:
+        """As `place`, but by the ``readonly`` end point where there is one; a URI of its own stays what it is.
+
+        Raises:
+            ElError: what cannot be resolved, see `CanonicalPath.parse`.
+        """
+        readonly = self.interfaces.readonly
+        default_fs = self.default_fs if readonly is None else readonly.endpoint
+        return CanonicalPath.parse(text, default_fs, self.name_services)

@@ -1,1 +1,1 @@
-"""Replication (DESIGN section 7): pulls the instances that a target lacks; orchestration only. Empty as yet."""
+"""Replication: pulls the instances of feeds from other clusters (DESIGN section 7)."""

@@ -38,10 +38,10 @@ def side_by_side(parallel: int, rate: float) -> int:
 
 @dataclass(kw_only=True)
 class RateLimiter:
-    """Lets so many calls a second pass, over all threads, in the order in which they came (`delete_rate`).
+    """Lets so much pass a second, over all threads, in the order in which they came: calls (`delete_rate`), or bytes.
 
     Attributes:
-        rate: calls a second; more than 0.
+        rate: calls or bytes a second; more than 0.
         now: seconds of a clock that only goes forward.
         sleep: waits so many seconds.
     """
@@ -52,24 +52,25 @@ class RateLimiter:
     _turn: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _free_at: float = field(default=float("-inf"), init=False)
 
-    def acquire(self, check: Callable[[], None]) -> None:
+    def acquire(self, check: Callable[[], None], amount: float = 1) -> None:
         """Return when the call may be made.
 
         Args:
             check: asked before the call passes, and while it waits; what it raises ends the wait.
+            amount: so many calls or bytes pass; those that come next wait for them.
         """
-        delay = self._until_own_turn()
+        delay = self._until_own_turn(amount)
         while delay > 0:
             check()
             self.sleep(min(delay, _PIECE_SECONDS))
             delay -= _PIECE_SECONDS
         check()
 
-    def _until_own_turn(self) -> float:
+    def _until_own_turn(self, amount: float) -> float:
         with self._turn:
             now = self.now()
             turn = max(self._free_at, now - BURST_SECONDS)
-            self._free_at = turn + 1 / self.rate
+            self._free_at = turn + amount / self.rate
         return turn - now
 
 

@@ -1,0 +1,174 @@
+"""Replication as an action of the kernel: what it lists, decides and does (DESIGN sections 7 and 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import Applied, Recovery, RunContext
+from toolkit.actions.guard import CalledOff
+from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
+from toolkit.actions.model import INTERRUPTED, ItemResult
+from toolkit.el import CanonicalPath
+from toolkit.ledger.events import NewEvent
+from toolkit.ledger.runs.items import SettledItem
+from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
+from toolkit.replication.planner import CopyLimits, ExceededCopyLimit, Planner, blank_plan
+from toolkit.replication.publish import Published, Publisher, finish, is_there
+from toolkit.replication.targets import FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
+from toolkit.runs.errors import Stopped
+from toolkit.runs.recorder import SettledLeftOver, path_text
+from toolkit.storage import StorageError, Unreachable
+
+if TYPE_CHECKING:
+    from toolkit.ledger.runs.items import Item
+    from toolkit.storage import StorageSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicationAction:
+    """Pulls instances; see `Action`.
+
+    Attributes:
+        nominal: for which the run acts.
+        limits: of a run over all its feeds.
+        spec_of: how the store that a path is on is opened anywhere.
+        new_holds: that were added since the run read the holds.
+        published: what each unit cost, by the item's identity; filled while the run works.
+    """
+
+    nominal: datetime
+    limits: CopyLimits
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+    new_holds: NewHolds = field(default_factory=NoNewHolds)
+    published: dict[tuple[str, ...], Published] = field(default_factory=dict)
+    name: str = NAME
+    life_cycle: LifeCycle = LifeCycle.REPLICATION
+
+    def leases(self, target: ReplicationTarget) -> tuple[Wanted, ...]:
+        """See `Action.leases`: what one source gives to an instance is written by one run at a time."""
+        return (Wanted(resource=f"copy/{target.feed}/{target.cluster}/{target.instance_key}/{target.counterpart}"),)
+
+    def conditions(self, target: ReplicationTarget, work: RunContext) -> tuple[HoldWatch, ...]:
+        """See `Action.conditions`: who holds a feed wants nothing of it replaced either."""
+        pairs = ((target.feed, target.cluster),)
+        return (HoldWatch(bases=(target.target_base,), pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
+
+    def blank_plan(self, target: ReplicationTarget) -> ReplicationPlan:
+        """See `Action.blank_plan`."""
+        return blank_plan(target)
+
+    def plan(self, target: ReplicationTarget, work: RunContext) -> ReplicationPlan:
+        """See `Action.plan`."""
+        return Planner(storage=work.stores, check=work.guard.run.check, nominal=self.nominal).plan(target)
+
+    def limit(
+        self, plans: Sequence[ReplicationPlan], work: RunContext
+    ) -> tuple[Sequence[ReplicationPlan], ExceededCopyLimit | None]:
+        """See `Action.limit`."""
+        del work
+        return plans, self.limits.exceeded(plans)
+
+    def recover(
+        self, plan: ReplicationPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool
+    ) -> Recovery:
+        """See `Action.recover`: only of this instance, whose lease is held."""
+        own = [left for left in open_items if left.instance_key == plan.target.instance_key]
+        if not own or not may_touch:
+            return Recovery()
+        settled: list[SettledLeftOver] = []
+        for left in own:
+            unit = CanonicalPath.parse(left.path)
+            if not unit.is_within(plan.target.target_base):
+                continue
+            try:
+                is_done = self._finished(plan, left, unit, work)
+            except StorageError:
+                continue
+            settled.append(_left_over(plan, left, is_done=is_done))
+        done = sum(each.item.state is ItemState.DONE for each in settled)
+        note = f"an earlier run died in {len(settled)} copies: {done} were finished, the others are made anew"
+        return Recovery(settled=tuple(settled), notes=(note,))
+
+    def _finished(self, plan: ReplicationPlan, left: Item, unit: CanonicalPath, work: RunContext) -> bool:
+        system = work.stores(unit)
+        if left.kind == FLAG:
+            return is_there(system, unit)
+        was_published = finish(system, unit, str(left.run_id), plan.target.target_base)
+        return was_published or not any(item.target == unit for item in plan.items)
+
+    def batches(self, plan: ReplicationPlan, work: RunContext) -> tuple[_CopyBatch, ...]:
+        """See `Action.batches`: a unit after the other, since each of them works with many threads."""
+        publisher, done = Publisher(target=plan.target, work=work, spec_of=self.spec_of), list[Published]()
+        return tuple(
+            _CopyBatch(action=self, plan=plan, publisher=publisher, done=done, positions=range(at, at + 1))
+            for at in range(len(plan.items))
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _CopyBatch:
+    """See `Batch`: one unit.
+
+    Attributes:
+        done: what became of the units before.
+    """
+
+    action: ReplicationAction
+    plan: ReplicationPlan
+    publisher: Publisher
+    done: list[Published]
+    positions: range
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[UnitItem]:
+        """See `Batch.apply`."""
+        (position,) = self.positions
+        item = self.plan.items[position]
+        result = self._result(item)
+        advance(1)
+        is_open = result.code in {INTERRUPTED, Unreachable.code}
+        is_there = len(self.done) == len(self.plan.items) and self.done[-1].is_complete
+        events = (_event(self.plan.target, was_there=item.present is not None),) if is_there else ()
+        return Applied(results=(result,), open=frozenset(self.positions if is_open else ()), events=events)
+
+    def _result(self, item: UnitItem) -> ItemResult[UnitItem]:
+        target, work = self.publisher.target, self.publisher.work
+        refusal = work.guard.refusal(target.target_base, must_look=True)
+        if refusal is not None:
+            return refusal.of(item)
+        try:
+            published = self.publisher.publish(item)
+        except StorageError as error:
+            if isinstance(error, Unreachable):
+                work.guard.note_unanswered(work.stores(target.target_base), target.target_base)
+            return ItemResult.failed(item, error.code, str(error))
+        except CalledOff as called_off:
+            return called_off.refusal.of(item)
+        except Stopped as stopped:
+            work.guard.stop(stopped)
+            return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; the next run goes on")
+        self.done.append(published)
+        self.action.published[item.identity] = published
+        return ItemResult.done(item)
+
+
+def _left_over(plan: ReplicationPlan, left: Item, *, is_done: bool) -> SettledLeftOver:
+    """An instance of which all is there is one for its readers, also when nobody had told them so yet."""
+    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
+    settled = SettledItem(position=left.position, state=state, code=code)
+    is_whole = is_done and not plan.items and plan.detail.is_complete
+    return SettledLeftOver(left=left, item=settled, event=_event(plan.target, was_there=False) if is_whole else None)
+
+
+def _event(target: ReplicationTarget, *, was_there: bool) -> NewEvent:
+    """What consumers of the target are told."""
+    return NewEvent(
+        kind=EventKind.UPDATED if was_there else EventKind.AVAILABLE,
+        feed=target.feed,
+        cluster=target.cluster,
+        instance_key=target.instance_key,
+        uri=path_text(str(target.target)),
+    )

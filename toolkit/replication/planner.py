@@ -1,0 +1,208 @@
+"""Looking at both sides of an instance, and deciding what is to be copied; changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import Problem, TargetPlan
+from toolkit.errors import Refused
+from toolkit.replication.listing import difference, read_tree, selected
+from toolkit.replication.publish import is_there, mark_of
+from toolkit.replication.targets import (
+    COPY,
+    FLAG,
+    ReplicationDetail,
+    ReplicationPlan,
+    ReplicationTarget,
+    Tree,
+    UnitItem,
+)
+from toolkit.storage import FileKind, StorageError
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import FileSystem
+
+NOT_AVAILABLE, TIMED_OUT, NOTHING_SELECTED, SOURCE_EMPTY = (
+    "not_available",
+    "timed_out",
+    "nothing_selected",
+    "source_empty",
+)
+"""Codes of instances that are not copied, and why."""
+_TICK, _COARSE_TICK = 0.001, 1.0
+"""Seconds to which file systems and object stores keep times."""
+
+
+def blank_plan(target: ReplicationTarget) -> ReplicationPlan:
+    """The plan of an instance that is not looked at."""
+    return TargetPlan(target=target, detail=ReplicationDetail())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planner:
+    """Plans instances.
+
+    Attributes:
+        storage: the store that a path is on.
+        check: asked while stores are listed; what it raises ends the planning.
+        nominal: for which the run acts.
+    """
+
+    storage: Callable[[CanonicalPath], FileSystem]
+    check: Callable[[], None]
+    nominal: datetime
+
+    def plan(self, target: ReplicationTarget) -> ReplicationPlan:
+        """The plan of one instance; what keeps it from being looked at is a failure of its plan."""
+        blank = blank_plan(target)
+        try:
+            if not self._is_available(target):
+                return self._not_available(blank)
+            return self._planned(blank)
+        except StorageError as error:
+            return replace(blank, failed=Problem(code=error.code, message=str(error)))
+
+    def _is_available(self, target: ReplicationTarget) -> bool:
+        """By the flag, or the directory, at the source."""
+        sign = target.source.child(target.flag) if target.flag else target.source
+        return is_there(self.storage(target.source), sign)
+
+    def _not_available(self, blank: ReplicationPlan) -> ReplicationPlan:
+        target = blank.target
+        what = f"its flag {target.flag} is" if target.flag else "it is"
+        message = f"{target.instance_key} is not available on {target.counterpart} yet: {what} not in {target.source}"
+        if target.waits_until is not None and self.nominal >= target.waits_until:
+            message = f"{message}, and the feed's timeout is over; copy it by --start when it has come"
+            return replace(blank, failed=Problem(code=TIMED_OUT, message=message))
+        return replace(blank, waiting=Problem(code=NOT_AVAILABLE, message=message))
+
+    def _planned(self, blank: ReplicationPlan) -> ReplicationPlan:
+        target = blank.target
+        units = list(selected(self.storage(target.source), target.source, target.parts))
+        if not units:
+            expression = "/".join(part.text for part in target.parts)
+            message = f"no directory in {target.source} fits the partition {expression}"
+            return replace(blank, failed=Problem(code=NOTHING_SELECTED, message=message))
+        items: list[UnitItem] = []
+        kept = 0
+        for source in units:
+            names = "" if source == target.source else source.relative_to(target.source)
+            item = self._item(target, source, _below(target.target, names))
+            if isinstance(item, Problem):
+                return replace(blank, failed=item)
+            if item.copied or set(item.present or ()) - set(item.wanted) - set(item.extra) or item.present is None:
+                items.append(item)
+            kept += sum(entry.kind is FileKind.FILE for entry in item.wanted.values()) - item.files
+        is_complete = self._is_complete(target)
+        if not items and not is_complete:
+            items = [_flag_item(target)]
+        return replace(blank, items=tuple(items), detail=ReplicationDetail(kept=kept, is_complete=is_complete))
+
+    def _item(self, target: ReplicationTarget, source: CanonicalPath, place: CanonicalPath) -> UnitItem | Problem:
+        directories = all(self.storage(end).capabilities.directories for end in (source, place))
+        wanted = read_tree(self.storage(source), source, self.check, directories=directories)
+        present = read_tree(self.storage(place), place, self.check, directories=directories)
+        if not wanted and present:
+            message = f"{source} is empty, and {place} is not; nothing is removed for an empty source"
+            return Problem(code=SOURCE_EMPTY, message=message)
+        wanted = wanted or {}
+        tick = _COARSE_TICK if place.in_object_store else _TICK
+        copied, extra = difference(wanted, present, target.rules, tick)
+        stays: Tree = {} if target.rules.remove_deleted else {name: (present or {})[name] for name in extra}
+        key = target.instance_key
+        return UnitItem(
+            instance_key=key,
+            source=source,
+            target=place,
+            wanted=wanted,
+            present=present,
+            copied=copied,
+            extra=stays,
+            kind=COPY,
+        )
+
+    def _is_complete(self, target: ReplicationTarget) -> bool:
+        """The flag, and what says so of this source's part, are at the target; a flag may wait for other sources."""
+        system = self.storage(target.target)
+        if target.others and not is_there(system, mark_of(target.target, target.counterpart)):
+            return False
+        if target.flag_path is None or is_there(system, target.flag_path):
+            return True
+        return not all(is_there(system, mark_of(target.target, name)) for name in target.others)
+
+
+def _flag_item(target: ReplicationTarget) -> UnitItem:
+    place = target.flag_path or target.target
+    return UnitItem(
+        instance_key=target.instance_key,
+        source=target.source.child(target.flag) if target.flag else target.source,
+        target=place,
+        wanted={},
+        present=None,
+        copied=frozenset(),
+        kind=FLAG,
+    )
+
+
+def _below(root: CanonicalPath, names: str) -> CanonicalPath:
+    for name in names.split("/") if names else ():
+        root = root.child(name)
+    return root
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CopyLimits:
+    """How much one run may copy over all its feeds (``max_copy``).
+
+    Attributes:
+        instances: a number of instances.
+        bytes: of the files that are copied; None: no such limit.
+    """
+
+    instances: int
+    bytes: int | None = None
+
+    def exceeded(self, plans: Sequence[ReplicationPlan]) -> ExceededCopyLimit | None:
+        """The limit that plans exceed together."""
+        found = {(plan.target.entity, plan.target.cluster, plan.target.instance_key) for plan in plans if plan.items}
+        if len(found) > self.instances:
+            return ExceededCopyLimit("instances", f"{len(found)} instances", str(self.instances))
+        size = sum(item.bytes for plan in plans for item in plan.items)
+        if self.bytes is not None and size > self.bytes:
+            return ExceededCopyLimit("bytes", f"{size} bytes", str(self.bytes))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ExceededCopyLimit:
+    """An `ExceededLimit` of ``max_copy``."""
+
+    limit: str
+    found: str
+    allowed: str
+
+    def refusal(self, digest: str) -> TooMuchToCopy:
+        """See `ExceededLimit.refusal`."""
+        return TooMuchToCopy(limit=self.limit, found=self.found, allowed=self.allowed, digest=digest)
+
+
+class TooMuchToCopy(Refused):
+    """A plan copies more than ``max_copy`` allows; nothing was touched.
+
+    Args:
+        limit: its key in repo.yaml.
+        found: what the plan has, in words.
+        allowed: the value.
+        digest: that would lift it once.
+    """
+
+    def __init__(self, *, limit: str, found: str, allowed: str, digest: str) -> None:
+        self.limit, self.found, self.allowed, self.digest = limit, found, allowed, digest
+        super().__init__(
+            f"{found} would be copied, and max_copy.{limit} in repo.yaml allows {allowed}; nothing was touched. "
+            f"Look at the plan with --dry-run; to do it once, add --approve {digest}"
+        )

@@ -1,0 +1,342 @@
+"""Copying a unit beside its place, and giving it its name: a reader sees all of it or what was there before.
+
+On a store with atomic rename a unit is written under a name of feedctl's own next to its place, checked, and renamed;
+one that is there already is renamed aside just before, since HDFS has no exchange of directories. What a run was killed
+in is told apart by these two names, which carry its number, and finished or thrown away by the next run.
+
+On an object store files are written where they belong, between the removal of the instance's flag and its writing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from toolkit.el import CanonicalPath
+from toolkit.errors import Failed, StopRequested
+from toolkit.replication.listing import read_tree, same_content
+from toolkit.replication.targets import COPY, ReplicationTarget, Tree, TreeFile, UnitItem
+from toolkit.storage import FileKind, NotFound, StorageError
+from toolkit.threads import WorkerPool
+from toolkit.transfer.copying import Copied, Copier, FileCopy, SourceChanged
+from toolkit.transfer.spread_copy import SpreadCopy
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.storage import FileSystem, StorageSpec
+
+_STAGING, _ASIDE, _PUBLISHED = ".feedctl-copy-", ".feedctl-old-", ".feedctl-from-"
+"""Feedctl's own names beside a unit, and in an instance that several sources make."""
+_PIECE = 1 << 16
+SPREAD_BYTES = 512 * 1024 * 1024
+SPREAD_FILES = 2000
+"""From so much on a unit is copied by executors, where there are some: to hand it to them takes a second."""
+
+
+class TargetChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
+    """The target is not what it was when the plan was made."""
+
+    code = "target_changed"
+    text = "something else has changed it since the plan was made; nothing was replaced, run again"
+
+
+class CopyDiffers(StorageError, Failed):  # noqa: N818
+    """What was written does not have the names and sizes that were planned."""
+
+    code = "copy_differs"
+    text = "the copy is not what was planned, so it was thrown away; run again"
+
+
+class FilesFailed(StorageError, Failed):  # noqa: N818
+    """Some files of a unit could not be copied, so that none of it was published.
+
+    Args:
+        path: of the unit.
+        failed: what was told of them.
+    """
+
+    text = "was not published"
+
+    def __init__(self, *, path: CanonicalPath, failed: Sequence[Copied]) -> None:
+        self.failed = tuple(failed)
+        count = "1 file" if len(failed) == 1 else f"{len(failed)} files"
+        super().__init__(path=path, detail=f"{count} failed, the first: {failed[0].message}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Published:
+    """What a unit cost.
+
+    Attributes:
+        files: so many were copied.
+        bytes: in them.
+        seconds: from the first effect to the last.
+        digests: of the files that were copied, by their names in the unit.
+        is_complete: the parts of all sources are there, and the flag where the feed has one.
+    """
+
+    files: int
+    bytes: int
+    seconds: float
+    digests: dict[str, str]
+    is_complete: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publisher:
+    """Copies and publishes the units of one instance.
+
+    Attributes:
+        target: the instance.
+        work: of its run.
+        spec_of: how the store that a path is on is opened anywhere.
+    """
+
+    target: ReplicationTarget
+    work: RunContext
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+
+    @cached_property
+    def directories(self) -> bool:
+        """Whether both sides have them, so that they are copied and compared too."""
+        ends = (self.target.source, self.target.target)
+        return all(self.work.stores(end).capabilities.directories for end in ends)
+
+    def tree(self, root: CanonicalPath) -> Tree | None:
+        """See `read_tree`."""
+        return read_tree(self.work.stores(root), root, self._check, directories=self.directories)
+
+    def publish(self, item: UnitItem) -> Published:
+        """Do what an item says.
+
+        Raises:
+            StorageError: it failed; readers see what they saw before.
+            StopRequested: the run was stopped, or called off, before it was published.
+        """
+        began = time.monotonic()
+        system = self.work.stores(item.target)
+        digests = self._published(item, system) if item.kind == COPY else {}
+        is_complete = self._complete(system)
+        seconds = time.monotonic() - began
+        return Published(files=item.files, bytes=item.bytes, seconds=seconds, digests=digests, is_complete=is_complete)
+
+    def _published(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
+        present = self.tree(item.target)
+        if present != item.present:
+            if same_content(present, _expected(item)):  # an earlier run had come so far, which `recover` has finished
+                return {}
+            raise TargetChanged(path=item.target)
+        if system.capabilities.atomic_rename:
+            return self._renamed_in(item, system)
+        return self._written_in_place(item, system)
+
+    def _renamed_in(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
+        below, run = self.target.target_base, self.work.run_name
+        staging, aside = staging_of(item.target, run), aside_of(item.target, run)
+        _remove(system, staging, below)
+        system.mkdirs(staging)
+        with ExitStack() as unless_published:
+            unless_published.callback(_remove_quietly, system, staging, below)
+            digests = self._copied(item, staging, item.wanted)
+            self._require_copy(item, staging, _expected(item))
+            self._preserve(item, staging)
+            with self.work.guard.completing():
+                if item.present is not None:
+                    system.rename(item.target, aside)
+                    unless_published.callback(_rename_quietly, system, aside, item.target)
+                system.rename(staging, item.target)
+                unless_published.pop_all()
+        _remove_quietly(system, aside, below)
+        return digests
+
+    def _written_in_place(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
+        """The flag goes first and comes last, so that nobody takes what is between them for whole."""
+        flag, below = self.target.flag_path, self.target.target_base
+        if flag is not None:
+            _remove(system, flag, below)
+        for name in item.present or {}:
+            if name not in item.wanted and name not in item.extra:
+                _remove(system, _below(item.target, name), below)
+        digests = self._copied(item, item.target, self._before_flag(item, item.wanted))
+        self._require_copy(item, item.target, self._before_flag(item, _expected(item)))
+        return digests
+
+    def _copied(self, item: UnitItem, into: CanonicalPath, wanted: Tree) -> dict[str, str]:
+        """Copy into a directory that nobody reads: new files from the source, the others from where they are."""
+        new = [_file(item.source, into, name, wanted[name]) for name in wanted if name in item.copied]
+        told = self._copy(item.source, into, new)
+        if into != item.target:
+            kept = {name: entry for name, entry in _expected(item).items() if name not in item.copied}
+            told += self._copy(item.target, into, [_file(item.target, into, *each) for each in kept.items()])
+        failed = [each for each in told if each.code]
+        if failed:
+            raise FilesFailed(path=item.target, failed=failed)
+        return {each.target.relative_to(into): each.digest for each in told if each.digest}
+
+    def _copy(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
+        if not files:
+            return []
+        is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
+        if is_large and self.work.executors is not None and not (source.is_local or target.is_local):
+            return self._spread(source, target, files)
+        told: list[Copied] = []
+        lock = threading.Lock()
+
+        def tell(outcome: Copied) -> None:
+            with lock:
+                told.append(outcome)
+
+        rules = self.target.rules
+        copier = Copier(
+            source=self.work.stores(source),
+            target=self.work.stores(target),
+            check=self._check,
+            bandwidth=rules.bandwidth,
+        )
+        pool = WorkerPool(rules.at_once or self.work.stores(target).capabilities.parallel, "feedctl-copy")
+        try:
+            copier.copy_all(files, pool, tell)
+        finally:
+            pool.shutdown()
+        return told
+
+    def _spread(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
+        assert self.work.executors is not None  # noqa: S101 - the caller has looked
+        spread = SpreadCopy(
+            pool=self.work.executors(),
+            source=self.spec_of(source),
+            target=self.spec_of(target),
+            seconds_left=self.work.seconds_left,
+            check=self.work.check_remote,
+            rest=self._check,
+            bandwidth=self.target.rules.bandwidth,
+        )
+        return list({each.target: each for each in spread.copy(files)}.values())
+
+    def _require_copy(self, item: UnitItem, place: CanonicalPath, expected: Tree) -> None:
+        """A source that was written to meanwhile gives a copy that never was whole there."""
+        if not same_content(self.tree(place) or {}, expected):
+            raise CopyDiffers(path=item.target)
+        if self.tree(item.source) != item.wanted:
+            raise SourceChanged(path=item.source, detail="its listing is not that of the plan any more")
+
+    def _preserve(self, item: UnitItem, root: CanonicalPath) -> None:
+        rules, system = self.target.rules, self.work.stores(root)
+        if not (rules.permission or rules.owner or rules.group or rules.times):
+            return
+        source = self.work.stores(item.source)
+        # The deepest first: what is set on a directory must not keep us from what is in it.
+        for name in sorted(item.wanted, key=lambda each: (-each.count("/"), each)):
+            found, path = source.status(_below(item.source, name)), _below(root, name)
+            if rules.owner or rules.group:
+                system.set_owner(
+                    path, owner=found.owner if rules.owner else None, group=found.group if rules.group else None
+                )
+            if rules.permission and found.permission is not None:
+                system.set_permission(path, found.permission)
+            if rules.times and found.kind is FileKind.FILE:
+                system.set_modified(path, found.modified)
+
+    def _complete(self, system: FileSystem) -> bool:
+        """Say that this source's part is there; who finds those of all sources writes the flag."""
+        target, flag = self.target, self.target.flag_path
+        if target.others:
+            system.write(mark_of(target.target, target.counterpart), [b""])
+            if not all(is_there(system, mark_of(target.target, name)) for name in target.others):
+                return False
+        if flag is None or is_there(system, flag):
+            return True
+        with self.work.stores(target.source).read(target.source.child(target.flag)) as stream:
+            system.write(flag, iter(lambda: stream.read(_PIECE), b""))
+        return True
+
+    def _before_flag(self, item: UnitItem, tree: Tree) -> Tree:
+        if item.target != self.target.target:
+            return tree
+        return {name: entry for name, entry in tree.items() if name != self.target.flag}
+
+    def _check(self) -> None:
+        self.work.guard.check()
+
+
+def staging_of(unit: CanonicalPath, run: str) -> CanonicalPath:
+    """Where a run writes a unit until it is whole."""
+    return unit.parent.child(f"{_STAGING}{run}-{unit.name}")
+
+
+def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:
+    """Where a run puts what it replaces, for the moment between two renames."""
+    return unit.parent.child(f"{_ASIDE}{run}-{unit.name}")
+
+
+def mark_of(instance: CanonicalPath, source: str) -> CanonicalPath:
+    """What says that the part of one source of several is there."""
+    return instance.child(f"{_PUBLISHED}{source}")
+
+
+def is_there(system: FileSystem, path: CanonicalPath) -> bool:
+    """Whether something is at a path."""
+    try:
+        system.status(path)
+    except NotFound:
+        return False
+    return True
+
+
+def finish(system: FileSystem, unit: CanonicalPath, run: str, below: CanonicalPath) -> bool:
+    """Bring what a run was killed in to its end, under the lease of the instance.
+
+    Args:
+        system: the store of the target.
+        unit: that it worked on.
+        run: of the run that is dead.
+        below: bounds every effect.
+
+    Returns:
+        Whether the unit has what that run had copied, as far as can be told from what it left.
+    """
+    staging, aside = staging_of(unit, run), aside_of(unit, run)
+    was_replaced = is_there(system, aside)
+    if was_replaced and not is_there(system, unit):
+        # The copy was whole before the first of the two renames; without it, what was there comes back.
+        is_whole = is_there(system, staging)
+        system.rename(staging if is_whole else aside, unit)
+        was_replaced = is_whole
+    _remove(system, staging, below)
+    _remove(system, aside, below)
+    return was_replaced
+
+
+def _expected(item: UnitItem) -> Tree:
+    """What the unit is to have in the end."""
+    return {**item.extra, **item.wanted}
+
+
+def _file(root: CanonicalPath, into: CanonicalPath, name: str, entry: TreeFile) -> FileCopy:
+    return FileCopy(_below(root, name), _below(into, name), entry.size, entry.kind)
+
+
+def _below(root: CanonicalPath, name: str) -> CanonicalPath:
+    return CanonicalPath(root.scheme, root.authority, f"{root.path}/{name}")
+
+
+def _remove(system: FileSystem, path: CanonicalPath, below: CanonicalPath) -> None:
+    with suppress(NotFound):
+        system.delete(path, below=below)
+
+
+def _rename_quietly(system: FileSystem, source: CanonicalPath, target: CanonicalPath) -> None:
+    """What cannot be put back now is by the next run, see `finish`."""
+    with suppress(StorageError, StopRequested):
+        system.rename(source, target)
+
+
+def _remove_quietly(system: FileSystem, path: CanonicalPath, below: CanonicalPath) -> None:
+    """What stays has a name of feedctl's own and is removed by the next run."""
+    with suppress(StorageError, StopRequested):
+        _remove(system, path, below)

@@ -1,0 +1,185 @@
+"""From feeds with sources and targets to the instances that a run pulls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import inf
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.actions.runner import Targets
+from toolkit.el import format_instant
+from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.planning.replication import NotReplicated, Route
+from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
+
+if TYPE_CHECKING:
+    from toolkit.entities import Feed
+    from toolkit.planning.retention import RetentionClock
+
+ReplicationTargets: TypeAlias = "Targets[ReplicationTarget, UnitItem, ReplicationDetail]"
+
+_MEGABYTE = 1_000_000
+_UNSUPPORTED = (
+    "ignoreErrors",
+    "skipChecksum",
+    "preserveBlockSize",
+    "preserveReplicationNumber",
+    "preserveChecksumType",
+    "preserveAcl",
+    "preserveXattr",
+    "tdeEncryptionEnabled",
+)
+"""Properties whose ``true`` asks for what replication does not do; an instance is never published without it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Range:
+    """Which instances are asked for, and in which order.
+
+    Attributes:
+        first: none before it; None: from the beginning.
+        end: none at or after it; None: to the end.
+        newest_first: the newest is copied first.
+    """
+
+    first: datetime | None = None
+    end: datetime | None = None
+    newest_first: bool = False
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the user named instances; then all of them are looked at, copied before or not."""
+        return self.first is not None or self.end is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resolver:
+    """Resolves routes.
+
+    Attributes:
+        nominal: of the run.
+        clock: of the target's retention.
+        copied: keys of the instances that the ledger has as copied on a route (feed, target, source).
+        evicted: whether the target's retention has removed an instance (feed, target, key).
+        wanted: which instances.
+    """
+
+    nominal: datetime
+    clock: RetentionClock
+    wanted: Range
+    copied: Callable[[str, str, str], frozenset[str]] = lambda *_: frozenset()
+    evicted: Callable[[str, str], frozenset[str]] = lambda *_: frozenset()
+
+    def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> ReplicationTargets:
+        """The instances of all routes.
+
+        Args:
+            routes: from sources to targets.
+            must_all_work: the user named the feeds; else those that cannot be done are reported beside the others.
+
+        Raises:
+            InvalidInput: a named feed cannot be done, or none can.
+        """
+        found: list[ReplicationTarget] = []
+        settled: list[TargetPlan[NoTarget, UnitItem, ReplicationDetail]] = []
+        refused: list[InvalidInput] = []
+        for route in routes:
+            try:
+                own = list(self._targets(route))
+            except InvalidInput as error:
+                refused.append(error)
+                settled.append(_settled(route, self.nominal, failed=Problem(code=_code(error), message=str(error))))
+                continue
+            if not own:
+                settled.append(_settled(route, self.nominal))
+            found += own
+        if refused and (must_all_work or not found):
+            raise refused[0]
+        found.sort(key=lambda each: each.instance_key, reverse=self.wanted.newest_first)
+        return Targets(to_do=tuple(found), settled=tuple(settled))
+
+    def _targets(self, route: Route) -> Iterator[ReplicationTarget]:
+        feed = route.feed
+        if feed.is_table:
+            raise NotImplementedYet(what="replication of a table", instead="use a path feed", where=f"feed {feed.name}")
+        rules = rules_of(feed)
+        names = (feed.name, route.target.cluster.name, route.source.cluster.name)
+        copied, gone = self.copied(*names), self.evicted(*names[:2])
+        wanted = self.wanted
+        for instant in route.due(self.nominal, self.clock, first=wanted.first, end=wanted.end):
+            key = format_instant(instant)
+            if key in gone or (key in copied and not self._may_have_changed(route, instant)):
+                continue
+            yield self._target(route, instant, rules)
+
+    def _may_have_changed(self, route: Route, instant: datetime) -> bool:
+        """What was copied before is looked at again while late data may come, and when the user names it."""
+        late = route.late_until(instant)
+        return self.wanted.is_given or (late is not None and self.nominal < late)
+
+    def _target(self, route: Route, instant: datetime, rules: CopyRules) -> ReplicationTarget:
+        feed, source, target = route.feed, route.source, route.target
+        here, there = target.at(instant), source.at(instant)
+        if here == there or here.is_within(there) or there.is_within(here):
+            why = f"would be copied from {there} to {here}, which overlap; give the target a place of its own"
+            raise NotReplicated(feed=feed.name, why=why)
+        return ReplicationTarget(
+            feed=feed.name,
+            cluster=target.cluster.name,
+            counterpart=source.cluster.name,
+            instance_key=format_instant(instant),
+            source=source.read_at(instant),
+            target=here,
+            source_base=source.base,
+            target_base=target.base,
+            parts=route.parts,
+            flag=feed.availability_flag or "",
+            others=route.others,
+            waits_until=route.waits_until(instant),
+            rules=rules,
+        )
+
+
+def rules_of(feed: Feed) -> CopyRules:
+    """What the properties of a feed ask of its replication.
+
+    Raises:
+        NotImplementedYet: for something that replication does not do.
+    """
+    given = feed.properties
+    for name in _UNSUPPORTED:
+        if given.get(name) is True:
+            instead = f"remove {name}, or set it to false"
+            raise NotImplementedYet(what=f"{name}: true", instead=instead, where=f"feed {feed.name}")
+    bandwidth, maps = given.get("mapBandwidth"), given.get("maxMaps")
+    return CopyRules(
+        overwrite=given.get("overwrite") is True,
+        remove_deleted=given.get("removeDeletedFiles") is not False,
+        permission=given.get("preservePermission") is True,
+        owner=given.get("preserveUser") is True,
+        group=given.get("preserveGroup") is True,
+        times=given.get("preserveTimes") is True,
+        at_once=maps if isinstance(maps, int) else None,
+        bandwidth=inf if bandwidth is None else float(bandwidth) * _MEGABYTE,
+        counters=given.get("job.counter") is True,
+    )
+
+
+def _settled(
+    route: Route, nominal: datetime, failed: Problem | None = None
+) -> TargetPlan[NoTarget, UnitItem, ReplicationDetail]:
+    target = NoTarget(
+        entity=route.feed.name,
+        cluster=route.target.cluster.name,
+        counterpart=route.source.cluster.name,
+        instance_key=format_instant(nominal),
+    )
+    plan: TargetPlan[NoTarget, UnitItem, ReplicationDetail] = TargetPlan(target=target, detail=ReplicationDetail())
+    return replace(plan, failed=failed) if failed else replace(plan, notes=("no instance is due that is not there",))
+
+
+def _code(error: InvalidInput) -> str:
+    return "not_implemented" if isinstance(error, NotImplementedYet) else "not_replicated"

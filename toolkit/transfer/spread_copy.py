@@ -1,0 +1,181 @@
+"""Copying on other machines: a plan's files in tasks of about the same work, each with a deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING
+
+from toolkit.storage import StorageError, StorageSpec, open_file_system
+from toolkit.threads import WorkerPool
+from toolkit.transfer.copying import CHUNK_BYTES, Copied, Copier, FileCopy
+from toolkit.transfer.timed_tasks import TOO_LATE, Rounds, TaskEnded, TaskTime
+
+if TYPE_CHECKING:
+    from toolkit.errors import StopRequested
+    from toolkit.transfer.port import ExecutorPool
+
+TASK_BYTES = 256 * 1024 * 1024
+"""A task has about so many bytes at most, unless it is one file: what a machine that dies has to do again."""
+TASK_FILES = 1000
+"""A task has so many files at most: its answers come to the driver together."""
+TASKS_A_MACHINE = 4
+"""So many tasks each machine gets at least, when there are files enough: one long task at the end keeps all waiting."""
+FILE_BYTES = 256 * 1024
+"""A file costs as much as so many bytes besides its own: opening, closing and naming it."""
+COPY_THREADS = 256
+"""So many files a task copies at once at most: closing one on HDFS waits for its DataNode; company alone hides that."""
+MEMORY_BYTES = 64 * 1024 * 1024
+"""So much of the files of a task is in memory at once."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CopyTask:
+    """Files to copy on another machine.
+
+    Attributes:
+        source: the store that they are read from.
+        target: the store that they are written to.
+        files: what is copied.
+        time: until when effects may start.
+        bandwidth: bytes a second of this task; inf: as many as come.
+    """
+
+    source: StorageSpec
+    target: StorageSpec
+    files: tuple[FileCopy, ...]
+    time: TaskTime
+    bandwidth: float = inf
+
+
+def copy_files(task: CopyTask, attempt: int) -> Iterator[Copied]:
+    """Do a task; an attempt after the first replaces what the one before has written.
+
+    Yields:
+        One outcome for each file; `TOO_LATE` of those that were not over in time, of which nothing stays.
+    """
+    del attempt
+    return copied(task, time.time)
+
+
+def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
+    """See `copy_files`.
+
+    Args:
+        task: what is copied.
+        wall_clock: seconds of it.
+    """
+    check = partial(task.time.check, wall_clock)
+    outcomes: dict[object, Copied] = {}
+    pool = WorkerPool(_threads(task.files), "feedctl-copy")
+    try:
+        check()
+        copier = Copier(
+            source=open_file_system(task.source, read_only=True, while_waiting=check),
+            target=open_file_system(task.target, before_effect=check),
+            check=check,
+            bandwidth=task.bandwidth,
+        )
+        copier.copy_all(task.files, pool, lambda outcome: outcomes.update({outcome.target: outcome}))
+    except TaskEnded as ended:
+        late = {file.target: Copied(file.target, code=ended.code, message=str(ended)) for file in task.files}
+        outcomes = late | outcomes
+    except StorageError as error:
+        broken = {file.target: Copied(file.target, code=error.code, message=str(error)) for file in task.files}
+        outcomes = broken | outcomes
+    finally:
+        pool.shutdown()
+    yield from outcomes.values()
+
+
+def _threads(files: Sequence[FileCopy]) -> int:
+    piece = max(1, min(CHUNK_BYTES, max(file.size for file in files)))
+    return min(COPY_THREADS, MEMORY_BYTES // piece)
+
+
+def divided(files: Sequence[FileCopy], machines: int) -> Iterator[tuple[FileCopy, ...]]:
+    """Files in parts of about the same work, in their order, none of them empty.
+
+    Args:
+        files: of a plan.
+        machines: so many parts are worked on at once.
+    """
+    work = sum(map(_work, files))
+    most = min(TASK_BYTES, work / (max(1, machines) * TASKS_A_MACHINE))
+    part: list[FileCopy] = []
+    size = 0.0
+    for file in files:
+        if part and (size + _work(file) > most or len(part) == TASK_FILES):
+            yield tuple(part)
+            part, size = [], 0.0
+        part.append(file)
+        size += _work(file)
+    if part:
+        yield tuple(part)
+
+
+def _work(file: FileCopy) -> int:
+    return file.size + FILE_BYTES
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpreadCopy:
+    """Copies files on other machines.
+
+    Attributes:
+        pool: the machines.
+        source: the store that files are read from, as every machine opens it.
+        target: the store that they are written to.
+        seconds_left: so long effects may start.
+        check: asked while machines work; what it raises calls the work off.
+        rest: called between two rounds, where none works; a run that is to pause does so in here.
+        is_pause: whether an error of `check` is followed by another round.
+        bandwidth: bytes a second over all machines; inf: as many as come.
+        wall_clock: seconds of the clock that machines share.
+    """
+
+    pool: ExecutorPool
+    source: StorageSpec
+    target: StorageSpec
+    seconds_left: Callable[[], float]
+    check: Callable[[], None]
+    rest: Callable[[], None] = lambda: None
+    is_pause: Callable[[StopRequested], bool] = lambda _: False
+    bandwidth: float = inf
+    wall_clock: Callable[[], float] = time.time
+
+    def copy(self, files: Sequence[FileCopy]) -> Iterator[Copied]:
+        """Copy files; the outcomes come as tasks end.
+
+        Yields:
+            One for each file; a later one replaces one with the code `TOO_LATE`. Of a file without an outcome nothing
+            is known.
+
+        Raises:
+            Unavailable: the machines are lost.
+            StopRequested: what `check` or `rest` raised.
+        """
+        by_target = {file.target: file for file in files}
+        rounds = Rounds(
+            pool=self.pool,
+            work=copy_files,
+            tasks=lambda targets: self._tasks([by_target[target] for target in targets]),
+            key=lambda outcome: outcome.target,
+            is_late=lambda outcome: outcome.code == TOO_LATE,
+            check=self.check,
+            rest=self.rest,
+            is_pause=self.is_pause,
+        )
+        for outcome, _ in rounds.answers(list(by_target)):
+            yield outcome
+
+    def _tasks(self, files: Sequence[FileCopy]) -> list[CopyTask]:
+        until = TaskTime.now(self.seconds_left(), self.wall_clock)
+        bandwidth = self.bandwidth / max(1, self.pool.parallel)
+        return [
+            CopyTask(source=self.source, target=self.target, files=part, time=until, bandwidth=bandwidth)
+            for part in divided(files, self.pool.parallel)
+        ]
