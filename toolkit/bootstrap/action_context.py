@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -59,7 +59,7 @@ class ActionOptions:
         approve: digest of a plan that may exceed the limits.
         allow_dirty: act on a checkout with uncommitted changes.
         no_ledger: act without the ledger.
-        parallel: so many targets are at work at once.
+        parallel: so many targets are at work at once; None: as many as suit the action.
     """
 
     selection: EntitySelection
@@ -70,15 +70,20 @@ class ActionOptions:
     approve: str | None
     allow_dirty: bool
     no_ledger: bool = False
-    parallel: int = 1
+    parallel: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wired(Generic[T, I, D]):
-    """An action, and what its run is about."""
+    """An action, and what its run is about.
+
+    Attributes:
+        parallel: so many targets are at work at once, unless the user says another number.
+    """
 
     action: Action[T, I, D]
     targets: Targets[T, I, D]
+    parallel: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +97,7 @@ class ActionContext:
         process: the stop signal of the process.
         use: the ledger.
         executors: those of this process; None: it is a dry run.
+        stakes: the feeds that have a say in how stores are reached, each on the clusters where it does.
     """
 
     options: ActionOptions
@@ -100,6 +106,7 @@ class ActionContext:
     process: StopSignal
     use: LedgerUse
     executors: Executors | None
+    stakes: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]]
 
     @cached_property
     def pairs(self) -> tuple[tuple[Feed, Cluster], ...]:
@@ -119,10 +126,11 @@ class ActionContext:
     def choice(self) -> StoreChoice:
         """Who says how stores are reached; the feeds without an own interest in theirs say nothing."""
         environment, clusters = self.repository.environment, self.repository.clusters.values()
+        stakes = list(self.stakes(self))
         return StoreChoice(
-            clusters=tuple({cluster.name: cluster for _, cluster in self.pairs}.values()),
+            clusters=tuple({cluster.name: cluster for _, cluster in (*self.pairs, *stakes)}.values()),
             others=[each for each in clusters if environment is None or environment.allows(each.name)],
-            pairs=[pair for pair in self.pairs if pair[0].cluster(pair[1].name).retention is not None],
+            pairs=stakes,
             trusted_links=self.repository.settings.trusted_links,
         )
 
@@ -161,6 +169,11 @@ class ActionContext:
         return None if self.executors is None or gateway_port(os.environ) is None else self.executors.open
 
 
+def evicted_feeds(context: ActionContext) -> Iterable[tuple[Feed, Cluster]]:
+    """The stakes of an eviction: the chosen feeds that have retention."""
+    return (pair for pair in context.pairs if pair[0].cluster(pair[1].name).retention is not None)
+
+
 def run_action(
     options: ActionOptions,
     clock: Clock,
@@ -168,6 +181,7 @@ def run_action(
     progress: Progress,
     wire: Callable[[ActionContext], Wired[T, I, D]],
     area: Area,
+    stakes: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
 ) -> ActionResult[T, I, D]:
     """The run of an action, from the options to the result.
 
@@ -178,13 +192,14 @@ def run_action(
         progress: told how far the work is.
         wire: puts the action and its targets together.
         area: of settings that the action has to understand.
+        stakes: see `ActionContext`.
 
     Raises:
         InvalidInput: a future time, an unusable config repo, unknown names, values that do not exist yet, no ledger.
         Unavailable: the ledger or the audit file cannot be used.
     """
     with ExitStack() as stack:
-        context = opened_context(options, clock, process, area, stack)
+        context = replace(opened_context(options, clock, process, area, stack), stakes=stakes)
         wired = wire(context)
         runner = ActionRunner(
             action=wired.action,
@@ -194,7 +209,7 @@ def run_action(
             progress=progress,
         )
         if options.dry_run:
-            return runner.preview(_request(context), wired.targets)
+            return runner.preview(_request(context, wired.parallel), wired.targets)
         enveloped = Enveloped(
             name=wired.action.name,
             ledger=context.use.ledger,
@@ -202,7 +217,9 @@ def run_action(
             process=process,
             clock=clock,
         )
-        return runner.run(_request(context), wired.targets, stack.enter_context(opened_envelope(enveloped)))
+        return runner.run(
+            _request(context, wired.parallel), wired.targets, stack.enter_context(opened_envelope(enveloped))
+        )
 
 
 def opened_context(
@@ -227,6 +244,7 @@ def opened_context(
         process=process,
         use=use,
         executors=machines if mutates else None,
+        stakes=evicted_feeds,
     )
 
 
@@ -236,7 +254,7 @@ def _origin(context: ActionContext, entity: str) -> Origin:
     return replace(here, owner_mark=ProcessTable().own_mark())
 
 
-def _request(context: ActionContext) -> ActionRequest:
+def _request(context: ActionContext, parallel: int) -> ActionRequest:
     environment, options = context.repository.environment, context.options
     return ActionRequest(
         nominal_time=options.nominal_time,
@@ -247,5 +265,5 @@ def _request(context: ActionContext) -> ActionRequest:
         tzdata=ZONE_DATA,
         ledger=context.use.place,
         notes=context.use.notes,
-        parallel=options.parallel,
+        parallel=options.parallel or parallel,
     )

@@ -46,6 +46,8 @@ class Area(StrEnum):
 
     RETENTION = "retention"
     """Eviction of old instances."""
+    REPLICATION = "replication"
+    """Pulling instances from other clusters."""
     PROCESS = "process"
     """Running workflows."""
     IMPORT = "import"

@@ -27,6 +27,19 @@ class MaxDelete:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MaxCopy:
+    """How much one replication run may copy, over all its feeds; more is refused before the first file.
+
+    Attributes:
+        instances: a number of instances.
+        bytes: of the files that are copied; absent: no such limit.
+    """
+
+    instances: int = 10_000
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LintSettings:
     """What `feedctl lint` asks of the repo.
 
@@ -73,6 +86,7 @@ class RepoSettings:
     environments: tuple[str, ...] = ()
     default_environment: str | None = None
     max_delete: MaxDelete = field(default_factory=MaxDelete)
+    max_copy: MaxCopy = field(default_factory=MaxCopy)
     delete_rate: int = 10_000
     executors_above: int = 5_000
     keep_instances_beyond_validity: bool = True

@@ -72,6 +72,10 @@ class ReplicationAction:
         del work
         return plans, self.limits.exceeded(plans)
 
+    def target_limit(self, plan: ReplicationPlan, work: RunContext) -> None:
+        """See `Action.target_limit`: an instance has none of its own."""
+        del plan, work
+
     def recover(
         self, plan: ReplicationPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool
     ) -> Recovery:

@@ -207,6 +207,7 @@ class Publisher:
 
     def _spread(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
         assert self.work.executors is not None  # noqa: S101 - the caller has looked
+        self.work.let_others_work()
         spread = SpreadCopy(
             pool=self.work.executors(),
             source=self.spec_of(source),

@@ -226,6 +226,15 @@ def _last_successes(subjects: Collection[Subject]) -> sa.Select[tuple[int]]:
     return sa.select(run).join(of_subjects, of_subjects.c.run_id == run.c.run_id)
 
 
+def succeeded_keys(
+    tx: Transaction, entity: str, life_cycle: LifeCycle, cluster: str, counterpart: str
+) -> frozenset[str]:
+    """The keys of the instances of which any attempt has succeeded."""
+    same = sa.and_(run.c.entity == entity, run.c.life_cycle == life_cycle, run.c.cluster == cluster)
+    where = (same, run.c.counterpart == counterpart, is_one_of(run.c.status, RunStatus.SUCCEEDED))
+    return frozenset(tx.execute(sa.select(run.c.instance_key.distinct()).where(*where)).scalars())
+
+
 FAILURES = (RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT)
 """Over, without having succeeded."""
 

@@ -1,0 +1,150 @@
+"""A replication run, wired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.hold_watch import NoNewHolds
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.el import ElError, parse_instant
+from toolkit.entities import ClusterRole
+from toolkit.entities.not_implemented import Area
+from toolkit.errors import InvalidInput
+from toolkit.ledger import events
+from toolkit.ledger.runs import finding
+from toolkit.ledger.vocabulary import EventKind, LifeCycle
+from toolkit.planning.replication import NotReplicated, Route, routes
+from toolkit.planning.retention import RetentionClock
+from toolkit.replication.action import ReplicationAction
+from toolkit.replication.planner import CopyLimits
+from toolkit.replication.resolve import Range, Resolver
+from toolkit.replication.targets import ReplicationDetail, ReplicationTarget, UnitItem
+
+if TYPE_CHECKING:
+    from toolkit.actions.progress import Progress
+    from toolkit.clock import Clock
+    from toolkit.entities import Cluster, Feed
+    from toolkit.ledger.database import Transaction
+    from toolkit.replication.targets import ReplicationResult
+    from toolkit.runs.stop import StopSignal
+
+
+_MINUTE = timedelta(minutes=1)
+PARALLEL = 16
+"""So many instances are copied at once, unless the user or a feed says another number."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplicationOptions:
+    """What the user asked of a replication besides what all actions have.
+
+    Attributes:
+        source: only from this cluster; None: from all sources.
+        start: the first instance, as text; None: those that are due.
+        end: the first that is too late, as text; None: `start` alone is asked for.
+        newest_first: the newest is copied first.
+    """
+
+    source: str | None = None
+    start: str | None = None
+    end: str | None = None
+    newest_first: bool = False
+
+    @property
+    def wanted(self) -> Range:
+        """Which instances.
+
+        Raises:
+            BadRange: a time that is none, or an end without a start.
+        """
+        if self.start is None:
+            if self.end is not None:
+                raise BadRange(why=f"--end {self.end} stands alone; add --start")
+            return Range(newest_first=self.newest_first)
+        try:
+            first = parse_instant(self.start)
+            end = first + _MINUTE if self.end is None else parse_instant(self.end)
+        except ElError as error:
+            raise BadRange(why=f"--start or --end: {error}") from error
+        if end <= first:
+            raise BadRange(why=f"--end {self.end} is not after --start {self.start}")
+        return Range(first=first, end=end, newest_first=self.newest_first)
+
+
+class BadRange(InvalidInput):
+    """Instances that cannot be asked for so."""
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
+def replicate(
+    own: ReplicationOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
+) -> ReplicationResult:
+    """A replication run, from the options to the result; arguments and errors are those of `run_action`."""
+    _ = own.wanted  # what cannot be asked for is said before anything is opened
+    wire = partial(_wire, own)
+    return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=partial(_ends, own))
+
+
+def _ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+    """The feeds on both ends of their routes."""
+    for route in _routes(own, context):
+        yield route.feed, route.target.cluster
+        yield route.feed, route.source.cluster
+
+
+def _routes(own: ReplicationOptions, context: ActionContext) -> Iterator[Route]:
+    """Of the chosen feeds on those of their clusters that are targets, which must be one unless all were asked for."""
+    repository, selection = context.repository, context.options.selection
+    for feed, cluster in context.pairs:
+        is_target = feed.cluster(cluster.name).type is ClusterRole.TARGET
+        has_none = not any(each.type is ClusterRole.TARGET for each in feed.clusters)
+        if is_target or (selection.names and (selection.clusters or has_none)):
+            yield from routes(feed, repository.clusters, target=cluster.name, source=own.source)
+
+
+def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationTarget, UnitItem, ReplicationDetail]:
+    repository, options = context.repository, context.options
+    found, wanted = list(_routes(own, context)), own.wanted
+    if not found:
+        raise NotReplicated(feed="", why="none of the chosen feeds has a target; give a cluster type: target")
+    clock = RetentionClock(
+        nominal_time=options.nominal_time, keep_beyond_validity=repository.settings.keep_instances_beyond_validity
+    )
+    resolver = Resolver(
+        nominal=options.nominal_time,
+        clock=clock,
+        wanted=wanted,
+        copied=lambda feed, target, source: _read(
+            context, lambda tx: finding.succeeded_keys(tx, feed, LifeCycle.REPLICATION, target, source)
+        ),
+        evicted=lambda feed, target: _read(context, lambda tx: _evicted(tx, feed, target)),
+    )
+    targets = resolver.resolve(found, must_all_work=bool(options.selection.names))
+    limits = repository.settings.max_copy
+    action = ReplicationAction(
+        nominal=options.nominal_time,
+        limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
+        spec_of=context.choice.spec_of,
+        new_holds=NoNewHolds() if options.dry_run else context.holds,
+    )
+    given = [value for route in found if isinstance(value := route.feed.properties.get("parallel"), int)]
+    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL))
+
+
+def _read(context: ActionContext, work: Callable[[Transaction], frozenset[str]]) -> frozenset[str]:
+    """What the ledger has; without one everything is looked at."""
+    ledger = context.use.ledger
+    return frozenset() if ledger is None else ledger.read(work)
+
+
+def _evicted(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
+    """The instances of which the last that happened is that retention removed them."""
+    last = events.last_events(tx, feed, cluster, "", "~")
+    return frozenset(key for key, kind in last.items() if kind is EventKind.EVICTED)

@@ -1,0 +1,90 @@
+"""The command of the replication entrypoint."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from toolkit.cli import action_options as options
+from toolkit.cli.options import ConfigRepo, Env
+from toolkit.rendering.tables import ResultFormat
+
+
+def replication(
+    *,
+    time: options.Time,
+    feed: options.Feeds = None,
+    all_feeds: options.All = False,
+    group: options.Groups = None,
+    tag: options.Tags = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", metavar="NAME", help="To this cluster; may be repeated. Default: to all targets."),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="NAME", help="Only from this cluster. Default: from all sources.")
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start", metavar="INSTANT", help="The instances from here on, copied before or not; alone: this one."
+        ),
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only those before this time.")
+    ] = None,
+    newest_first: Annotated[bool, typer.Option("--newest-first", help="Copy the newest instance first.")] = False,
+    parallel: Annotated[
+        int | None,
+        typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 16."),
+    ] = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    dry_run: options.DryRun = False,
+    approve: options.Approve = None,
+    allow_dirty: options.AllowDirty = False,
+    no_ledger: options.NoLedger = False,
+    output: options.OutputAs = ResultFormat.TEXT,
+    result_file: options.ResultFileAt = None,
+) -> int:
+    """Pull the instances of feeds from their sources to their targets: those that are due and were not copied yet."""
+    from toolkit.actions.choosing import EntitySelection
+    from toolkit.bootstrap.action_context import ActionOptions
+    from toolkit.bootstrap.replication import ReplicationOptions, replicate
+    from toolkit.cli.action_command import ActionCommand, nominal_time_of, result_file_of
+    from toolkit.cli.option_values import tags_of
+    from toolkit.rendering.replication import REPLICATION_VIEW
+    from toolkit.replication import NAME
+
+    file = result_file_of(result_file, config_repo, env)
+    command = ActionCommand(
+        name=NAME,
+        run=partial(replicate, ReplicationOptions(source=source, start=start, end=end, newest_first=newest_first)),
+        view=REPLICATION_VIEW,
+        form=output,
+        file=file,
+    )
+    with command.failures_delivered():
+        selection = EntitySelection(
+            names=tuple(feed or ()),
+            everything=all_feeds,
+            groups=tuple(group or ()),
+            tags=tuple(tags_of(tag or ()).items()),
+            clusters=tuple(target or ()),
+            all_clusters=not target,
+        )
+        return command.execute(
+            ActionOptions(
+                selection=selection,
+                config_repo=config_repo,
+                environment=env,
+                nominal_time=nominal_time_of(time),
+                dry_run=dry_run,
+                approve=approve,
+                allow_dirty=allow_dirty,
+                no_ledger=no_ledger,
+                parallel=parallel,
+            )
+        )

@@ -1,0 +1,69 @@
+"""What a replication result shows that other actions' results do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from toolkit.rendering.action_result import ActionView, Document, counts_document, problem_document, run_document
+from toolkit.replication import ReplicationDetail, ReplicationTarget, UnitItem
+
+if TYPE_CHECKING:
+    from toolkit.actions.result import TargetResult
+
+    Result = TargetResult[ReplicationTarget, UnitItem, ReplicationDetail]
+
+
+def _instance(result: Result) -> Document:
+    plan = result.plan
+    return {
+        "feed": plan.target.entity,
+        "cluster": plan.target.cluster,
+        "source": plan.target.counterpart,
+        "instance": plan.target.instance_key,
+        "counts": counts_document(result),
+        "files_kept": plan.detail.kept,
+        "notes": list(plan.notes),
+        "run": run_document(result),
+        "skipped": problem_document(plan.skipped),
+        "waiting": problem_document(plan.waiting),
+        "failure": problem_document(plan.failed),
+    }
+
+
+def _item(item: UnitItem) -> Document:
+    return {
+        "kind": item.kind,
+        "instance": item.instance_key,
+        "source": str(item.source),
+        "path": str(item.target),
+        "files": item.files,
+        "bytes": item.bytes,
+    }
+
+
+def _item_text(item: UnitItem) -> str:
+    return f"{item.instance_key}  {item.source} -> {item.target}  {item.files} files, {item.bytes} bytes"
+
+
+def _lines(result: Result) -> Iterator[str]:
+    for note in result.plan.notes:
+        yield f"note: {note}"
+
+
+REPLICATION_VIEW: ActionView[ReplicationTarget, UnitItem, ReplicationDetail] = ActionView(
+    targets="instances",
+    target_document=_instance,
+    item_document=_item,
+    item_text=_item_text,
+    headings=("instance", "source", "path", "files", "bytes"),
+    item_cells=lambda item: (
+        item.instance_key,
+        str(item.source),
+        str(item.target),
+        str(item.files),
+        str(item.bytes),
+    ),
+    target_rule=lambda result: f"; from {result.plan.target.counterpart}, {result.plan.detail.kept} files are there",
+    target_lines=_lines,
+)
