@@ -48,13 +48,13 @@ def replication(
     no_ledger: options.NoLedger = False,
     output: options.OutputAs = ResultFormat.TEXT,
     result_file: options.ResultFileAt = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> int:
     """Pull the instances of feeds from their sources to their targets: those that are due and were not copied yet."""
-    from toolkit.actions.choosing import EntitySelection
     from toolkit.bootstrap.action_context import ActionOptions
     from toolkit.bootstrap.replication import ReplicationOptions, replicate
-    from toolkit.cli.action_command import ActionCommand, nominal_time_of, result_file_of
-    from toolkit.cli.option_values import tags_of
+    from toolkit.cli.action_command import ActionCommand, detail_of, nominal_time_of, result_file_of, selection_of
     from toolkit.rendering.replication import REPLICATION_VIEW
     from toolkit.replication import NAME
 
@@ -65,16 +65,10 @@ def replication(
         view=REPLICATION_VIEW,
         form=output,
         file=file,
+        detail=detail_of(quiet=quiet, verbose=verbose),
     )
     with command.failures_delivered():
-        selection = EntitySelection(
-            names=tuple(feed or ()),
-            everything=all_feeds,
-            groups=tuple(group or ()),
-            tags=tuple(tags_of(tag or ()).items()),
-            clusters=tuple(target or ()),
-            all_clusters=not target,
-        )
+        selection = selection_of(feed, group, tag, target, everything=all_feeds, all_clusters=not target)
         return command.execute(
             ActionOptions(
                 selection=selection,

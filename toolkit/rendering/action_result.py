@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import groupby
 from typing import Generic
 
 from toolkit.actions.model import D, I, ItemResult, Problem, T
@@ -197,41 +199,50 @@ def _text(result: ActionResult[T, I, D], view: ActionView[T, I, D], detail: Deta
     if ending is not None:
         yield mark(on_one_line(f"{result.status}: {ending}"), _BOLD)
     yield mark(on_one_line(_title(result)), _BOLD)
-    for target in targets:
-        yield from _target(target, view, detail, mark)
+    for _, group in groupby(targets, key=_what_it_is_about):
+        yield from _target(list(group), view, detail, mark)
     yield from (f"note: {on_one_line(note)}" for note in result.request.notes)
     yield mark(_closing_line(result), _BOLD)
 
 
-def _target(target: TargetResult[T, I, D], view: ActionView[T, I, D], detail: Detail, mark: _Mark) -> Iterator[str]:
+def _what_it_is_about(target: TargetResult[T, I, D]) -> tuple[str, str, str]:
+    """The instances of a feed may be a target each, and are one to those who read of them."""
+    about = target.plan.target
+    return about.entity, about.cluster, about.counterpart
+
+
+def _target(
+    group: Sequence[TargetResult[T, I, D]], view: ActionView[T, I, D], detail: Detail, mark: _Mark
+) -> Iterator[str]:
     """Its items, then itself."""
-    own = [on_one_line(line) for line in _target_lines(target, view)]
+    own = [on_one_line(line) for line in _group_lines(group, view)]
+    items = [item for target in group for item in target.items]
     if detail is Detail.VERBOSE:
-        yield from (_item_line(item, view, mark) for item in target.items)
+        yield from (_item_line(item, view, mark) for item in items)
         yield from own
         return
     if len(own) > MOST_LINES // 2:
         left_out = len(own) - MOST_LINES // 2 + 1
         own[-left_out:] = [f"  ... {left_out:,} more lines; all of them: --verbose"]
-    yield from _grouped_items(target, view, mark, room=MOST_LINES - len(own))
+    yield from _grouped_items(items, group[0].plan.label, view, mark, room=MOST_LINES - len(own))
     yield from own
 
 
-def _grouped_items(target: TargetResult[T, I, D], view: ActionView[T, I, D], mark: _Mark, room: int) -> Iterator[str]:
+def _grouped_items(
+    items: Sequence[ItemResult[I]], label: str, view: ActionView[T, I, D], mark: _Mark, room: int
+) -> Iterator[str]:
     """A line for those that are alike, and one for each that failed, which come first."""
     groups: dict[tuple[str, ...], list[ItemResult[I]]] = {}
-    for each in target.items:
+    for each in items:
         single = each.item.uri if each.outcome is Outcome.FAILED else ""
         groups.setdefault((each.outcome, view.items_text(each.item), each.code, each.message, single), []).append(each)
     in_order = sorted(groups.values(), key=lambda group: group[0].outcome is not Outcome.FAILED)
     shown = in_order if len(in_order) <= room else in_order[: room - 1]
     for group in shown:
-        yield _item_line(group[0], view, mark) if len(group) == 1 else _group_line(group, target.plan.label, view, mark)
+        yield _item_line(group[0], view, mark) if len(group) == 1 else _group_line(group, label, view, mark)
     left_out = sum(map(len, in_order[len(shown) :]))
     if left_out:
-        yield on_one_line(
-            f"... {left_out:,} more items of {target.plan.label}; all of them: --verbose or --output jsonl"
-        )
+        yield on_one_line(f"... {left_out:,} more items of {label}; all of them: --verbose or --output jsonl")
 
 
 def _group_line(group: Sequence[ItemResult[I]], label: str, view: ActionView[T, I, D], mark: _Mark) -> str:
@@ -257,6 +268,27 @@ def _title(result: ActionResult[T, I, D]) -> str:
     snapshot = f"{request.snapshot.kind} {request.snapshot.value}{' (dirty)' if request.snapshot.dirty else ''}"
     dry = ", dry run: nothing is touched" if request.dry_run else ""
     return f"{result.action} at {format_instant(request.nominal_time)}{dry}; config repo: {snapshot}"
+
+
+def _group_lines(group: Sequence[TargetResult[T, I, D]], view: ActionView[T, I, D]) -> Iterator[str]:
+    """A target; or those of one feed, with what is to be said of single instances."""
+    if len(group) == 1:
+        yield from _target_lines(group[0], view)
+        return
+    counts = Counter(_said_of(target) for target in group)
+    said = ", ".join(f"{number:,} {what}" for what, number in counts.items())
+    yield f"{group[0].plan.label}: {len(group):,} instances: {said}{view.target_rule(group[0])}"
+    for target in group:
+        lines = list(_target_lines(target, view))[1:]
+        yield from (f"  {target.plan.target.instance_key}: {line.strip()}" for line in lines)
+
+
+def _said_of(result: TargetResult[T, I, D]) -> str:
+    plan = result.plan
+    if plan.skipped is not None or plan.waiting is not None:
+        return "skipped" if plan.skipped is not None else "waiting"
+    outcomes = [outcome for outcome, number in result.counts.items() if number]
+    return " and ".join(outcomes) or ("failed" if plan.failed is not None else "nothing to do")
 
 
 def _target_lines(result: TargetResult[T, I, D], view: ActionView[T, I, D]) -> Iterator[str]:

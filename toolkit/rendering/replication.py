@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.rendering.action_result import ActionView, Document, counts_document, problem_document, run_document
 from toolkit.replication import ReplicationDetail, ReplicationTarget, UnitItem
+from toolkit.replication.targets import COPY
 
 if TYPE_CHECKING:
     from toolkit.actions.result import TargetResult
@@ -56,14 +57,7 @@ REPLICATION_VIEW: ActionView[ReplicationTarget, UnitItem, ReplicationDetail] = A
     target_document=_instance,
     item_document=_item,
     item_text=_item_text,
-    headings=("instance", "source", "path", "files", "bytes"),
-    item_cells=lambda item: (
-        item.instance_key,
-        str(item.source),
-        str(item.target),
-        str(item.files),
-        str(item.bytes),
-    ),
-    target_rule=lambda result: f"; from {result.plan.target.counterpart}, {result.plan.detail.kept} files are there",
+    items_text=lambda item: "instances" if item.kind == COPY else "flags",
+    target_rule=lambda result: f"; from {result.plan.target.counterpart}",
     target_lines=_lines,
 )
