@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.replication.targets import CopyRules, Tree, TreeFile
@@ -12,7 +12,10 @@ from toolkit.storage import OWN_PREFIX, FileKind, NotFound, SymlinkRefused, Unsu
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
-    from toolkit.storage import FileStatus, FileSystem
+    from toolkit.storage import FileSystem
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None], *, directories: bool) -> Tree | None:
@@ -31,19 +34,21 @@ def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None]
     """
     found: dict[str, TreeFile] = {}
     try:
-        for path, entry in _walk(system, root):
+        for entry in system.list_tree(root):
             check()
-            name = path.relative_to(root)
+            name = entry.name
             if any(part.startswith(OWN_PREFIX) for part in name.split("/")):
                 continue
             if entry.kind is FileKind.SYMLINK:
-                raise SymlinkRefused(path=path)
+                raise SymlinkRefused(path=below(root, name))
             if entry.kind is FileKind.OTHER:
-                raise Unsupported(path=path, detail="it is neither a file nor a directory, and cannot be copied")
+                raise Unsupported(
+                    path=below(root, name), detail="it is neither a file nor a directory, and cannot be copied"
+                )
             is_file = entry.kind is FileKind.FILE
             if not (is_file or directories):
                 continue
-            found[name] = TreeFile(entry.kind, entry.size, entry.modified if is_file else None)
+            found[name] = TreeFile(entry.kind, entry.size, entry.modified)
     except NotFound:
         return None
     if not found and not system.capabilities.directories:
@@ -51,13 +56,11 @@ def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None]
     return found
 
 
-def _walk(system: FileSystem, root: CanonicalPath) -> Iterator[tuple[CanonicalPath, FileStatus]]:
-    """Shim until the port lists trees."""
-    for entry in system.list(root):
-        path = root.child(entry.name)
-        yield path, system.status(path)
-        if entry.kind is FileKind.DIRECTORY:
-            yield from _walk(system, path)
+def below(root: CanonicalPath, names: str) -> CanonicalPath:
+    """The path of names below a directory; itself for none."""
+    for name in names.split("/") if names else ():
+        root = root.child(name)
+    return root
 
 
 def selected(system: FileSystem, root: CanonicalPath, parts: Sequence[Segment]) -> Iterator[CanonicalPath]:
@@ -91,31 +94,31 @@ class Difference(NamedTuple):
         return not self.copied and not self.extra
 
 
-def difference(wanted: Tree, present: Tree | None, rules: CopyRules, tick: float) -> Difference:
+def difference(wanted: Tree, present: Tree | None, rules: CopyRules, step: timedelta) -> Difference:
     """Compare by kind, size and time: a file of the same size that is not older than the source's is the same.
 
     Args:
         wanted: at the source.
         present: at the target.
         rules: with ``overwrite`` nothing is the same.
-        tick: seconds to which the target's store keeps times.
+        step: to which the target's store keeps times.
     """
     if present is None or rules.overwrite:
         return Difference(frozenset(wanted), frozenset(present or ()) - frozenset(wanted))
-    copied = frozenset(name for name, entry in wanted.items() if not _is_same(entry, present.get(name), tick))
+    copied = frozenset(name for name, entry in wanted.items() if not _is_same(entry, present.get(name), step))
     return Difference(copied, frozenset(present) - frozenset(wanted))
 
 
-def _is_same(wanted: TreeFile, present: TreeFile | None, tick: float) -> bool:
+def _is_same(wanted: TreeFile, present: TreeFile | None, step: timedelta) -> bool:
     if present is None or (wanted.kind, wanted.size) != (present.kind, present.size):
         return False
     if wanted.modified is None or present.modified is None:
         return True
-    return _ticks(present.modified, tick) >= _ticks(wanted.modified, tick)
+    return _steps(present.modified, step) >= _steps(wanted.modified, step)
 
 
-def _ticks(moment: datetime, tick: float) -> int:
-    return int(moment.timestamp() // tick)
+def _steps(moment: datetime, step: timedelta) -> int:
+    return (moment - _EPOCH) // step
 
 
 def same_content(left: Tree | None, right: Tree | None) -> bool:

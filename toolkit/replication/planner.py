@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem, TargetPlan
 from toolkit.errors import Refused
-from toolkit.replication.listing import difference, read_tree, selected
+from toolkit.replication.listing import below, difference, read_tree, selected
 from toolkit.replication.publish import is_there, mark_of
 from toolkit.replication.targets import (
     COPY,
@@ -33,8 +33,6 @@ NOT_AVAILABLE, TIMED_OUT, NOTHING_SELECTED, SOURCE_EMPTY = (
     "source_empty",
 )
 """Codes of instances that are not copied, and why."""
-_TICK, _COARSE_TICK = 0.001, 1.0
-"""Seconds to which file systems and object stores keep times."""
 
 
 def blank_plan(target: ReplicationTarget) -> ReplicationPlan:
@@ -91,7 +89,7 @@ class Planner:
         kept = 0
         for source in units:
             names = "" if source == target.source else source.relative_to(target.source)
-            item = self._item(target, source, _below(target.target, names))
+            item = self._item(target, source, below(target.target, names))
             if isinstance(item, Problem):
                 return replace(blank, failed=item)
             if item.copied or set(item.present or ()) - set(item.wanted) - set(item.extra) or item.present is None:
@@ -110,8 +108,8 @@ class Planner:
             message = f"{source} is empty, and {place} is not; nothing is removed for an empty source"
             return Problem(code=SOURCE_EMPTY, message=message)
         wanted = wanted or {}
-        tick = _COARSE_TICK if place.in_object_store else _TICK
-        copied, extra = difference(wanted, present, target.rules, tick)
+        step = self.storage(place).capabilities.time_step
+        copied, extra = difference(wanted, present, target.rules, step)
         stays: Tree = {} if target.rules.remove_deleted else {name: (present or {})[name] for name in extra}
         key = target.instance_key
         return UnitItem(
@@ -146,12 +144,6 @@ def _flag_item(target: ReplicationTarget) -> UnitItem:
         copied=frozenset(),
         kind=FLAG,
     )
-
-
-def _below(root: CanonicalPath, names: str) -> CanonicalPath:
-    for name in names.split("/") if names else ():
-        root = root.child(name)
-    return root
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
