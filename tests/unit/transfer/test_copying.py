@@ -123,12 +123,12 @@ class BreaksOff(LocalFileSystem):
         super().__init__()
         self.left = times
 
-    def read(self, path: CanonicalPath) -> BinaryIO:
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """See `FileSystem.read`."""
         if self.left:
             self.left -= 1
             return cast("BinaryIO", _Torn(path))
-        return super().read(path)
+        return super().read(path, offset=offset, length=length)
 
 
 class _Torn(io.RawIOBase):
