@@ -7,6 +7,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from tests.testbed.activemq import ActiveMQ
 from tests.testbed.client import Testbed, TestbedFailed
 from tests.testbed.controller import Controller
 from tests.testbed.hdfs import HdfsCluster
@@ -54,17 +55,24 @@ def _spark(testbed: Testbed) -> None:
     _say()
 
 
+def _activemq(testbed: Testbed) -> None:
+    broker = ActiveMQ.of(testbed)
+    _say(f"ActiveMQ: {broker.uri}   {broker.tls_uri}, SSL_CERT_FILE={broker.certificate}")
+    _say()
+
+
 def main() -> int:
     """Run until a signal; the exit code."""
     testbed, began = Testbed(controller=Controller.this_process()), time.monotonic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         # Not closed by a `with`, which would wait for servers that come up before it lets Ctrl-C through.
-        list(ThreadPoolExecutor().map(testbed.facts, ("hdfs", "restartable_hdfs", "spark", "s3")))
+        list(ThreadPoolExecutor().map(testbed.facts, ("hdfs", "restartable_hdfs", "spark", "s3", "activemq")))
         for name in ("hdfs", "restartable_hdfs"):
             _hdfs(testbed, name)
         _s3(testbed)
         _spark(testbed)
+        _activemq(testbed)
         _say(f"All is up after {time.monotonic() - began:.0f} s. Ctrl-C ends it, and everything in it is gone.")
         signal.pause()
     except KeyboardInterrupt:

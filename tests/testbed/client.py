@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.testbed import java
 from tests.testbed.controller import Controller
-from tests.testbed.jars import Jars
+from tests.testbed.jars import ACTIVEMQ, Jars
 from tests.testbed.requests import END, FACTS, START, STOP, Request
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -126,3 +126,5 @@ def check_machine(server: str) -> None:
         java.java_home()
     if "hdfs" in server:
         Jars().check_available()
+    if server == "activemq":
+        ACTIVEMQ.check_available()

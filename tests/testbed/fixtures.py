@@ -14,6 +14,7 @@ from uuid import uuid4
 import hdfs_native
 import pytest
 
+from tests.testbed.activemq import ActiveMQ
 from tests.testbed.client import Testbed
 from tests.testbed.controller import Controller
 from tests.testbed.fault_proxy import FaultProxy, fault_proxy
@@ -120,6 +121,16 @@ def s3_faults(s3: S3Store) -> Iterator[FaultyS3]:
     """The shared S3 behind a proxy that does what the test tells it; without faults it only notes requests."""
     with fault_proxy(s3.port) as proxy:
         yield FaultyS3(store=S3Store(port=proxy.port), proxy=proxy)
+
+
+@pytest.fixture
+def activemq(testbed: Testbed) -> Iterator[ActiveMQ]:
+    """A message broker, for one test at a time: it may stop and start it."""
+    with _needing_programs():
+        broker = ActiveMQ.of(testbed)
+    with testbed.alone("activemq"):
+        broker.start()
+        yield broker
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Hadoop's jars: got by Maven once, checked against the committed sums, kept outside the tree."""
+"""The jars of servers: got by Maven once, checked against the committed sums, kept outside the tree."""
 
 from __future__ import annotations
 
@@ -96,6 +96,10 @@ class Jars:
             copy_dependencies(self.pom, made)
             compare(sums_of(made), read_sums(self.sums))
             made.rename(self.directory)
+
+
+ACTIVEMQ = Jars(pom=_HERE / "activemq" / "pom.xml", sums=_HERE / "activemq" / "jars.sha256")
+"""Those of the message broker; without a choice they are Hadoop's."""
 
 
 def copy_dependencies(pom: Path, target: Path) -> None:

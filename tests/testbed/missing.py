@@ -15,6 +15,6 @@ class NoMaven(Missing):
     def __init__(self, *, directory: Path) -> None:
         self.directory = directory
         super().__init__(
-            f"feedctl: no Hadoop jars in {directory} and no Maven (mvn) on PATH to get them; install it (Debian: "
+            f"feedctl: no jars in {directory} and no Maven (mvn) on PATH to get them; install it (Debian: "
             "apt-get install maven)."
         )

@@ -1,11 +1,11 @@
-"""`python -m tests.testbed.pinning` writes jars.sha256 anew, after a change of pom.xml."""
+"""`python -m tests.testbed.pinning` writes jars.sha256 anew, after a change of a pom.xml."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
 
-from tests.testbed.jars import Jars, copy_dependencies, sums_of
+from tests.testbed.jars import ACTIVEMQ, Jars, copy_dependencies, sums_of
 
 
 def pin(jars: Jars) -> None:
@@ -17,4 +17,5 @@ def pin(jars: Jars) -> None:
 
 
 if __name__ == "__main__":
-    pin(Jars())
+    for each in (Jars(), ACTIVEMQ):
+        pin(each)

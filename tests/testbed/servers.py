@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from tests.testbed.activemq_server import ActiveMQServer
 from tests.testbed.hdfs_server import HdfsServer
 from tests.testbed.jars import MavenFailed, WrongJars
 from tests.testbed.missing import Missing
@@ -31,6 +32,7 @@ class Server(Protocol):
 
 
 FACTORIES: Mapping[str, Callable[[Starter, Path], Server]] = {
+    "activemq": ActiveMQServer,
     "hdfs": HdfsServer,
     "restartable_hdfs": HdfsServer,
     "s3": S3Server,
