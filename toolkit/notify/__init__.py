@@ -1,1 +1,1 @@
-"""Messages and mail about runs: the ports and their adapters (DESIGN section 4, `notification`). Empty as yet."""
+"""Messages about runs, for whoever listens to a broker: what they say, the protocol, and the box they wait in."""

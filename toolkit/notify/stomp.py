@@ -1,0 +1,190 @@
+"""Sending by STOMP 1.2: enough of it to hand a message to a broker and to know that it has it.
+
+A library would bring threads, waits and retries of its own, and a subscriber's half; this has one socket with a limit
+on each wait, which is all that `outbox` needs.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from toolkit.errors import FeedctlError, InvalidInput
+from toolkit.notify.message import InstanceMessage
+from toolkit.printable import on_one_line
+
+WAIT_SECONDS = 5.0
+"""So long a broker may take to be connected to, and for each piece of an answer."""
+_LONGEST_LINE, _MOST_LINES, _SAID_CHARACTERS = 8192, 1000, 200
+_ESCAPES = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c", "\0": "\N{REPLACEMENT CHARACTER}"})
+
+
+class BrokerError(FeedctlError):
+    """A message could not be handed to a broker now.
+
+    Args:
+        why: what happened, on one line and without a password.
+    """
+
+    retriable = True
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
+class MessageRefused(BrokerError):  # noqa: N818 - named for what happened
+    """The broker does not want this message, and would not later."""
+
+    retriable = False
+
+
+class BadLogin(InvalidInput):
+    """A user name or password that STOMP cannot say, since it would end its line; it is not shown."""
+
+    def __init__(self) -> None:
+        super().__init__("the user name or password for the broker has a line end or a NUL in it; STOMP has no such")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Broker:
+    """A broker, and who asks.
+
+    Attributes:
+        host: its name or address.
+        port: of its STOMP connector.
+        is_tls: over TLS; the broker's certificate is checked.
+        user: empty: nobody in particular.
+        password: of the user.
+    """
+
+    host: str
+    port: int
+    is_tls: bool = False
+    user: str = ""
+    password: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        if set(self.user + self.password) & {"\r", "\n", "\0"}:
+            raise BadLogin
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"stomp{'+ssl' if self.is_tls else ''}://{host}:{self.port}"
+
+    def connect(self) -> StompSession:
+        """A session.
+
+        Raises:
+            BrokerError: there is none to be had now.
+        """
+        try:
+            return StompSession(self)
+        except (OSError, UnicodeError) as error:
+            raise self.error(error) from error
+
+    def error(self, error: Exception) -> BrokerError:
+        """What ended a session, as an error that may be printed."""
+        if isinstance(error, TimeoutError):
+            return BrokerError(why=f"no answer within {WAIT_SECONDS:g} s")
+        return BrokerError(why=self.said(str(error) or type(error).__name__))
+
+    def said(self, text: str) -> str:
+        """What the other end said, as it may be printed: it might repeat a password."""
+        hidden = text.replace(self.password, "***") if self.password else text
+        return on_one_line(hidden[:_SAID_CHARACTERS])
+
+
+class StompSession:
+    """A connection to a broker that has accepted who asks; used by one thread.
+
+    Args:
+        broker: the other end.
+
+    Raises:
+        BrokerError: the broker does not want it.
+        OSError: it is not there, or no broker.
+        UnicodeError: its name is none.
+    """
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker, self._sent = broker, 0
+        with ExitStack() as unfinished:
+            self._connection = socket.create_connection((broker.host, broker.port), timeout=WAIT_SECONDS)
+            unfinished.callback(lambda: self._connection.close())  # noqa: PLW0108 - TLS puts another in its place
+            if broker.is_tls:
+                context = ssl.create_default_context()
+                self._connection = context.wrap_socket(self._connection, server_hostname=broker.host)
+            self._answers = unfinished.enter_context(self._connection.makefile("rb"))
+            self._begin()
+            unfinished.pop_all()
+
+    def _begin(self) -> None:
+        broker = self._broker
+        login = {"login": broker.user, "passcode": broker.password} if broker.user else {}
+        headers = {"accept-version": "1.2", "host": broker.host, "heart-beat": "0,0", **login}
+        # The one frame that STOMP does not escape, but ActiveMQ reads a backslash as the begin of an escape.
+        self._send("CONNECT", (f"{key}:{value}".replace("\\", "\\\\") for key, value in headers.items()))
+        command, answered = self._answer()
+        if command != "CONNECTED":
+            raise BrokerError(why=f"the broker answered {broker.said(answered.get('message') or command)}")
+
+    def send(self, message: InstanceMessage) -> None:
+        """Send a message, and wait until the broker says that it has it. After an error the session is of no use.
+
+        Raises:
+            MessageRefused: the broker does not want it.
+            BrokerError: nobody can tell whether the broker has it.
+        """
+        self._sent += 1
+        receipt = str(self._sent)
+        # No content-length: with one, ActiveMQ makes bytes of any body.
+        headers = {
+            "destination": message.destination,
+            "persistent": "true",
+            "receipt": receipt,
+            "transformation": "jms-map-json",
+            **message.keys,
+        }
+        try:
+            self._send("SEND", (f"{key}:{value.translate(_ESCAPES)}" for key, value in headers.items()), message.body)
+            command, answered = self._answer()
+        except OSError as error:
+            raise self._broker.error(error) from error
+        if command == "ERROR":
+            raise MessageRefused(why=f"the broker answered {self._broker.said(answered.get('message') or command)}")
+        if command != "RECEIPT" or answered.get("receipt-id") != receipt:
+            raise BrokerError(why=f"the broker answered {self._broker.said(command)}, expected a receipt")
+
+    def close(self) -> None:
+        """End the connection; every message has its receipt, so that nothing more is to be said."""
+        with suppress(OSError):
+            self._answers.close()
+            self._connection.close()
+
+    def _send(self, command: str, headers: Iterable[str], body: bytes = b"") -> None:
+        head = "\n".join((command, *headers, "", ""))
+        self._connection.sendall(head.encode(errors="replace") + body + b"\0")
+
+    def _answer(self) -> tuple[str, Mapping[str, str]]:
+        """The command and headers of the next frame; of those that we get only an error has a body, and is the last.
+
+        Raises:
+            OSError: the connection ended, took too long, or is none of STOMP.
+        """
+        lines = (self._line() for _ in range(_MOST_LINES))
+        command = next((line for line in lines if line), "")  # line ends between frames are signs of life
+        headers: dict[str, str] = {}
+        for key, _, value in (line.partition(":") for line in iter(partial(next, lines, ""), "")):
+            headers.setdefault(key, value)
+        return command, headers
+
+    def _line(self) -> str:
+        line = self._answers.readline(_LONGEST_LINE)
+        if not line.endswith(b"\n"):
+            raise ConnectionError("the other end speaks no STOMP" if line else "the broker ended the connection")
+        return line.strip(b"\r\n\0").decode(errors="replace")
