@@ -33,12 +33,14 @@ class End:
         uri: of the directory.
         conf: Hadoop settings that reach the store.
         readonly: where others read it; empty: there too.
+        messaging: interface of its cluster, as YAML; empty: none.
         user: see `StorageSpec`.
     """
 
     uri: str
     conf: Mapping[str, str] = field(default_factory=dict)
     readonly: str = ""
+    messaging: str = ""
 
     @property
     def root(self) -> CanonicalPath:
@@ -188,6 +190,8 @@ def _cluster(name: str, end: End) -> str:
     interfaces = f'write: {{endpoint: "{end.uri}"}}'
     if end.readonly:
         interfaces += f', readonly: {{endpoint: "{end.readonly}"}}'
+    if end.messaging:
+        interfaces += f", messaging: {end.messaging}"
     lines = ["kind: cluster", f"name: {name}", f"colo: {name}", f"interfaces: {{{interfaces}}}"]
     if end.conf:
         lines.append("hadoop_conf:")

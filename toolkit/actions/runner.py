@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.approval import refusal_of
 from toolkit.actions.model import D, I, ItemResult, NoTarget, Problem, SkipReason, T, TargetPlan, plan_digest
+from toolkit.actions.notifier import NoNotifier
 from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
 from toolkit.actions.target_run import TargetRun
@@ -21,6 +22,7 @@ from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.actions.action import Action, ExceededLimit, RunContext
+    from toolkit.actions.notifier import Notifier
     from toolkit.ledger.runs.rows import Origin
     from toolkit.runs.run import Envelope
     from toolkit.runs.stop import StopSignal
@@ -50,6 +52,7 @@ class ActionRunner(Generic[T, I, D]):
             are waited for.
         origin_of: who works on an entity, and what was read for it.
         progress: told how far the applying is.
+        notifier: told how each run ended.
     """
 
     action: Action[T, I, D]
@@ -57,6 +60,7 @@ class ActionRunner(Generic[T, I, D]):
     open_context: Callable[[StopSignal], RunContext]
     origin_of: Callable[[str], Origin]
     progress: Progress = field(default_factory=NoProgress)
+    notifier: Notifier[T] = field(default_factory=NoNotifier)
 
     def preview(self, request: ActionRequest, targets: Targets[T, I, D]) -> ActionResult[T, I, D]:
         """Plan, and touch nothing."""
@@ -100,7 +104,16 @@ class ActionRunner(Generic[T, I, D]):
                 continue
             work = self.open_context(started)
             work.guard.conditions = self.action.conditions(target, work)
-            runs.append(TargetRun(action=self.action, target=target, run=started, work=work, progress=self.progress))
+            runs.append(
+                TargetRun(
+                    action=self.action,
+                    target=target,
+                    run=started,
+                    work=work,
+                    progress=self.progress,
+                    notifier=self.notifier,
+                )
+            )
         return runs, skipped
 
     def _start_request(self, target: T, envelope: Envelope) -> StartRequest:

@@ -18,6 +18,7 @@ from toolkit.storage import ReadOnlyFileSystem
 
 if TYPE_CHECKING:
     from toolkit.actions.action import Action, Batch, RunContext
+    from toolkit.actions.notifier import Notifier
     from toolkit.actions.progress import Progress
     from toolkit.errors import Refused
     from toolkit.runs.run import ActiveRun
@@ -36,6 +37,7 @@ class TargetRun(Generic[T, I, D]):
         run: in the ledger.
         work: what the run works with.
         progress: told how many items are over.
+        notifier: told how the run ended.
         stopped: why it was ended before its time, if it was.
         plan: what it does; set by `make_plan`.
     """
@@ -45,6 +47,7 @@ class TargetRun(Generic[T, I, D]):
     run: ActiveRun
     work: RunContext
     progress: Progress
+    notifier: Notifier[T]
     stopped: Stopped | None = None
     plan: TargetPlan[T, I, D] = field(init=False)
     _is_over: bool = field(default=False, init=False)
@@ -142,7 +145,10 @@ class TargetRun(Generic[T, I, D]):
         refused = self.plan.refused or of_all
         if refused is not None:
             self._results = [ItemResult.skipped(item, SkipReason.REFUSED) for item in self.plan.items]
-        self.run.finish(_outcome_of(self.result, refused))
+        outcome = _outcome_of(self.result, refused)
+        self.run.finish(outcome)
+        if self.plan.waiting is None:
+            self.notifier.run_ended(self.target, self.run.recorded, outcome)
         self.work.close()
 
     @property

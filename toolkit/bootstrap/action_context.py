@@ -21,6 +21,7 @@ from toolkit.bootstrap.config import load_entities, open_config
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
+from toolkit.bootstrap.messages import Messages, Told
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.config_source import Snapshot, require_age
 from toolkit.el.zones import ZONE_DATA
@@ -79,11 +80,13 @@ class Wired(Generic[T, I, D]):
 
     Attributes:
         parallel: so many targets are at work at once, unless the user says another number.
+        told: what brokers are told of its runs; None: nothing.
     """
 
     action: Action[T, I, D]
     targets: Targets[T, I, D]
     parallel: int = 1
+    told: Told[T] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,9 +220,19 @@ def run_action(
             process=process,
             clock=clock,
         )
-        return runner.run(
-            _request(context, wired.parallel), wired.targets, stack.enter_context(opened_envelope(enveloped))
-        )
+        messages = _messages(wired, context, clock)
+        stack.callback(messages.close)
+        envelope = stack.enter_context(opened_envelope(enveloped))
+        result = replace(runner, notifier=messages).run(_request(context, wired.parallel), wired.targets, envelope)
+        return replace(result, request=replace(result.request, notes=(*result.request.notes, *messages.close())))
+
+
+def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Messages[T]:
+    """For the brokers of the clusters that the run is about."""
+    messages = Messages(told=wired.told, clock=clock, environment=os.environ)
+    names = {target.cluster for target in wired.targets.to_do} if wired.told is not None else ()
+    messages.open(context.repository.clusters[name] for name in sorted(names))
+    return messages
 
 
 def opened_context(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.messages import Told
 from toolkit.el import ElError, parse_instant
 from toolkit.entities import ClusterRole
 from toolkit.entities.not_implemented import Area
@@ -135,7 +136,8 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         new_holds=NoNewHolds() if options.dry_run else context.holds,
     )
     given = [value for route in found if isinstance(value := route.feed.properties.get("parallel"), int)]
-    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL))
+    told: Told[ReplicationTarget] = Told(operation="REPLICATE", path=lambda target: target.target)
+    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), told=told)
 
 
 def _read(context: ActionContext, work: Callable[[Transaction], frozenset[str]]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Clusters, feeds, processes and datasources: models, schemas, YAML loading, merge rules, the graph, holds."""
 
 from toolkit.entities.addresses import check_ledger_url
-from toolkit.entities.cluster import Cluster, ClusterLocations, Interface, Interfaces
+from toolkit.entities.cluster import STOMP_ENDPOINT, Cluster, ClusterLocations, Interface, Interfaces, Messaging
 from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface, DatasourceInterfaces, Driver
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.env_references import MissingVariable, expand_path, expand_url
@@ -49,6 +49,7 @@ from toolkit.entities.workflow import LateProcess, Retry, SparkAttributes, Step,
 from toolkit.entities.yaml_location import Pointer, Span
 
 __all__ = [
+    "STOMP_ENDPOINT",
     "Acl",
     "Area",
     "Cluster",
@@ -99,6 +100,7 @@ __all__ = [
     "Locations",
     "MaxDelete",
     "MergePolicy",
+    "Messaging",
     "MissingVariable",
     "NotImplementedValue",
     "Notification",

@@ -1,5 +1,6 @@
 """The cluster entity: where data lives and work runs (Falcon entity specification, Cluster)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -22,6 +23,35 @@ class Interface:
     version: str | None = None
 
 
+STOMP_ENDPOINT = re.compile(
+    r"stomp(?P<tls>\+ssl)?://(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9._-]+)):(?P<port>\d{1,5})/?"
+)
+"""What the end point of a broker has to be for messages to be sent there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BrokerLogin:
+    """Who sends messages to a broker; the password is in an environment variable."""
+
+    user: str
+    env: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Messaging:
+    """The message broker.
+
+    Attributes:
+        endpoint: of its STOMP connector, see `STOMP_ENDPOINT`.
+        version: of the broker; informative.
+        credential: None: the broker takes messages from anybody.
+    """
+
+    endpoint: str
+    version: str | None = None
+    credential: BrokerLogin | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Interfaces:
     """A cluster's end points.
@@ -41,7 +71,7 @@ class Interfaces:
     execute: Interface | None = None
     workflow: Interface | None = None
     registry: Interface | None = None
-    messaging: Interface | None = None
+    messaging: Messaging | None = None
     spark: Interface | None = None
 
 

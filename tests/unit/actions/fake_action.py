@@ -11,6 +11,7 @@ from tests.unit.runs.fakes import THEN, AuditMemory, HandClock, MemoryRecorder, 
 from toolkit.actions.action import Applied, Recovery, RunContext
 from toolkit.actions.guard import Condition, Guard
 from toolkit.actions.model import INTERRUPTED, ItemResult, NoTarget, Problem, TargetPlan
+from toolkit.actions.notifier import NoNotifier, Notifier
 from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
@@ -230,6 +231,7 @@ class Scene:
     settled: tuple[TargetPlan[NoTarget, Mark, None], ...] = ()
     open_context: Callable[[StopSignal], RunContext] = context
     progress: Progress = field(default_factory=NoProgress)
+    notifier: Notifier[Job] = field(default_factory=NoNotifier)
     beat: Callable[[], object] = field(init=False)
 
     def run(self, *, dry_run: bool = False, approve: str | None = None, parallel: int = 1) -> Result:
@@ -239,6 +241,7 @@ class Scene:
             open_context=self.open_context,
             origin_of=lambda _: Origin(who="alice"),
             progress=self.progress,
+            notifier=self.notifier,
         )
         asked = request(dry_run=dry_run, approve=approve, parallel=parallel)
         targets = Targets(to_do=tuple(Job(entity=name) for name in self.action.todo), settled=self.settled)

@@ -76,7 +76,7 @@ def _scalar(kind: str, node: Mapping[str, Any]) -> object:
     if "format" in node:
         return _BY_FORMAT[node["format"]]
     if node.get("pattern"):
-        return "word"
+        return "FEEDCTL_BROKER_WORD" if "BROKER" in node["pattern"] else "word"
     value = _SCALARS[kind]
     return not value if value == node.get("default") else value
 

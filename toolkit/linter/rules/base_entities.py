@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from toolkit.el import format_instant, without_credentials
-from toolkit.entities import Cluster, Feed, Interface, Interfaces, Process
+from toolkit.entities import Cluster, Feed, Interface, Interfaces, Messaging, Process
 from toolkit.entities.addresses import AUDIT_OUTSIDE_RULE
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.entity_loading import Entry
@@ -201,7 +201,7 @@ def _changes(before: Cluster, after: Cluster) -> Iterator[tuple[str, str, str]]:
 
 
 def _endpoint(cluster: Cluster, interface: str) -> str:
-    found: Interface | None = getattr(cluster.interfaces, interface)
+    found: Interface | Messaging | None = getattr(cluster.interfaces, interface)
     return "" if found is None else found.endpoint
 
 

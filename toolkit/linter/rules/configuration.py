@@ -11,12 +11,14 @@ from types import MappingProxyType
 from toolkit.config_source import Snapshot
 from toolkit.el import ElError
 from toolkit.entities import (
+    STOMP_ENDPOINT,
     Cluster,
     Datasource,
     DatasourceInterface,
     DatasourceType,
     Engine,
     Interface,
+    Messaging,
     Pointer,
     Process,
     Value,
@@ -58,7 +60,7 @@ _INTERFACES: Mapping[str, _Kind] = MappingProxyType(
         "execute": _kind(rf"{_HOST}|https?://{_HOST}.*", "the resource manager's HOST:PORT"),
         "workflow": _kind(rf"https?://{_HOST}.*", "http:// or https://"),
         "registry": _kind(rf"thrift://{_HOST}(?:,thrift://{_HOST})*/?", "thrift://HOST:PORT"),
-        "messaging": _kind(r"(?:tcp|ssl|nio|nio\+ssl|amqp|amqps|vm)://.+|failover:.+", "tcp:// or ssl://"),
+        "messaging": _Kind(STOMP_ENDPOINT, "the broker's STOMP connector: stomp://HOST:PORT or stomp+ssl://HOST:PORT"),
         "spark": _kind(_MASTER, "yarn-cluster, yarn-client, local, local[N], spark://HOST:PORT or k8s://URL"),
     }
 )
@@ -130,7 +132,7 @@ def _cluster_hits(cluster: Cluster) -> Iterator[Hit]:
             yield _endpoint_hit(cluster.name, name, found.endpoint, kind, f"the interface {name}")
 
 
-def _interface(cluster: Cluster, name: str) -> Interface | None:
+def _interface(cluster: Cluster, name: str) -> Interface | Messaging | None:
     all_of = cluster.interfaces
     return {
         "write": all_of.write,
@@ -160,9 +162,14 @@ def _endpoint_hit(subject: str, name: str, endpoint: str, kind: _Kind, where: st
     )
 
 
+_OPENWIRE = ("tcp:", "ssl:", "nio:", "nio+ssl:", "failover:")
+
+
 def _hint(name: str, endpoint: str) -> str:
     if endpoint.startswith(("hftp:", "hsftp:")):
         return "hftp is gone from Hadoop 3; webhdfs took its place"
+    if name == "messaging" and endpoint.startswith(_OPENWIRE):
+        return "that is OpenWire's; ActiveMQ's STOMP connector has a port of its own, 61613 unless it was changed"
     others = [
         other
         for other, kind in _INTERFACES.items()

@@ -1,0 +1,235 @@
+"""Messages about replicated instances to a real ActiveMQ: what arrives, and what a bad broker costs: a note."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.databases.port import reserved_port
+from tests.integration.replications import KEYS, End, Replication, hour
+from tests.testbed.activemq import ActiveMQ, Received
+from tests.unit.notify.messages import message
+from toolkit.notify.outbox import Outbox
+from toolkit.notify.stomp import Broker
+
+pytestmark = pytest.mark.timeout(600)  # the broker starts, beside whatever else runs
+
+VARIABLE = "FEEDCTL_BROKER_PASSWORD"
+
+
+def _copying(directory: Path, messaging: str) -> Replication:
+    ends = [directory / name for name in ("from", "to")]
+    for each in ends:
+        each.mkdir(exist_ok=True)
+    source, target = (End(uri=f"file://{each}") for each in ends)
+    made = Replication(directory=directory, sources={"primary": source}, target=replace(target, messaging=messaging))
+    for number in range(3):
+        source.fill(hour(number))
+    return made
+
+
+def _of(broker: ActiveMQ, uri: str = "", user: str = "") -> str:
+    return f'{{endpoint: "{uri or broker.uri}", credential: {{user: {user or broker.user}, env: {VARIABLE}}}}}'
+
+
+@pytest.fixture
+def _password(activemq: ActiveMQ, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, activemq.password)
+
+
+def _received(messages: list[Received]) -> dict[str, tuple[str, str]]:
+    """Instance and status of each, by instance."""
+    found = [each.headers for each in messages]
+    return {each["nominalTime"]: (each["status"], each["feedInstancePaths"]) for each in found}
+
+
+@pytest.mark.usefixtures("_password")
+def test_success_and_failure_of_each_instance_arrive_with_their_keys(
+    activemq: ActiveMQ, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FEEDCTL_LOG", "http://logs/1?a=b: c")
+    copying = replace(
+        _copying(tmp_path, _of(activemq)), more="availability_flag: _SUCCESS\nproperties: {timeout: minutes(30)}"
+    )
+    source = copying.sources["primary"]
+    source.system.delete(source.at("clicks/2026-03-01-01"), below=source.root)
+    with activemq.subscriber() as subscriber:
+        code, result = copying.run()
+        messages = [subscriber.next() for _ in KEYS]
+    assert (code, result["notes"]) == (4, [])
+    place = f"file://{tmp_path}/to/clicks/2026-03-01-0"
+    assert _received(messages) == {
+        KEYS[0]: ("SUCCEEDED", f"{place}0"),
+        KEYS[1]: ("FAILED", f"{place}1"),
+        KEYS[2]: ("SUCCEEDED", f"{place}2"),
+    }
+    of_second = next(each for each in messages if each.headers["nominalTime"] == KEYS[1])
+    run = next(each["run"] for each in result["instances"] if each["instance"] == KEYS[1])
+    expected = {
+        "destination": "/topic/FALCON.clicks",
+        "entityName": "clicks",
+        "entityType": "FEED",
+        "operation": "REPLICATE",
+        "cluster": "backup",
+        "sourceCluster": "primary",
+        "feedNames": "clicks",
+        "workflowId": str(run["id"]),
+        "runId": "1",
+        "logFile": "http://logs/1?a=b: c",
+    }
+    assert {key: of_second.headers[key] for key in expected} == expected
+    assert of_second.headers["workflowUser"]
+    # As XML only because it is a map to the broker, as Falcon's were: a text would have stayed JSON.
+    assert "<string>nominalTime</string>" in "".join(of_second.body.split())
+    assert f"<string>{KEYS[1]}</string>" in of_second.body
+
+
+def test_an_instance_that_is_waited_for_and_one_that_is_only_planned_send_nothing(
+    activemq: ActiveMQ, tmp_path: Path
+) -> None:
+    copying = _copying(tmp_path, f'{{endpoint: "{activemq.uri}"}}')
+    source = copying.sources["primary"]
+    source.system.delete(source.at("clicks/2026-03-01-00/_SUCCESS"), below=source.root)
+    with activemq.subscriber() as subscriber:
+        copying.run("--dry-run")
+        assert copying.run()[0] == 75
+        found = _received([subscriber.next() for _ in range(2)])
+        source.fill(hour(0))
+        copying.run()
+        assert list(_received([subscriber.next()])) == [KEYS[0]]
+    assert sorted(found) == [KEYS[1], KEYS[2]]
+
+
+@pytest.mark.usefixtures("_password")
+def test_over_tls_the_certificate_of_the_broker_is_checked(
+    activemq: ActiveMQ, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copying = _copying(tmp_path, _of(activemq, uri=activemq.tls_uri))
+    code, result = copying.run("--start", KEYS[0])
+    (note,) = result["notes"]
+    assert code == 0
+    assert "1 of 1 messages did not reach the broker" in note
+    assert "certificate verify failed" in note
+    monkeypatch.setenv("SSL_CERT_FILE", str(activemq.certificate))
+    with activemq.subscriber() as subscriber:
+        assert copying.run("--start", KEYS[1])[1]["notes"] == []
+        assert list(_received([subscriber.next()])) == [KEYS[1]]
+
+
+def test_a_wrong_password_is_said_once_and_never_shown(
+    activemq: ActiveMQ, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv(VARIABLE, "hunter2-wrong")
+    caplog.set_level(logging.DEBUG)
+    code, result = _copying(tmp_path, _of(activemq)).run()
+    (note,) = result["notes"]
+    assert code == 0
+    assert note.startswith(f"3 of 3 messages did not reach the broker {activemq.uri}: the broker answered ")
+    assert len([each for each in caplog.messages if "event=messages_not_sent" in each]) == 1
+    everything = "".join(each.read_text(errors="replace") for each in tmp_path.rglob("*") if each.is_file())
+    assert "hunter2" not in f"{result}{caplog.text}{everything}"
+
+
+@pytest.mark.parametrize("endpoint", ["tcp://mq:61616?daemon=true", "stomp://mq:61613"])
+def test_what_cannot_be_sent_to_costs_a_note(tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    code, result = _copying(tmp_path, f'{{endpoint: "{endpoint}", credential: {{user: u, env: {VARIABLE}}}}}').run()
+    (note,) = result["notes"]
+    assert code == 0
+    assert note.startswith("no messages are sent for the cluster backup: ")
+    assert ("stomp://HOST:61613" in note) == endpoint.startswith("tcp:")
+    assert (VARIABLE in note) == endpoint.startswith("stomp:")
+
+
+def _bare(uri: str) -> str:
+    return f'{{endpoint: "{uri}"}}'
+
+
+def test_a_broker_that_is_down_delays_nothing(tmp_path: Path) -> None:
+    with reserved_port() as nobody:
+        copying = _copying(tmp_path, _bare(f"stomp://127.0.0.1:{nobody.getsockname()[1]}"))
+        begun = time.monotonic()
+        code, result = copying.run()
+    (note,) = result["notes"]
+    assert (code, time.monotonic() - begun < 2 + _elsewhere(tmp_path)) == (0, True)
+    assert "3 of 3 messages did not reach" in note
+    assert "Connection refused" in note
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A broker that accepts connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"stomp://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_broker_that_is_silent_is_waited_for_two_seconds_at_the_end(tmp_path: Path, silent: str) -> None:
+    begun = time.monotonic()
+    code, result = _copying(tmp_path, _bare(silent)).run()
+    took = time.monotonic() - begun
+    assert (code, result["notes"]) == (0, [f"3 of 3 messages did not reach the broker {silent}: no answer in time"])
+    assert took < 2 + _elsewhere(tmp_path)
+
+
+def _elsewhere(directory: Path) -> float:
+    """Seconds that a run takes without any broker, twice over and one."""
+    (directory / "alone").mkdir()
+    copying, begun = _copying(directory / "alone", ""), time.monotonic()
+    assert copying.run()[0] == 0
+    return 2 * (time.monotonic() - begun) + 1
+
+
+def test_messages_survive_a_broker_that_was_restarted_between_them(activemq: ActiveMQ) -> None:
+    outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
+    with activemq.subscriber() as subscriber:
+        outbox.put(message(1))
+        assert subscriber.next().headers["workflowId"] == "1"
+    activemq.stop()
+    activemq.start()
+    with activemq.subscriber() as subscriber:
+        outbox.put(message(2))
+        assert subscriber.next().headers["workflowId"] == "2"
+    activemq.stop()
+    outbox.put(message(3))
+    activemq.start()
+    assert outbox.close(time.monotonic() + 30) is None
+
+
+def test_what_a_broker_gets_that_stops_is_counted(activemq: ActiveMQ) -> None:
+    outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
+    with activemq.subscriber() as subscriber:
+        outbox.put(message(1))
+        subscriber.next()
+    activemq.stop()
+    outbox.put(message(2))
+    outbox.put(message(3))
+    unsent = outbox.close(time.monotonic() + 10)
+    assert unsent is not None
+    assert (unsent.count, unsent.of) == (2, 3)
+
+
+def test_hostile_text_arrives_as_it_is_and_forges_no_header(activemq: ActiveMQ) -> None:
+    hostile = "file:///a:b\nstatus:FORGED\r\\n\\c <x> ä"
+    outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
+    with activemq.subscriber() as subscriber:
+        outbox.put(message(path=hostile))
+        headers = subscriber.next().headers
+    assert outbox.close(time.monotonic() + 10) is None
+    assert (headers["feedInstancePaths"], headers["status"]) == (hostile, "SUCCEEDED")
+
+
+def test_a_message_that_the_broker_finds_too_long_stops_no_other(activemq: ActiveMQ) -> None:
+    outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
+    with activemq.subscriber() as subscriber:
+        outbox.put(message(1, path="x" * 50_000))
+        outbox.put(message(2))
+        assert subscriber.next().headers["workflowId"] == "2"
+    unsent = outbox.close(time.monotonic() + 10)
+    assert unsent is not None
+    assert (unsent.count, unsent.of) == (1, 2)

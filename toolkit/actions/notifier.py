@@ -1,0 +1,28 @@
+"""Who wants to know how runs end, besides the ledger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from toolkit.actions.model import Target
+
+if TYPE_CHECKING:
+    from toolkit.runs.recorder import RecordedRun, RunOutcome
+
+Told_contra = TypeVar("Told_contra", bound=Target, contravariant=True)
+"""Of targets."""
+
+
+class Notifier(Protocol[Told_contra]):
+    """Is told of each run of a target that came to an end; of one that was skipped or waits there is nothing to say."""
+
+    def run_ended(self, target: Told_contra, run: RecordedRun, outcome: RunOutcome) -> None:
+        """A run is over, and the ledger says so; called from any thread. It may neither fail nor take time."""
+        ...
+
+
+class NoNotifier:
+    """Nobody."""
+
+    def run_ended(self, target: Target, run: RecordedRun, outcome: RunOutcome) -> None:
+        """See `Notifier.run_ended`."""
