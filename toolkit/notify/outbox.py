@@ -12,8 +12,8 @@ from typing import Protocol
 from toolkit.notify.message import InstanceMessage
 from toolkit.notify.stomp import BrokerError, MessageRefused
 
-MOST = 1000
-"""So many messages wait; what comes beyond is counted and lost."""
+MOST = 10_000
+"""So many messages wait, as many as instances that one run may copy unless the repo says more; the rest is lost."""
 IDLE_SECONDS = 10.0
 """A connection that nothing was sent over for so long is closed: what lies between might have forgotten it."""
 _PAUSES = (0.5, 1.0, 2.0, 5.0)
