@@ -62,7 +62,7 @@ class Copied(NamedTuple):
 
 
 DIGEST = "xxh3-128"
-"""How `Copied.digest` is made (ADR 0031)."""
+"""How `Copied.digest` is made (ADR 0033)."""
 
 
 class SourceChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
