@@ -8,8 +8,40 @@ from typing import Annotated
 import typer
 
 from toolkit.cli import action_options as options
+from toolkit.cli.completion import cluster_names
 from toolkit.cli.options import ConfigRepo, Env
 from toolkit.rendering.tables import ResultFormat
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        metavar="NAME",
+        autocompletion=cluster_names,
+        help="To this cluster; may be given more than once. Default: to all targets.",
+    ),
+]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        autocompletion=cluster_names,
+        help="Only from this cluster. Default: from all sources.",
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        "--start", metavar="INSTANT", help="The instances from here on, copied before or not; alone: this one."
+    ),
+]
+End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only those before this time.")]
+NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Copy the newest instance first.")]
+Parallel = Annotated[
+    int | None,
+    typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 16."),
+]
 
 
 def replication(
@@ -19,27 +51,12 @@ def replication(
     all_feeds: options.All = False,
     group: options.Groups = None,
     tag: options.Tags = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option("--target", metavar="NAME", help="To this cluster; may be repeated. Default: to all targets."),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", metavar="NAME", help="Only from this cluster. Default: from all sources.")
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--start", metavar="INSTANT", help="The instances from here on, copied before or not; alone: this one."
-        ),
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only those before this time.")
-    ] = None,
-    newest_first: Annotated[bool, typer.Option("--newest-first", help="Copy the newest instance first.")] = False,
-    parallel: Annotated[
-        int | None,
-        typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 16."),
-    ] = None,
+    target: Targets = None,
+    source: Source = None,
+    start: Start = None,
+    end: End = None,
+    newest_first: NewestFirst = False,
+    parallel: Parallel = None,
     config_repo: ConfigRepo = None,
     env: Env = None,
     dry_run: options.DryRun = False,
@@ -58,20 +75,13 @@ def replication(
     from toolkit.rendering.replication import REPLICATION_VIEW
     from toolkit.replication import NAME
 
-    file = result_file_of(result_file, config_repo, env)
-    command = ActionCommand(
-        name=NAME,
-        run=partial(replicate, ReplicationOptions(source=source, start=start, end=end, newest_first=newest_first)),
-        view=REPLICATION_VIEW,
-        form=output,
-        file=file,
-        detail=detail_of(quiet=quiet, verbose=verbose),
-    )
+    file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
+    run = partial(replicate, ReplicationOptions(source=source, start=start, end=end, newest_first=newest_first))
+    command = ActionCommand(name=NAME, run=run, view=REPLICATION_VIEW, form=output, file=file, detail=detail)
     with command.failures_delivered():
-        selection = selection_of(feed, group, tag, target, everything=all_feeds, all_clusters=not target)
         return command.execute(
             ActionOptions(
-                selection=selection,
+                selection=selection_of(feed, group, tag, target, everything=all_feeds, all_clusters=not target),
                 config_repo=config_repo,
                 environment=env,
                 nominal_time=nominal_time_of(time),
