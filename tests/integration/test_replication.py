@@ -211,3 +211,15 @@ def test_permissions_and_times_are_kept_when_the_feed_asks(copying: Replication)
     found = (copying.directory / "to/clicks/2026-03-01-00/part-0").stat()
     assert (found.st_mode & 0o777, found.st_mtime) == (0o640, 1_700_000_000)
     assert keeps.run("--start", KEYS[0])[1]["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"), [("FIFO", KEYS), ("LIFO", KEYS), ("LAST_ONLY", KEYS[-1:])], ids=["fifo", "lifo", "last only"]
+)
+def test_the_order_of_the_feed_says_which_instances_are_copied(
+    copying: Replication, order: str, expected: tuple[str, ...]
+) -> None:
+    ordered = replace(copying, more=f"availability_flag: _SUCCESS\nproperties: {{order: {order}}}")
+    assert outcomes(ordered.run()[1]) == [(key, "done", None) for key in expected]
+    runs = [each["run"]["id"] for each in ordered.run("--start", KEYS[0], "--end", "2026-03-02T00:00Z")[1]["instances"]]
+    assert runs == sorted(runs, reverse=order == "LIFO")

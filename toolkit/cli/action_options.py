@@ -44,7 +44,7 @@ Time = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and touch nothing.")]
 Approve = Annotated[
-    str | None, typer.Option("--approve", metavar="DIGEST", help="Accept exactly this plan, over max_delete too.")
+    str | None, typer.Option("--approve", metavar="DIGEST", help="Accept exactly this plan, over its limits too.")
 ]
 AllowDirty = Annotated[bool, typer.Option("--allow-dirty", help="Act on a checkout with uncommitted changes.")]
 NoLedger = Annotated[

@@ -12,7 +12,7 @@ from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Lifecycle, Retention
 from toolkit.entities.structure import Entity
-from toolkit.entities.vocabulary import Engine, FirstRun, ProtectionName, RetentionAction
+from toolkit.entities.vocabulary import ClusterRole, Engine, FirstRun, ProtectionName, RetentionAction
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
@@ -32,6 +32,17 @@ WITHOUT_ACTION: Mapping[StrEnum, str] = {
     Engine.HIVE: _ANOTHER_ENGINE,
 }
 """The words of closed sets that no action does yet, with what to write now; no message suggests them."""
+
+COPY_PROPERTIES = (
+    "ignoreErrors",
+    "preserveBlockSize",
+    "preserveReplicationNumber",
+    "preserveChecksumType",
+    "preserveAcl",
+    "preserveXattr",
+    "tdeEncryptionEnabled",
+)
+"""Properties of a feed whose ``true`` asks of replication what it does not do: a copy is never published without it."""
 
 STORES_WITHOUT_ADAPTER = frozenset({"viewfs", "ofs", "wasb", "wasbs"})
 """Schemes of paths that are understood and cannot be opened."""
@@ -60,7 +71,8 @@ class Area(StrEnum):
     @property
     def consequence(self) -> str:
         """What becomes of a value that the action cannot do, in words."""
-        return "the retention action refuses it" if self is Area.RETENTION else "no action does it"
+        refuses = self in {Area.RETENTION, Area.REPLICATION}
+        return f"the {self} action refuses it" if refuses else "no action does it"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,6 +131,7 @@ def not_evictable(feed: Feed, cluster: Cluster) -> tuple[NotImplementedValue, ..
 def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
     if isinstance(subject, Feed):
         yield from _stage(subject.lifecycle, ("lifecycle",))
+        yield from _copies(subject)
         for index, each in enumerate(subject.clusters):
             yield from _feed_cluster(subject, each, ("clusters", index))
             yield from _stage(each.lifecycle, ("clusters", index, "lifecycle"))
@@ -128,6 +141,26 @@ def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
         yield from _workflow(subject.workflow)
     elif isinstance(subject, RepoSettings):
         yield from _word(Area.RETENTION, ("first_run",), "first_run", subject.first_run)
+
+
+def _copies(feed: Feed) -> Iterator[NotImplementedValue]:
+    targets = [index for index, each in enumerate(feed.clusters) if each.type is ClusterRole.TARGET]
+    for index in targets if feed.is_table else ():
+        yield NotImplementedValue(
+            area=Area.REPLICATION,
+            pointer=("clusters", index, "type"),
+            value="replication of a table",
+            instead="remove the type, and copy its partitions with your own tool",
+            cluster=feed.clusters[index].name,
+        )
+    for name in COPY_PROPERTIES if targets else ():
+        if feed.properties.get(name) is True:
+            yield NotImplementedValue(
+                area=Area.REPLICATION,
+                pointer=("properties", name),
+                value=f"{name}: true",
+                instead=f"remove {name}, or set it to false",
+            )
 
 
 def _feed_cluster(feed: Feed, feed_cluster: FeedCluster, pointer: Pointer) -> Iterator[NotImplementedValue]:

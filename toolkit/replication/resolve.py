@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.el import format_instant
+from toolkit.entities import Order
+from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.replication import NotReplicated, Route
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
@@ -22,17 +24,6 @@ if TYPE_CHECKING:
 ReplicationTargets: TypeAlias = "Targets[ReplicationTarget, UnitItem, ReplicationDetail]"
 
 _MEGABYTE = 1_000_000
-_UNSUPPORTED = (
-    "ignoreErrors",
-    "skipChecksum",
-    "preserveBlockSize",
-    "preserveReplicationNumber",
-    "preserveChecksumType",
-    "preserveAcl",
-    "preserveXattr",
-    "tdeEncryptionEnabled",
-)
-"""Properties whose ``true`` asks for what replication does not do; an instance is never published without it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +79,7 @@ class Resolver:
         refused: list[InvalidInput] = []
         for route in routes:
             try:
-                own = list(self._targets(route))
+                own = self._in_order(route, list(self._targets(route)))
             except InvalidInput as error:
                 refused.append(error)
                 settled.append(_settled(route, self.nominal, failed=Problem(code=_code(error), message=str(error))))
@@ -98,13 +89,20 @@ class Resolver:
             found += own
         if refused and (must_all_work or not found):
             raise refused[0]
-        found.sort(key=lambda each: each.instance_key, reverse=self.wanted.newest_first)
         return Targets(to_do=tuple(found), settled=tuple(settled))
+
+    def _in_order(self, route: Route, oldest_first: list[ReplicationTarget]) -> list[ReplicationTarget]:
+        """As the feed's property ``order`` says, unless the user asks for the newest first."""
+        order = route.feed.properties.get("order")
+        if order == Order.LAST_ONLY and not self.wanted.is_given:
+            return oldest_first[-1:]
+        is_reversed = self.wanted.newest_first or order == Order.LIFO
+        return oldest_first[::-1] if is_reversed else oldest_first
 
     def _targets(self, route: Route) -> Iterator[ReplicationTarget]:
         feed = route.feed
-        if feed.is_table:
-            raise NotImplementedYet(what="replication of a table", instead="use a path feed", where=f"feed {feed.name}")
+        for value in not_implemented(feed, Area.REPLICATION, route.target.cluster.name):
+            raise value.error(where=f"feed {feed.name}")
         rules = rules_of(feed)
         names = (feed.name, route.target.cluster.name, route.source.cluster.name)
         copied, gone = self.copied(*names), self.evicted(*names[:2])
@@ -144,16 +142,8 @@ class Resolver:
 
 
 def rules_of(feed: Feed) -> CopyRules:
-    """What the properties of a feed ask of its replication.
-
-    Raises:
-        NotImplementedYet: for something that replication does not do.
-    """
+    """What the properties of a feed ask of its replication."""
     given = feed.properties
-    for name in _UNSUPPORTED:
-        if given.get(name) is True:
-            instead = f"remove {name}, or set it to false"
-            raise NotImplementedYet(what=f"{name}: true", instead=instead, where=f"feed {feed.name}")
     bandwidth, maps = given.get("mapBandwidth"), given.get("maxMaps")
     return CopyRules(
         overwrite=given.get("overwrite") is True,

@@ -21,6 +21,7 @@ TABLE = (
 )
 
 WORK = {
+    vocabulary.ClusterRole: {"source", "target"},
     vocabulary.RetentionAction: {"delete"},
     vocabulary.RetentionType: {"instance"},
     vocabulary.RetentionPolicy: {"age_based_delete"},
@@ -33,7 +34,6 @@ WORK = {
 """What an action, the queue or the linter does, by its closed set."""
 
 WAIT = {
-    vocabulary.ClusterRole: "`type`",
     vocabulary.RetryPolicy: "`retry`",
     vocabulary.LatePolicy: "`late_process`",
     vocabulary.NotificationLevel: "`notification`",
