@@ -18,12 +18,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.eviction.contestants import OUR_CALL, OURS, Contestant, contestants, spark_submit_seconds
+from benchmarks.eviction.contestants import OUR_CALL, OURS, Contestant, contestants
 from benchmarks.eviction.figures import Figures, table
 from benchmarks.eviction.goals import Verdict, verdicts
 from benchmarks.eviction.namenode import NameNode, running_namenode
 from benchmarks.eviction.race import Race
 from benchmarks.eviction.trees import Layout, Tree
+from benchmarks.timing import spark_submit_seconds
 from benchmarks.whole_process import keep_bytecode
 from tests.testbed.missing import Missing
 

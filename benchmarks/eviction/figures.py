@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.eviction.contestants import Took
+from benchmarks.timing import Took
 
 _UNKNOWN = "-"
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from hdfs_native import Client
 
 from benchmarks.eviction.checking import WrongTree
-from benchmarks.eviction.contestants import Contestant, Course, Failed
+from benchmarks.eviction.contestants import Contestant, Course
 from benchmarks.eviction.figures import Figures, Run
 from benchmarks.eviction.hdfs_tree import HdfsTree
 from benchmarks.eviction.namenode import NameNode
 from benchmarks.eviction.our_repo import OurRepo
 from benchmarks.eviction.trees import Tree
-from benchmarks.peers.eviction_peers import NoPeer
+from benchmarks.peers.java_program import NoPeer
+from benchmarks.timing import Failed
 
 
 @dataclass(kw_only=True)

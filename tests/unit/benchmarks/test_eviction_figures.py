@@ -13,11 +13,11 @@ from benchmarks.eviction.contestants import (
     OUR_CALL,
     OURS,
     OURS_QUICK,
-    Took,
 )
 from benchmarks.eviction.figures import Figures, Run, table
 from benchmarks.eviction.goals import Measure, Verdict, verdicts
 from benchmarks.eviction.trees import Layout, Tree
+from benchmarks.timing import Took
 
 pytestmark = pytest.mark.extended
 

@@ -1,0 +1,31 @@
+"""feedctl copies in a fresh Python: `in_process.py OPTIONS...`; prints seconds of imports, of the call."""
+
+# ruff: noqa: E402 - the imports are what is measured
+
+import time
+
+_BEGAN = time.perf_counter()
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from entrypoints import replication
+from toolkit.cli.boundary import run_app
+
+_IMPORTED = time.perf_counter()
+
+
+def main() -> int:
+    """The exit code of the run."""
+    began = time.perf_counter()
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        code = run_app(replication.app, sys.argv[1:])
+    print(_IMPORTED - _BEGAN)
+    print(time.perf_counter() - began)
+    return code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
