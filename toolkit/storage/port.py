@@ -42,6 +42,14 @@ class StorageSpec:
 
 OWN_PREFIX = ".feedctl"
 """Names that start so belong to feedctl and are never data."""
+STAGING_PREFIX = f"{OWN_PREFIX}-copy-"
+"""A directory with such a name belongs to one run, and nobody else reads in it before it has got another name: a store
+may write files there under their own names at once, so that half of one can be seen there while it is written."""
+
+
+def is_staged(path: CanonicalPath) -> bool:
+    """Whether a file is in a directory with `STAGING_PREFIX`."""
+    return f"/{STAGING_PREFIX}" in path.parent.path
 
 
 class FileKind(StrEnum):

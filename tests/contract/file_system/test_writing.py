@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import pytest
 
 from tests.contract.file_system.stores import Store
-from toolkit.storage import AlreadyExists, BadName, FileKind, NotFound, WrongKind
+from toolkit.storage import STAGING_PREFIX, AlreadyExists, BadName, FileKind, NotFound, WrongKind
 
 
 class _SourceFailed(Exception):  # noqa: N818 - named for what happened
@@ -40,6 +41,35 @@ def test_a_write_whose_source_fails_changes_nothing(store: Store) -> None:
         store.system.write(store.at("file"), _chunks_that_fail())
     assert store.content("file") == b"old"
     assert store.names() == ["file"]
+
+
+def test_a_write_where_nobody_reads_yet_replaces_what_an_earlier_try_left(store: Store) -> None:
+    staging = f"{STAGING_PREFIX}run-unit"
+    store.put(f"{staging}/file", b"of an earlier try")
+    store.system.write(store.at(f"{staging}/file"), [b"a", b"", b"b" * (3 << 20)])
+    assert store.content(f"{staging}/file") == b"a" + b"b" * (3 << 20)
+    store.system.write(store.at(f"{staging}/file"), [])
+    assert store.content(f"{staging}/file") == b""
+    assert store.names(staging) == ["file"]
+
+
+def test_a_write_where_nobody_reads_yet_leaves_nothing_when_its_source_fails(store: Store) -> None:
+    staging = f"{STAGING_PREFIX}run-unit"
+    store.put(f"{staging}/other")
+    for pieces in (1, 3):
+        with pytest.raises(_SourceFailed):
+            store.system.write(store.at(f"{staging}/file"), chain([b"x" * (1 << 20)] * pieces, _chunks_that_fail()))
+    assert store.names(staging) == ["other"]
+
+
+def test_a_write_where_nobody_reads_yet_may_be_told_not_to_overwrite(store: Store) -> None:
+    if not store.system.capabilities.conditional_put:
+        pytest.skip("the store cannot make a write fail when something is there")
+    file = f"{STAGING_PREFIX}run-unit/file"
+    store.put(file, b"first")
+    with pytest.raises(AlreadyExists):
+        store.system.write(store.at(file), [b"second"], overwrite=False)
+    assert store.content(file) == b"first"
 
 
 def test_a_write_that_must_not_overwrite_does_not(store: Store) -> None:

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from datetime import timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from hdfs_native import AclEntry, Client, FileWriter, WriteOptions
+from hdfs_native import AclEntry, Client, FileReader, FileWriter, WriteOptions
 from hdfs_native import FileStatus as HdfsStatus
 
 from toolkit.storage.base import BasicFileSystem, moment, tree_below
@@ -19,9 +19,18 @@ from toolkit.storage.calls import BoundedCalls
 from toolkit.storage.deletion import refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, OutsideBase, StorageError, Unreachable, WrongKind
 from toolkit.storage.hdfs.acl import acl_parts, full_acl
-from toolkit.storage.hdfs.client import PIECE_BYTES, HdfsClient, HdfsStream, by_code_point, page_of
+from toolkit.storage.hdfs.client import PAGE, PIECE_BYTES, HdfsClient, HdfsStream, by_code_point, page_of
 from toolkit.storage.hdfs.errors import hdfs_error
-from toolkit.storage.port import OWN_PREFIX, Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.port import (
+    OWN_PREFIX,
+    Capabilities,
+    ContentSummary,
+    Deleted,
+    Entry,
+    FileKind,
+    FileStatus,
+    is_staged,
+)
 from toolkit.storage.streams import in_pieces, ranged
 
 if TYPE_CHECKING:
@@ -83,6 +92,8 @@ def _removed(client: Client, path: CanonicalPath) -> Deleted:
 _Answer = TypeVar("_Answer")
 
 _AT_A_TIME = 10
+SMALL_BYTES = 64 * 1024
+"""A file of so many bytes is read as a whole when it is opened."""
 
 _SAME_ACCESS_TIME = 2**64 - 1
 """What -1, which leaves the time of the last access alone, is as the unsigned number that the library takes."""
@@ -153,8 +164,10 @@ class HdfsFileSystem(BasicFileSystem):
         return tree_below(path, self.list)
 
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`; each read of the stream has the time limit of a call."""
-        reader = self._client.asked(path, lambda client: client.read(path.path))
+        """See `FileSystem.read`; each read of the stream has the time limit of a call, a small file is read in one."""
+        reader, content = self._client.asked(path, lambda client: _opened(client, path.path))
+        if content is not None:
+            return io.BytesIO(content[offset:] if length is None else content[offset : offset + length])
         stream = HdfsStream(
             reader,
             asked=lambda call: self._client.asked(path, lambda _: call()),
@@ -164,14 +177,24 @@ class HdfsFileSystem(BasicFileSystem):
         return ranged(cast("BinaryIO", io.BufferedReader(stream, PIECE_BYTES)), length)
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own."""
+        """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own.
+
+        In a directory that nobody reads yet (`STAGING_PREFIX`) a file has its own name from the beginning.
+        """
+        if overwrite and is_staged(path):
+            self._before_effect()
+            with ExitStack() as unfinished:
+                unfinished.callback(self._remove_unfinished, path)
+                self._write_new(path, path, chunks, overwrite=True)
+                unfinished.pop_all()
+            return
         self._refuse_directory(path)
         # The name must not depend on the target's, which may be as long as HDFS allows.
         temporary = path.parent.child(f"{OWN_PREFIX}-writing-{secrets.token_hex(8)}")
         self._before_effect()
         with ExitStack() as unfinished:
             unfinished.callback(self._remove_unfinished, temporary)
-            self._write_new(path, temporary, chunks)
+            self._write_new(path, temporary, chunks, overwrite=False)
             self._change(path, lambda client: client.rename(temporary.path, path.path, overwrite))
             unfinished.pop_all()
 
@@ -302,27 +325,55 @@ class HdfsFileSystem(BasicFileSystem):
         return self._client.asked(path, call)
 
     def _pages(self, path: CanonicalPath) -> Iterator[Entry]:
-        statuses = self._client.asked(path, lambda client: client.list_status(path.path))
-        while True:
-            page = self._client.asked(path, lambda _: page_of(statuses, path.path))
-            if page is None:
-                raise WrongKind(path=path, detail="a file")
-            if not page:
-                return
+        """Of a listing; the library asks for one when its first entry is taken."""
+
+        def first(client: Client) -> tuple[Iterator[HdfsStatus], list[Entry] | None]:
+            statuses = client.list_status(path.path)
+            return statuses, page_of(statuses, path.path)
+
+        statuses, page = self._client.asked(path, first)
+        while page is not None:
             yield from page
+            if len(page) < PAGE:
+                return
+            page = self._client.asked(path, lambda _: page_of(statuses, path.path))
+        raise WrongKind(path=path, detail="a file")
 
     def _remove_unfinished(self, temporary: CanonicalPath) -> None:
         """Nothing that was there changes, so this is done also when the run was told to stop."""
         with suppress(StorageError):
             self._client.asked(temporary, lambda client: client.delete(temporary.path, recursive=False))
 
-    def _write_new(self, path: CanonicalPath, temporary: CanonicalPath, chunks: Iterable[bytes]) -> None:
-        options = WriteOptions(overwrite=False, create_parent=False)
-        writer: FileWriter = self._client.asked(path, lambda client: client.create(temporary.path, options))
-        for chunk in chunks:
-            for piece in in_pieces(chunk, PIECE_BYTES):
-                self._client.asked(path, lambda _, piece=piece: writer.write(piece))  # type: ignore[misc]
+    def _write_new(
+        self, path: CanonicalPath, place: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool
+    ) -> None:
+        """Write a file where it is to be, or under another name for now; errors are those of the path."""
+        options = WriteOptions(overwrite=overwrite, create_parent=False)
+        pieces = (piece for chunk in chunks for piece in in_pieces(chunk, PIECE_BYTES))
+        first, second = next(pieces, b""), next(pieces, None)
+        # A file of one piece is one call: handing it to the thread that has the time limit costs as much as the call.
+        writer = self._client.asked(path, lambda client: _begun(client, place, options, first, is_all=second is None))
+        if second is None:
+            return
+        for piece in chain([second], pieces):
+            self._client.asked(path, lambda _, piece=piece: writer.write(piece))  # type: ignore[misc]
         self._client.asked(path, lambda _: writer.close())
+
+
+def _opened(client: Client, path: str) -> tuple[FileReader, bytes | None]:
+    """A reader, and all that it has when that is little."""
+    reader = client.read(path)
+    return reader, reader.read(len(reader)) if len(reader) <= SMALL_BYTES else None
+
+
+def _begun(client: Client, path: CanonicalPath, options: WriteOptions, first: bytes, *, is_all: bool) -> FileWriter:
+    """A new file with its first piece, closed when that is all."""
+    writer = client.create(path.path, options)
+    if first:
+        writer.write(first)
+    if is_all:
+        writer.close()
+    return writer
 
 
 def _text_of(entry: AclEntry) -> str:
