@@ -17,7 +17,7 @@ SPARK_SUBMIT = str(PROGRAMS / "spark-submit")
 QUICK_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Options of Java that the guide names for a short run."""
 _EMPTY_ROUNDS = 3
-_SECONDS = 1200
+_SECONDS = 3600
 _SAID_CHARACTERS = 2000
 
 

@@ -40,7 +40,7 @@ End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="With 
 NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Copy the newest instance first.")]
 Parallel = Annotated[
     int | None,
-    typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 16."),
+    typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 64."),
 ]
 
 

@@ -22,6 +22,8 @@ from toolkit.replication.targets import FLAG, NAME, ReplicationPlan, Replication
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import SettledLeftOver, path_text
 from toolkit.storage import StorageError, Unreachable
+from toolkit.threads import WorkerPool
+from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
     from toolkit.ledger.runs.items import Item
@@ -38,6 +40,7 @@ class ReplicationAction:
         spec_of: how the store that a path is on is opened anywhere.
         new_holds: that were added since the run read the holds.
         published: what each unit cost, by the item's identity; filled while the run works.
+        pool: copies the files of all instances.
     """
 
     nominal: datetime
@@ -45,6 +48,7 @@ class ReplicationAction:
     spec_of: Callable[[CanonicalPath], StorageSpec]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     published: dict[tuple[str, ...], Published] = field(default_factory=dict)
+    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.REPLICATION
 
@@ -106,7 +110,10 @@ class ReplicationAction:
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> tuple[_CopyBatch, ...]:
         """See `Action.batches`: a unit after the other, since each of them works with many threads."""
-        publisher, done = Publisher(target=plan.target, work=work, spec_of=self.spec_of), list[Published]()
+        publisher, done = (
+            Publisher(target=plan.target, work=work, pool=self.pool, spec_of=self.spec_of),
+            list[Published](),
+        )
         return tuple(
             _CopyBatch(action=self, plan=plan, publisher=publisher, done=done, positions=range(at, at + 1))
             for at in range(len(plan.items))

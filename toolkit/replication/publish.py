@@ -21,21 +21,22 @@ from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, StopRequested
 from toolkit.replication.listing import read_tree, same_content
 from toolkit.replication.targets import COPY, ReplicationTarget, Tree, TreeFile, UnitItem
-from toolkit.storage import FileKind, NotFound, StorageError
-from toolkit.threads import WorkerPool
+from toolkit.storage import STAGING_PREFIX, FileKind, NotFound, StorageError
 from toolkit.transfer.copying import Copied, Copier, FileCopy, SourceChanged
 from toolkit.transfer.spread_copy import SpreadCopy
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.storage import FileSystem, StorageSpec
+    from toolkit.threads import WorkerPool
 
-_STAGING, _ASIDE, _PUBLISHED = ".feedctl-copy-", ".feedctl-old-", ".feedctl-from-"
+_ASIDE, _PUBLISHED = ".feedctl-old-", ".feedctl-from-"
 """Feedctl's own names beside a unit, and in an instance that several sources make."""
 _PIECE = 1 << 16
-SPREAD_BYTES = 512 * 1024 * 1024
+SPREAD_BYTES = 2 * 1024**3
 SPREAD_FILES = 2000
-"""From so much on a unit is copied by executors, where there are some: to hand it to them takes a second."""
+"""From so much on a unit is copied by executors, where there are some: Spark takes five seconds to have them, in which
+the driver alone copies more than a gigabyte."""
 
 
 class TargetChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
@@ -94,11 +95,13 @@ class Publisher:
     Attributes:
         target: the instance.
         work: of its run.
+        pool: copies; other instances have their files copied by it at the same time.
         spec_of: how the store that a path is on is opened anywhere.
     """
 
     target: ReplicationTarget
     work: RunContext
+    pool: WorkerPool
     spec_of: Callable[[CanonicalPath], StorageSpec]
 
     @cached_property
@@ -139,9 +142,10 @@ class Publisher:
         below, run = self.target.target_base, self.work.run_name
         staging, aside = staging_of(item.target, run), aside_of(item.target, run)
         _remove(system, staging, below)
-        system.mkdirs(staging)
         with ExitStack() as unless_published:
             unless_published.callback(_remove_quietly, system, staging, below)
+            if not _expected(item):
+                system.mkdirs(staging)  # else it is made with what is in it
             digests = self._copied(item, staging, item.wanted)
             self._require_copy(item, staging, _expected(item))
             self._preserve(item, staging)
@@ -151,7 +155,8 @@ class Publisher:
                     unless_published.callback(_rename_quietly, system, aside, item.target)
                 system.rename(staging, item.target)
                 unless_published.pop_all()
-        _remove_quietly(system, aside, below)
+        if item.present is not None:
+            _remove_quietly(system, aside, below)
         return digests
 
     def _written_in_place(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
@@ -198,11 +203,8 @@ class Publisher:
             check=self._check,
             bandwidth=rules.bandwidth,
         )
-        pool = WorkerPool(rules.at_once or self.work.stores(target).capabilities.parallel, "feedctl-copy")
-        try:
-            copier.copy_all(files, pool, tell)
-        finally:
-            pool.shutdown()
+        at_once = rules.at_once or self.work.stores(target).capabilities.parallel
+        copier.copy_all(files, self.pool, tell, at_once=at_once)
         return told
 
     def _spread(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
@@ -267,7 +269,7 @@ class Publisher:
 
 def staging_of(unit: CanonicalPath, run: str) -> CanonicalPath:
     """Where a run writes a unit until it is whole."""
-    return unit.parent.child(f"{_STAGING}{run}-{unit.name}")
+    return unit.parent.child(f"{STAGING_PREFIX}{run}-{unit.name}")
 
 
 def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:

@@ -95,13 +95,16 @@ class Copier:
         limiter = None if self.bandwidth == inf else RateLimiter(rate=self.bandwidth)
         object.__setattr__(self, "_limiter", limiter)
 
-    def copy_all(self, files: Sequence[FileCopy], pool: WorkerPool, tell: Callable[[Copied], None]) -> None:
+    def copy_all(
+        self, files: Sequence[FileCopy], pool: WorkerPool, tell: Callable[[Copied], None], *, at_once: int | None = None
+    ) -> None:
         """Copy files, several at once, and make directories; one that fails does not stop the others.
 
         Args:
             files: the directories that they are in are made first, each once.
             pool: works.
             tell: called with each outcome as soon as it is known, from any thread.
+            at_once: so many files; None: one for each thread of the pool.
 
         Raises:
             StopRequested: the work was called off; of a file that nothing was told of, nothing stays.
@@ -124,8 +127,8 @@ class Copier:
             tell(_failure(file, errors[0]) if errors else Copied(at))
 
         # A file whose directory could not be made says so when it is written.
-        pool.run_all(make, _lowest(parents))
-        pool.run_all(copy, files)
+        pool.run_all(make, _lowest(parents), at_once=at_once)
+        pool.run_all(copy, files, at_once=at_once)
 
     def copy(self, file: FileCopy) -> Copied:
         """Copy one file.
