@@ -9,7 +9,7 @@ from hdfs_native import Client
 
 from toolkit.el import CanonicalPath
 from toolkit.storage import NotFound, PermissionDenied, Unreachable
-from toolkit.storage.hdfs.file_system import FewRemovals
+from toolkit.storage.hdfs.few_removals import FewRemovals
 
 PATHS = [CanonicalPath("hdfs", "ns1", f"/data/{number}") for number in range(4)]
 DENIED = 'RPCError("org.apache.hadoop.security.AccessControlException", "Permission denied: user=bob")'

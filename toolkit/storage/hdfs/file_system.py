@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import secrets
-import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from datetime import timedelta
@@ -20,7 +19,7 @@ from toolkit.storage.deletion import refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, OutsideBase, StorageError, Unreachable, WrongKind
 from toolkit.storage.hdfs.acl import acl_parts, full_acl
 from toolkit.storage.hdfs.client import PAGE, PIECE_BYTES, HdfsClient, HdfsStream, by_code_point, page_of
-from toolkit.storage.hdfs.errors import hdfs_error
+from toolkit.storage.hdfs.few_removals import FewRemovals
 from toolkit.storage.port import (
     OWN_PREFIX,
     Capabilities,
@@ -43,50 +42,6 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage.look import Look
     from toolkit.storage.port import StorageSpec
-
-
-class FewRemovals:
-    """Removes some paths one after the other, in a thread that may be given up while one of them hangs.
-
-    Args:
-        paths: what goes; checked before.
-    """
-
-    def __init__(self, paths: Sequence[CanonicalPath]) -> None:
-        self.paths = paths
-        self._known: list[Deleted] = []
-        self._turn = threading.Lock()
-        self._silence: str | None = None
-
-    def remove(self, client: Client) -> None:
-        """Remove them, up to the first that is not answered; after `give_up` none is begun any more."""
-        for path in self.paths:
-            if self._silence is not None:
-                return
-            deleted = _removed(client, path)
-            with self._turn:
-                self._known.append(deleted)
-            if isinstance(deleted.error, Unreachable):
-                self.give_up(deleted.error.detail)
-
-    def give_up(self, silence: str) -> None:
-        """Begin no further removal; the one under way **may still take effect**."""
-        self._silence = silence
-
-    def answered(self) -> Sequence[Deleted]:
-        """What is known of each path now; those without an answer count as `Unreachable`."""
-        with self._turn:
-            known = list(self._known)
-        rest = self.paths[len(known) :]
-        return known + [Deleted(path, Unreachable(path=path, detail=self._silence or "")) for path in rest]
-
-
-def _removed(client: Client, path: CanonicalPath) -> Deleted:
-    try:
-        is_gone = client.delete(path.path, recursive=True)
-    except (OSError, RuntimeError, ValueError, OverflowError) as error:
-        return Deleted(path, hdfs_error(error, path))
-    return Deleted(path, None if is_gone else NotFound(path=path))
 
 
 _Answer = TypeVar("_Answer")
