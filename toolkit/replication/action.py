@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +13,7 @@ from toolkit.actions.guard import CalledOff
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.el import CanonicalPath
+from toolkit.errors import Unavailable
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
@@ -39,6 +41,7 @@ class ReplicationAction:
         limits: of a run over all its feeds.
         spec_of: how the store that a path is on is opened anywhere.
         new_holds: that were added since the run read the holds.
+        executors_turn: held by the one instance that executors work for.
         published: what each unit cost, by the item's identity; filled while the run works.
         pool: copies the files of all instances.
     """
@@ -49,6 +52,7 @@ class ReplicationAction:
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     published: dict[tuple[str, ...], Published] = field(default_factory=dict)
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
+    executors_turn: threading.Lock = field(default_factory=threading.Lock)
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.REPLICATION
 
@@ -111,7 +115,13 @@ class ReplicationAction:
     def batches(self, plan: ReplicationPlan, work: RunContext) -> tuple[_CopyBatch, ...]:
         """See `Action.batches`: a unit after the other, since each of them works with many threads."""
         publisher, done = (
-            Publisher(target=plan.target, work=work, pool=self.pool, spec_of=self.spec_of),
+            Publisher(
+                target=plan.target,
+                work=work,
+                pool=self.pool,
+                spec_of=self.spec_of,
+                executors_turn=self.executors_turn,
+            ),
             list[Published](),
         )
         return tuple(
@@ -156,6 +166,8 @@ class _CopyBatch:
             if isinstance(error, Unreachable):
                 work.guard.note_unanswered(work.stores(target.target_base), target.target_base)
             return ItemResult.failed(item, error.code, str(error))
+        except Unavailable as error:  # the executors; what they have written is thrown away
+            return ItemResult.failed(item, Unreachable.code, f"{item.uri}: {error}")
         except CalledOff as called_off:
             return called_off.refusal.of(item)
         except Stopped as stopped:

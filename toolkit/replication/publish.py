@@ -21,6 +21,7 @@ from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, StopRequested
 from toolkit.replication.listing import read_tree, same_content
 from toolkit.replication.targets import COPY, ReplicationTarget, Tree, TreeFile, UnitItem
+from toolkit.runs.errors import PauseAsked
 from toolkit.storage import STAGING_PREFIX, FileKind, NotFound, StorageError
 from toolkit.transfer.copying import Copied, Copier, FileCopy, SourceChanged
 from toolkit.transfer.spread_copy import SpreadCopy
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _ASIDE, _PUBLISHED = ".feedctl-old-", ".feedctl-from-"
 """Feedctl's own names beside a unit, and in an instance that several sources make."""
 _PIECE = 1 << 16
+NO_ANSWER = "no_answer"
+"""The code of a file of which no executor said what became of it."""
 SPREAD_BYTES = 2 * 1024**3
 SPREAD_FILES = 2000
 """From so much on a unit is copied by executors, where there are some: Spark takes five seconds to have them, in which
@@ -61,6 +64,7 @@ class FilesFailed(StorageError, Failed):  # noqa: N818
         failed: what was told of them.
     """
 
+    code = "files_failed"
     text = "was not published"
 
     def __init__(self, *, path: CanonicalPath, failed: Sequence[Copied]) -> None:
@@ -97,12 +101,14 @@ class Publisher:
         work: of its run.
         pool: copies; other instances have their files copied by it at the same time.
         spec_of: how the store that a path is on is opened anywhere.
+        executors_turn: held by the one instance that executors work for.
     """
 
     target: ReplicationTarget
     work: RunContext
     pool: WorkerPool
     spec_of: Callable[[CanonicalPath], StorageSpec]
+    executors_turn: threading.Lock
 
     @cached_property
     def directories(self) -> bool:
@@ -208,18 +214,25 @@ class Publisher:
         return told
 
     def _spread(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
+        """By executors, which work for one instance at a time; each of them has enough to do with one."""
         assert self.work.executors is not None  # noqa: S101 - the caller has looked
-        self.work.let_others_work()
-        spread = SpreadCopy(
-            pool=self.work.executors(),
-            source=self.spec_of(source),
-            target=self.spec_of(target),
-            seconds_left=self.work.seconds_left,
-            check=self.work.check_remote,
-            rest=self._check,
-            bandwidth=self.target.rules.bandwidth,
-        )
-        return list({each.target: each for each in spread.copy(files)}.values())
+        with self.executors_turn:
+            self._check()
+            executors = self.work.executors()
+            self.work.let_others_work()
+            spread = SpreadCopy(
+                pool=executors,
+                source=self.spec_of(source),
+                target=self.spec_of(target),
+                seconds_left=self.work.seconds_left,
+                check=self.work.check_remote,
+                rest=self._check,
+                is_pause=lambda stop: isinstance(stop, PauseAsked),
+                bandwidth=self.target.rules.bandwidth,
+            )
+            told = {each.target: each for each in spread.copy(files)}
+        silent = (Copied(file.target, code=NO_ANSWER, message="the executors were lost") for file in files)
+        return [told.get(each.target, each) for each in silent]
 
     def _require_copy(self, item: UnitItem, place: CanonicalPath, expected: Tree) -> None:
         """A source that was written to meanwhile gives a copy that never was whole there."""
