@@ -223,3 +223,13 @@ def test_the_order_of_the_feed_says_which_instances_are_copied(
     assert outcomes(ordered.run()[1]) == [(key, "done", None) for key in expected]
     runs = [each["run"]["id"] for each in ordered.run("--start", KEYS[0], "--end", "2026-03-02T00:00Z")[1]["instances"]]
     assert runs == sorted(runs, reverse=order == "LIFO")
+
+
+def test_counters_are_in_the_result_when_the_feed_asks(copying: Replication) -> None:
+    _, result = copying.run("--start", KEYS[0])
+    assert "counters" not in result["instances"][0]
+    counted = replace(copying, more="availability_flag: _SUCCESS\nproperties: {job.counter: true}")
+    _, result = counted.run("--start", KEYS[1])
+    counters = result["instances"][0]["counters"]
+    assert (counters["COPY"], counters["BYTESCOPIED"]) == (3, sum(map(len, hour(1).values())))
+    assert counters["TIMETAKEN"] >= 0

@@ -24,12 +24,21 @@ def _instance(result: Result) -> Document:
         "instance": plan.target.instance_key,
         "counts": counts_document(result),
         "files_kept": plan.detail.kept,
+        **_counters(result),
         "notes": list(plan.notes),
         "run": run_document(result),
         "skipped": problem_document(plan.skipped),
         "waiting": problem_document(plan.waiting),
         "failure": problem_document(plan.failed),
     }
+
+
+def _counters(result: Result) -> Document:
+    """With the feed's property ``job.counter``."""
+    target = result.plan.target
+    if not isinstance(target, ReplicationTarget) or not target.rules.counters:
+        return {}
+    return {"counters": dict(result.plan.detail.counters)}
 
 
 def _item(item: UnitItem) -> Document:

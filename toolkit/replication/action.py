@@ -42,7 +42,6 @@ class ReplicationAction:
         spec_of: how the store that a path is on is opened anywhere.
         new_holds: that were added since the run read the holds.
         executors_turn: held by the one instance that executors work for.
-        published: what each unit cost, by the item's identity; filled while the run works.
         pool: copies the files of all instances.
     """
 
@@ -50,7 +49,6 @@ class ReplicationAction:
     limits: CopyLimits
     spec_of: Callable[[CanonicalPath], StorageSpec]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
-    published: dict[tuple[str, ...], Published] = field(default_factory=dict)
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
     executors_turn: threading.Lock = field(default_factory=threading.Lock)
     name: str = NAME
@@ -125,7 +123,7 @@ class ReplicationAction:
             list[Published](),
         )
         return tuple(
-            _CopyBatch(action=self, plan=plan, publisher=publisher, done=done, positions=range(at, at + 1))
+            _CopyBatch(plan=plan, publisher=publisher, done=done, positions=range(at, at + 1))
             for at in range(len(plan.items))
         )
 
@@ -138,7 +136,6 @@ class _CopyBatch:
         done: what became of the units before.
     """
 
-    action: ReplicationAction
     plan: ReplicationPlan
     publisher: Publisher
     done: list[Published]
@@ -174,7 +171,8 @@ class _CopyBatch:
             work.guard.stop(stopped)
             return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; the next run goes on")
         self.done.append(published)
-        self.action.published[item.identity] = published
+        taken = round(published.seconds * 1000)
+        self.plan.detail.counters.update(TIMETAKEN=taken, COPY=published.files, BYTESCOPIED=published.bytes)
         return ItemResult.done(item)
 
 
