@@ -1,8 +1,4 @@
-"""Copying a unit beside its place, and giving it its name: a reader sees all of it or what was there before.
-
-On a store with atomic rename a unit is written under a name of feedctl's own next to its place, checked, and renamed;
-one that is there already is renamed aside just before, since HDFS has no exchange of directories. What a run was killed
-in is told apart by these two names, which carry its number, and finished or thrown away by the next run.
+"""Copying a unit beside its place, and giving it its name: readers see all of it, or what was there before (ADR 0033).
 
 On an object store files are written where they belong, between the removal of the instance's flag and its writing.
 """
@@ -195,13 +191,7 @@ class Publisher:
         is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
         if is_large and self.work.executors is not None and not (source.is_local or target.is_local):
             return self._spread(source, target, files)
-        told: list[Copied] = []
-        lock = threading.Lock()
-
-        def tell(outcome: Copied) -> None:
-            with lock:
-                told.append(outcome)
-
+        told: list[Copied] = []  # appending is atomic
         rules = self.target.rules
         copier = Copier(
             source=self.work.stores(source),
@@ -210,7 +200,7 @@ class Publisher:
             bandwidth=rules.bandwidth,
         )
         at_once = rules.at_once or self.work.stores(target).capabilities.parallel
-        copier.copy_all(files, self.pool, tell, at_once=at_once)
+        copier.copy_all(files, self.pool, told.append, at_once=at_once)
         return told
 
     def _spread(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
