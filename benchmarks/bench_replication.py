@@ -40,7 +40,7 @@ QUICK_LARGE = Shape(name="2 files of 200 MB in 2 instances", instances=2, files=
 WARM_UP = Shape(name="warm-up", instances=2, files=2, size=1_000, changed=1)
 """Programs are compiled and on their way from the disk once before they are measured."""
 SHAPES = {"small": (SMALL, QUICK_SMALL), "large": (LARGE, QUICK_LARGE)}
-ROUNDS = 3
+ROUNDS = 1
 _MEGABYTE = 1_000_000
 
 
