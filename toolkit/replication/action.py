@@ -158,7 +158,8 @@ class _CopyBatch:
         if refusal is not None:
             return refusal.of(item)
         try:
-            published = self.publisher.publish(item)
+            is_last = len(self.done) == len(self.plan.items) - 1
+            published = self.publisher.publish(item, is_last=is_last)
         except StorageError as error:
             if isinstance(error, Unreachable):
                 work.guard.note_unanswered(work.stores(target.target_base), target.target_base)

@@ -116,8 +116,12 @@ class Publisher:
         """See `read_tree`."""
         return read_tree(self.work.stores(root), root, self._check, directories=self.directories)
 
-    def publish(self, item: UnitItem) -> Published:
+    def publish(self, item: UnitItem, *, is_last: bool) -> Published:
         """Do what an item says.
+
+        Args:
+            item: of the plan.
+            is_last: all others of the plan are published, so that this source's part is there with it.
 
         Raises:
             StorageError: it failed; readers see what they saw before.
@@ -126,7 +130,7 @@ class Publisher:
         began = time.monotonic()
         system = self.work.stores(item.target)
         digests = self._published(item, system) if item.kind == COPY else {}
-        is_complete = self._complete(system)
+        is_complete = is_last and self._complete(system)
         seconds = time.monotonic() - began
         return Published(files=item.files, bytes=item.bytes, seconds=seconds, digests=digests, is_complete=is_complete)
 
@@ -162,8 +166,13 @@ class Publisher:
         return digests
 
     def _written_in_place(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
-        """The flag goes first and comes last, so that nobody takes what is between them for whole."""
+        """The flag goes first and comes last, so that nobody takes what is between them for whole.
+
+        Before it goes what says that this source's part is there: with it, another source's run would write the flag.
+        """
         flag, below = self.target.flag_path, self.target.target_base
+        if self.target.others:
+            _remove(system, mark_of(self.target.target, self.target.counterpart), below)
         if flag is not None:
             _remove(system, flag, below)
         for name in item.present or {}:

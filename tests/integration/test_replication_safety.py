@@ -1,0 +1,61 @@
+"""What a replication must never do, whatever happens: tell half of an instance as all of it, or lose what was there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.integration.replications import KEYS, End, Replication, hour, outcomes
+from tests.testbed.s3 import S3Store
+
+FLAG = "clicks/2026-03-01-00/_SUCCESS"
+
+
+def local(path: Path) -> End:
+    """A directory on this disk."""
+    path.mkdir(exist_ok=True)
+    return End(uri=f"file://{path}")
+
+
+def test_the_flag_comes_after_all_parts_and_not_when_one_of_them_failed(tmp_path: Path) -> None:
+    source = local(tmp_path / "from")
+    copying = Replication(
+        directory=tmp_path,
+        sources={"primary": source},
+        target=local(tmp_path / "to"),
+        more="availability_flag: _SUCCESS\npartitions: [country]",
+        partition={"primary": "*"},
+    )
+    too_long = "z" * 250  # for the name under which a part is copied beside its place
+    source.fill(hour(0, ["at/part-0", f"{too_long}/part-0"]))
+    code, result = copying.run(time=KEYS[0])
+    assert (code, [outcome for _, outcome, _ in outcomes(result)]) == (4, ["done", "failed"])
+    assert copying.target.files() == hour(0, ["at/part-0"], flag=False)
+
+
+@pytest.mark.slow
+def test_a_part_that_is_copied_anew_on_an_object_store_does_not_count_as_there(
+    s3: S3Store, s3_bucket: str, tmp_path: Path
+) -> None:
+    sources = {name: local(tmp_path / name) for name in ("east", "west")}
+    copying = Replication(
+        directory=tmp_path,
+        sources=sources,
+        target=End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings),
+        more="availability_flag: _SUCCESS\npartitions: [colo]",
+        partition=dict.fromkeys(sources, "${cluster.colo}"),
+    )
+    for name, end in sources.items():
+        end.fill(hour(0, [f"{name}/part-0"]))
+    assert copying.run(time=KEYS[0])[0] == 0
+    assert FLAG in copying.target.files()
+    broken = tmp_path / "east/clicks/2026-03-01-00/east" / os.fsdecode(b"no-key-\xff")
+    broken.write_text("late")
+    assert copying.run("--source", "east", "--start", KEYS[0])[0] == 1
+    copying.run("--source", "west", "--start", KEYS[0])
+    assert FLAG not in copying.target.files()
+    broken.unlink()
+    assert copying.run("--source", "east", "--start", KEYS[0])[0] == 0
+    assert FLAG in copying.target.files()
