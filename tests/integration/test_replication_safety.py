@@ -59,3 +59,19 @@ def test_a_part_that_is_copied_anew_on_an_object_store_does_not_count_as_there(
     broken.unlink()
     assert copying.run("--source", "east", "--start", KEYS[0])[0] == 0
     assert FLAG in copying.target.files()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["../../../escaped", "deep/../../../../escaped", "./part-1", "deep//part-1"])
+def test_a_key_that_is_no_path_below_its_instance_is_refused(
+    s3: S3Store, s3_bucket: str, tmp_path: Path, key: str
+) -> None:
+    source = End(uri=f"s3a://{s3_bucket}", conf=s3.settings)
+    copying = Replication(directory=tmp_path, sources={"primary": source}, target=local(tmp_path / "to"))
+    source.fill(hour(0))
+    with s3.client() as client:
+        client.put_object(Bucket=s3_bucket, Key=f"clicks/2026-03-01-00/{key}", Body=b"hostile")
+    code, result = copying.run(time=KEYS[0])
+    assert list(tmp_path.rglob("escaped")) == []
+    assert (code, result["instances"][0]["failure"]["code"]) == (1, "bad_name")
+    assert copying.target.files(hidden=True) == {}

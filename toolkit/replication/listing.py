@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from toolkit.el import is_name
 from toolkit.replication.targets import CopyRules, Tree, TreeFile
-from toolkit.storage import OWN_PREFIX, FileKind, NotFound, SymlinkRefused, Unsupported
+from toolkit.storage import OWN_PREFIX, BadName, FileKind, NotFound, SymlinkRefused, Unsupported
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -28,6 +29,7 @@ def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None]
         check: asked from time to time; what it raises ends the reading.
 
     Raises:
+        BadName: a key goes through ``..``, or has a name that no path has: it could lead anywhere at the target.
         SymlinkRefused: a symbolic link is in it: what it points to may be anything.
         Unsupported: a pipe, a socket or a device is in it.
         StorageError: it cannot be listed as a whole.
@@ -36,9 +38,11 @@ def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None]
     try:
         for entry in system.list_tree(root):
             check()
-            name = entry.name
-            if any(part.startswith(OWN_PREFIX) for part in name.split("/")):
+            name, parts = entry.name, entry.name.split("/")
+            if any(part.startswith(OWN_PREFIX) for part in parts):
                 continue
+            if not all(map(is_name, parts)):
+                raise BadName(path=root, detail=f"{name!r} in it is not the way to a file below it, and cannot be copied")
             if entry.kind is FileKind.SYMLINK:
                 raise SymlinkRefused(path=below(root, name))
             if entry.kind is FileKind.OTHER:
@@ -69,7 +73,7 @@ def selected(system: FileSystem, root: CanonicalPath, parts: Sequence[Segment]) 
         yield root
         return
     try:
-        names = [entry.name for entry in system.list(root) if entry.kind is FileKind.DIRECTORY]
+        names = [entry.name for entry in system.list(root) if entry.kind is FileKind.DIRECTORY and is_name(entry.name)]
     except NotFound:
         return
     for name in names:
