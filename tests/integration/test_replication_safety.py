@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,3 +78,41 @@ def test_a_key_that_is_no_path_below_its_instance_is_refused(
     assert list(tmp_path.rglob("escaped")) == []
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "bad_name")
     assert copying.target.files(hidden=True) == {}
+
+
+def killed(copying: Replication) -> None:
+    """A run that was killed while it copied its first file, and whose lease is over."""
+    run = copying.started(time=KEYS[0])
+    while not any(copying.directory.rglob(".feedctl-copy-*/*")):
+        assert run.poll() is None
+        time.sleep(0.05)
+    run.kill()
+    run.communicate()
+    with sqlite3.connect(copying.directory / "ledger.db") as ledger:
+        ledger.execute("UPDATE lease SET expires_at = '2026-01-01T00:00:00.000000Z'")
+
+
+def events(copying: Replication) -> list[str]:
+    """What consumers were told."""
+    with sqlite3.connect(copying.directory / "ledger.db") as ledger:
+        return [kind for (kind,) in ledger.execute("SELECT kind FROM event")]
+
+
+def test_what_a_killed_run_had_begun_is_not_told_as_there_while_the_source_is_waited_for(tmp_path: Path) -> None:
+    source = local(tmp_path / "from")
+    copying = Replication(
+        directory=tmp_path,
+        sources={"primary": source},
+        target=local(tmp_path / "to"),
+        more="availability_flag: _SUCCESS\nproperties: {mapBandwidth: 1}",
+    )
+    source.fill(hour(0) | {"clicks/2026-03-01-00/part-0": b"x" * 20_000_000})
+    killed(copying)
+    (tmp_path / "from" / FLAG).unlink()
+    code, result = copying.run(time=KEYS[0])
+    assert (code, copying.target.files(hidden=True)) == (75, {})
+    assert (result["instances"][0]["notes"], events(copying)) == ([], [])
+    source.fill({FLAG: b""})
+    code, result = replace(copying, more="availability_flag: _SUCCESS").run(time=KEYS[0])
+    assert "1 copies: 0 were finished" in result["instances"][0]["notes"][0]
+    assert (code, events(copying)) == (0, ["available"])

@@ -98,7 +98,10 @@ class ReplicationAction:
                 is_done = self._finished(plan, left, unit, work)
             except StorageError:
                 continue
-            settled.append(_left_over(plan, left, is_done=is_done))
+            if plan.waiting is None:  # else nobody has compared the target, and the run that does settles it
+                settled.append(_left_over(plan, left, is_done=is_done))
+        if not settled:
+            return Recovery()
         done = sum(each.item.state is ItemState.DONE for each in settled)
         note = f"an earlier run died in {len(settled)} copies: {done} were finished, the others are made anew"
         return Recovery(settled=tuple(settled), notes=(note,))
