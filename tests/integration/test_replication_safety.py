@@ -116,3 +116,25 @@ def test_what_a_killed_run_had_begun_is_not_told_as_there_while_the_source_is_wa
     code, result = replace(copying, more="availability_flag: _SUCCESS").run(time=KEYS[0])
     assert "1 copies: 0 were finished" in result["instances"][0]["notes"][0]
     assert (code, events(copying)) == (0, ["available"])
+
+
+def test_a_part_that_a_killed_run_had_published_is_not_told_as_the_whole_instance(tmp_path: Path) -> None:
+    sources = {name: local(tmp_path / name) for name in ("east", "west")}
+    copying = Replication(
+        directory=tmp_path,
+        sources=sources,
+        target=local(tmp_path / "to"),
+        more="availability_flag: _SUCCESS\npartitions: [colo]",
+        partition=dict.fromkeys(sources, "${cluster.colo}"),
+    )
+    for name, end in sources.items():
+        end.fill(hour(0, [f"{name}/part-0"]))
+    assert copying.run("--source", "east", time=KEYS[0])[0] == 0
+    with sqlite3.connect(copying.directory / "ledger.db") as ledger:  # as if it had been killed before it said so
+        ledger.execute("UPDATE item SET state = 'intended', settled_at = NULL")
+        ledger.execute("UPDATE run SET status = 'killed'")
+    code, result = copying.run("--source", "east", time=KEYS[0])
+    assert "1 copies: 1 were finished" in result["instances"][0]["notes"][0]
+    assert (code, events(copying)) == (0, [])
+    assert copying.run(time=KEYS[0])[0] == 0
+    assert events(copying) == ["available"]

@@ -95,8 +95,8 @@ class Planner:
             if item.copied or set(item.present or ()) - set(item.wanted) - set(item.extra) or item.present is None:
                 items.append(item)
             kept += sum(entry.kind is FileKind.FILE for entry in item.wanted.values()) - item.files
-        is_complete = self._is_complete(target)
-        if not items and not is_complete:
+        is_complete, may_be = self._is_complete(target)
+        if not items and may_be:
             items = [_flag_item(target)]
         return replace(blank, items=tuple(items), detail=ReplicationDetail(kept=kept, is_complete=is_complete))
 
@@ -123,14 +123,13 @@ class Planner:
             kind=COPY,
         )
 
-    def _is_complete(self, target: ReplicationTarget) -> bool:
-        """The flag, and what says so of this source's part, are at the target; a flag may wait for other sources."""
+    def _is_complete(self, target: ReplicationTarget) -> tuple[bool, bool]:
+        """Whether the parts of all sources, and the flag, are at the target; and whether this run may say so there."""
         system = self.storage(target.target)
-        if target.others and not is_there(system, mark_of(target.target, target.counterpart)):
-            return False
-        if target.flag_path is None or is_there(system, target.flag_path):
-            return True
-        return not all(is_there(system, mark_of(target.target, name)) for name in target.others)
+        is_own = not target.others or is_there(system, mark_of(target.target, target.counterpart))
+        are_all = is_own and all(is_there(system, mark_of(target.target, name)) for name in target.others)
+        is_complete = are_all and (target.flag_path is None or is_there(system, target.flag_path))
+        return is_complete, not is_own or (are_all and not is_complete)
 
 
 def _flag_item(target: ReplicationTarget) -> UnitItem:

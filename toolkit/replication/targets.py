@@ -167,7 +167,7 @@ class ReplicationDetail:
 
     Attributes:
         kept: so many files are there already, and the same by size and time.
-        is_complete: the flag is there, where the feed has one.
+        is_complete: the parts of all sources are there, and the flag where the feed has one.
         counters: filled while the instance is copied: Falcon's ``TIMETAKEN`` (milliseconds), ``COPY`` (files) and
             ``BYTESCOPIED``.
     """
