@@ -92,6 +92,13 @@ def killed(copying: Replication) -> None:
         ledger.execute("UPDATE lease SET expires_at = '2026-01-01T00:00:00.000000Z'")
 
 
+def forget_the_end(copying: Replication) -> None:
+    """As if the runs so far had been killed just before they said what became of their items."""
+    with sqlite3.connect(copying.directory / "ledger.db") as ledger:
+        ledger.execute("UPDATE item SET state = 'intended', settled_at = NULL")
+        ledger.execute("UPDATE run SET status = 'killed'")
+
+
 def events(copying: Replication) -> list[str]:
     """What consumers were told."""
     with sqlite3.connect(copying.directory / "ledger.db") as ledger:
@@ -130,11 +137,23 @@ def test_a_part_that_a_killed_run_had_published_is_not_told_as_the_whole_instanc
     for name, end in sources.items():
         end.fill(hour(0, [f"{name}/part-0"]))
     assert copying.run("--source", "east", time=KEYS[0])[0] == 0
-    with sqlite3.connect(copying.directory / "ledger.db") as ledger:  # as if it had been killed before it said so
-        ledger.execute("UPDATE item SET state = 'intended', settled_at = NULL")
-        ledger.execute("UPDATE run SET status = 'killed'")
+    forget_the_end(copying)
     code, result = copying.run("--source", "east", time=KEYS[0])
     assert "1 copies: 1 were finished" in result["instances"][0]["notes"][0]
     assert (code, events(copying)) == (0, [])
     assert copying.run(time=KEYS[0])[0] == 0
     assert events(copying) == ["available"]
+
+
+def test_what_a_killed_run_had_put_aside_is_not_taken_for_what_the_source_has_now(tmp_path: Path) -> None:
+    source, target = local(tmp_path / "from"), local(tmp_path / "to")
+    copying = Replication(directory=tmp_path, sources={"primary": source}, target=target)
+    source.fill(hour(0))
+    assert copying.run(time=KEYS[0])[0] == 0
+    forget_the_end(copying)
+    place = tmp_path / "to/clicks/2026-03-01-00"
+    place.rename(place.parent / ".feedctl-old-1-2026-03-01-00")
+    source.fill(changed := {name: content.swapcase() for name, content in hour(0).items()})
+    while copying.run(time=KEYS[0])[0] != 0:
+        assert target.files() == hour(0)
+    assert target.files(hidden=True) == changed

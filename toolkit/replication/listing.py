@@ -42,7 +42,9 @@ def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None]
             if any(part.startswith(OWN_PREFIX) for part in parts):
                 continue
             if not all(map(is_name, parts)):
-                raise BadName(path=root, detail=f"{name!r} in it is not the way to a file below it, and cannot be copied")
+                raise BadName(
+                    path=root, detail=f"{name!r} in it is not the way to a file below it, and cannot be copied"
+                )
             if entry.kind is FileKind.SYMLINK:
                 raise SymlinkRefused(path=below(root, name))
             if entry.kind is FileKind.OTHER:

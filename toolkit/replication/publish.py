@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, StopRequested
-from toolkit.replication.listing import read_tree, same_content
+from toolkit.replication.listing import difference, read_tree, same_content
 from toolkit.replication.targets import COPY, ReplicationTarget, Tree, TreeFile, UnitItem
 from toolkit.runs.errors import PauseAsked
-from toolkit.storage import STAGING_PREFIX, FileKind, NotFound, StorageError
+from toolkit.storage import STAGING_PREFIX, FileKind, NotFound, StorageError, aside_name
 from toolkit.transfer.copying import Copied, Copier, FileCopy, SourceChanged
 from toolkit.transfer.spread_copy import SpreadCopy
 
@@ -137,7 +137,9 @@ class Publisher:
     def _published(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
         present = self.tree(item.target)
         if present != item.present:
-            if same_content(present, _expected(item)):  # an earlier run had come so far, which `recover` has finished
+            step = system.capabilities.time_step
+            copied, extra = difference(item.wanted, present, self.target.rules, step)
+            if not copied and extra == item.extra.keys():  # an earlier run came so far, which `recover` has finished
                 return {}
             raise TargetChanged(path=item.target)
         if system.capabilities.atomic_rename:
@@ -157,8 +159,9 @@ class Publisher:
             self._preserve(item, staging)
             with self.work.guard.completing():
                 if item.present is not None:
-                    system.rename(item.target, aside)
+                    # Before the rename, since one whose answer was lost or repeated may have happened all the same.
                     unless_published.callback(_rename_quietly, system, aside, item.target)
+                    system.rename(item.target, aside)
                 system.rename(staging, item.target)
                 unless_published.pop_all()
         if item.present is not None:
@@ -255,7 +258,8 @@ class Publisher:
             if rules.permission and found.permission is not None:
                 system.set_permission(path, found.permission)
             if rules.times and found.kind is FileKind.FILE:
-                system.set_modified(path, found.modified)
+                # Not the time that it has by now: a change since then would look copied.
+                system.set_modified(path, item.wanted[name].modified or found.modified)
 
     def _complete(self, system: FileSystem) -> bool:
         """Say that this source's part is there; who finds those of all sources writes the flag."""
@@ -322,8 +326,9 @@ def finish(system: FileSystem, unit: CanonicalPath, run: str, below: CanonicalPa
         is_whole = is_there(system, staging)
         system.rename(staging if is_whole else aside, unit)
         was_replaced = is_whole
-    _remove(system, staging, below)
-    _remove(system, aside, below)
+    for own in (staging, aside):
+        _remove(system, own, below)
+        _remove(system, own.parent.child(aside_name(own.name)), below)  # the removal itself had begun
     return was_replaced
 
 

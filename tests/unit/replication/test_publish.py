@@ -1,0 +1,126 @@
+"""A unit that is replaced while its store breaks: readers see what was there, or all that comes."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.unit.actions.fake_action import context
+from toolkit.el import CanonicalPath, parse_instant
+from toolkit.replication.planner import Planner
+from toolkit.replication.publish import Publisher, finish
+from toolkit.replication.targets import CopyRules, ReplicationTarget
+from toolkit.runs.stop import NeverStopped
+from toolkit.storage import StorageError, StorageFailure, StorageSpec
+from toolkit.storage.local.file_system import LocalFileSystem
+from toolkit.threads import WorkerPool
+
+OLD, NEW = {"a": "old", "own": "old"}, {"a": "new", "b": "more"}
+
+
+class Dead(BaseException):
+    """The process is not there any more."""
+
+
+class Breaking(LocalFileSystem):
+    """A disk that fails one effect, before or after it happened, and from then on all when it is dead."""
+
+    def __init__(self, number: int, failure: type[BaseException]) -> None:
+        super().__init__(self._count)
+        self.left, self.failure = number, failure
+
+    def _count(self) -> None:
+        if self.left <= 0 and self.failure is Dead:
+            raise Dead
+        self.left -= 1
+        if self.left == 0:
+            raise self.error()
+
+    def error(self) -> BaseException:
+        """What its caller sees."""
+        return Dead() if self.failure is Dead else StorageFailure(path=CanonicalPath.parse("file:///"), detail="broken")
+
+
+class Forgetful(LocalFileSystem):
+    """A disk that does one rename and says that it did not."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.left = number
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        super().rename(source, target)
+        self.left -= 1
+        if self.left == 0:
+            raise StorageFailure(path=source, detail="no answer")
+
+
+def filled(directory: Path, files: dict[str, str]) -> CanonicalPath:
+    directory.mkdir(parents=True)
+    for name, text in files.items():
+        (directory / name).write_text(text)
+    return CanonicalPath.parse(f"file://{directory}")
+
+
+def seen(directory: Path) -> dict[str, str] | None:
+    if not directory.exists():
+        return None
+    return {each.name: each.read_text() for each in directory.iterdir() if not each.name.startswith(".feedctl")}
+
+
+def publish(tmp_path: Path, system: LocalFileSystem) -> ReplicationTarget:
+    base = CanonicalPath.parse(f"file://{tmp_path}")
+    target = ReplicationTarget(
+        feed="clicks",
+        cluster="backup",
+        counterpart="primary",
+        instance_key="2026-03-01T00:00Z",
+        source=filled(tmp_path / "from/x", NEW),
+        target=filled(tmp_path / "to/x", OLD),
+        source_base=base.child("from"),
+        target_base=base.child("to"),
+        rules=CopyRules(at_once=1, overwrite=True),
+    )
+    plain = LocalFileSystem()
+    planner = Planner(storage=lambda _: plain, check=lambda: None, nominal=parse_instant("2026-03-02T00:00Z"))
+    (item,) = planner.plan(target).items
+    work = replace(context(NeverStopped()), stores=lambda _: system, run_name="1")
+    publisher = Publisher(
+        target=target,
+        work=work,
+        pool=WorkerPool(1, "test"),
+        spec_of=lambda path: StorageSpec(scheme=path.scheme),
+        executors_turn=threading.Lock(),
+    )
+    publisher.publish(item, is_last=True)
+    return target
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_rename_that_happened_although_it_failed_takes_nothing_away(tmp_path: Path, number: int) -> None:
+    with pytest.raises(StorageFailure):
+        publish(tmp_path, Forgetful(number))
+    assert seen(tmp_path / "to/x") == (OLD if number == 1 else NEW)
+
+
+@pytest.mark.parametrize("failure", [StorageFailure, Dead])
+def test_whichever_effect_fails_or_is_the_last_one_readers_see_old_or_new_in_the_end(
+    tmp_path: Path, failure: type[BaseException]
+) -> None:
+    results = []
+    for number in range(1, 40):
+        place = tmp_path / str(number)
+        place.mkdir()
+        try:
+            publish(place, Breaking(number, failure))
+        except (StorageError, Dead):
+            base = CanonicalPath.parse(f"file://{place}/to")
+            finish(LocalFileSystem(), base.child("x"), "1", base)
+            assert [each.name for each in (place / "to").iterdir()] == ["x"], number
+        results.append(seen(place / "to/x"))
+        assert results[-1] in (OLD, NEW), number
+    assert OLD in results
+    assert NEW in results
