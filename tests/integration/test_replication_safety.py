@@ -157,3 +157,17 @@ def test_what_a_killed_run_had_put_aside_is_not_taken_for_what_the_source_has_no
     while copying.run(time=KEYS[0])[0] != 0:
         assert target.files() == hour(0)
     assert target.files(hidden=True) == changed
+
+
+def test_an_approval_is_not_good_for_files_that_the_target_got_since(tmp_path: Path) -> None:
+    source, target = local(tmp_path / "from"), local(tmp_path / "to")
+    copying = Replication(
+        directory=tmp_path, sources={"primary": source}, target=target, settings="max_copy: {instances: 0}"
+    )
+    source.fill(hour(0))
+    target.fill({"clicks/2026-03-01-00/part-0": b"old"})
+    _, planned = copying.run("--dry-run", time=KEYS[0])
+    own = {"clicks/2026-03-01-00/own": b"would go"}
+    target.fill(own)
+    code, _ = copying.run("--approve", planned["plan_digest"], time=KEYS[0])
+    assert (code, target.files().items() >= own.items()) == (3, True)

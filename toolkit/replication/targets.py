@@ -145,9 +145,10 @@ class UnitItem:
     def identity(self) -> tuple[str, ...]:
         """See `WorkItem.identity`: with all that was listed, so that an approval is not good for other data."""
         digest = hashlib.sha256()
-        for name, entry in sorted(self.wanted.items()):
-            line = f"{name}\t{entry.kind}\t{entry.size}\t{entry.modified}\t{name in self.copied}\n"
-            digest.update(line.encode(errors="surrogateescape"))
+        gone = [name for name in self.present or () if name not in self.wanted and name not in self.extra]
+        lines = [(name, *entry, name in self.copied) for name, entry in sorted(self.wanted.items())]
+        for line in (*lines, *sorted(gone)):
+            digest.update(repr(line).encode())
         return (self.instance_key, str(self.source), str(self.target), digest.hexdigest())
 
     @property
