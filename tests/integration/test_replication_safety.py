@@ -171,3 +171,33 @@ def test_an_approval_is_not_good_for_files_that_the_target_got_since(tmp_path: P
     target.fill(own)
     code, _ = copying.run("--approve", planned["plan_digest"], time=KEYS[0])
     assert (code, target.files().items() >= own.items()) == (3, True)
+
+
+@pytest.mark.parametrize("partition", [{}, {"east": "*", "west": "*"}, {"east": "x"}], ids=["none", "same", "one"])
+def test_sources_that_would_replace_each_others_parts_are_refused(tmp_path: Path, partition: dict[str, str]) -> None:
+    sources = {name: local(tmp_path / name) for name in ("east", "west")}
+    copying = Replication(
+        directory=tmp_path,
+        sources=sources,
+        target=local(tmp_path / "to"),
+        more="availability_flag: _SUCCESS\npartitions: [part]",
+        partition=partition,
+    )
+    for name, end in sources.items():
+        end.fill(hour(0, ["x/part-0", f"x/{name}"]))
+    assert copying.run(time=KEYS[0])[0] == 2
+    assert copying.run("--source", "west", time=KEYS[0])[0] == 2
+    assert copying.target.files(hidden=True) == {}
+
+
+def test_a_source_that_is_not_valid_any_more_is_not_waited_for(tmp_path: Path) -> None:
+    sources = {name: local(tmp_path / name) for name in ("east", "west")}
+    copying = Replication(directory=tmp_path, sources=sources, target=local(tmp_path / "to"))
+    feed = copying.repo / "feeds/clicks.yaml"
+    now, before = "start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z", "start: 2020-01-01T00:00Z, end: 2026-03-01T00:00Z"
+    feed.write_text(
+        feed.read_text().replace(f"east, type: source, validity: {{{now}", f"east, type: source, validity: {{{before}")
+    )
+    sources["west"].fill(hour(0))
+    assert copying.run("--source", "west", time=KEYS[0])[0] == 0
+    assert (copying.target.files(), events(copying)) == (hour(0), ["available"])

@@ -96,12 +96,12 @@ class Route:
     Attributes:
         source: read from.
         target: copied to.
-        others: names of the other sources of the feed; all of them make an instance together.
+        others: the other sources of the feed; those that are valid at its time make an instance together.
     """
 
     source: Side
     target: Side
-    others: tuple[str, ...] = ()
+    others: tuple[Side, ...] = ()
 
     @property
     def feed(self) -> Feed:
@@ -202,11 +202,12 @@ def routes(
         names = ", ".join(each.name for each in to)
         raise NotReplicated(feed=feed.name, why=f"has the targets {names}; name one with --target")
     given = _chosen(feed, source, sources, ClusterRole.SOURCE)
+    sides = {each.name: Side(feed=feed, cluster=clusters[each.name], on=each) for each in (*sources, *to)}
     found = tuple(
         Route(
-            source=Side(feed=feed, cluster=clusters[one.name], on=one),
-            target=Side(feed=feed, cluster=clusters[other.name], on=other),
-            others=tuple(each.name for each in sources if each.name != one.name),
+            source=sides[one.name],
+            target=sides[other.name],
+            others=tuple(sides[each.name] for each in sources if each.name != one.name),
         )
         for other in to
         for one in given

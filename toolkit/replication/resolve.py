@@ -14,6 +14,7 @@ from toolkit.el import format_instant
 from toolkit.entities import Order
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.linter.overlap import can_overlap
 from toolkit.planning.replication import NotReplicated, Route
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
 
@@ -124,6 +125,12 @@ class Resolver:
         if here == there or here.is_within(there) or there.is_within(here):
             why = f"would be copied from {there} to {here}, which overlap; give the target a place of its own"
             raise NotReplicated(feed=feed.name, why=why)
+        others = [side for side in route.others if instant in side.instances]
+        for other in others:
+            parts = zip(route.parts, (*other.parts, *target.parts), strict=False)
+            if all(can_overlap(own, its) for own, its in parts):
+                why = f"would get the same directories from {source.cluster.name} and {other.cluster.name}, which would "
+                raise NotReplicated(feed=feed.name, why=f"{why}replace each other's; give each a partition of its own")
         return ReplicationTarget(
             feed=feed.name,
             cluster=target.cluster.name,
@@ -135,7 +142,7 @@ class Resolver:
             target_base=target.base,
             parts=route.parts,
             flag=feed.availability_flag or "",
-            others=route.others,
+            others=tuple(side.cluster.name for side in others),
             waits_until=route.waits_until(instant),
             rules=rules,
         )
