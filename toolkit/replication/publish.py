@@ -266,13 +266,20 @@ class Publisher:
         target, flag = self.target, self.target.flag_path
         if target.others:
             system.write(mark_of(target.target, target.counterpart), [b""])
-            if not all(is_there(system, mark_of(target.target, name)) for name in target.others):
+            if not self._are_others_there(system):
                 return False
         if flag is None or is_there(system, flag):
             return True
         with self.work.stores(target.source).read(target.source.child(target.flag)) as stream:
             system.write(flag, iter(lambda: stream.read(_PIECE), b""))
-        return True
+        if self._are_others_there(system):
+            return True
+        # The run of another source has begun anew meanwhile, and may have removed the flag before it was written.
+        _remove(system, flag, target.target_base)
+        return False
+
+    def _are_others_there(self, system: FileSystem) -> bool:
+        return all(is_there(system, mark_of(self.target.target, name)) for name in self.target.others)
 
     def _before_flag(self, item: UnitItem, tree: Tree) -> Tree:
         if item.target != self.target.target:

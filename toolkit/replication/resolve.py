@@ -129,7 +129,9 @@ class Resolver:
         for other in others:
             parts = zip(route.parts, (*other.parts, *target.parts), strict=False)
             if all(can_overlap(own, its) for own, its in parts):
-                why = f"would get the same directories from {source.cluster.name} and {other.cluster.name}, which would "
+                why = (
+                    f"would get the same directories from {source.cluster.name} and {other.cluster.name}, which would "
+                )
                 raise NotReplicated(feed=feed.name, why=f"{why}replace each other's; give each a partition of its own")
         return ReplicationTarget(
             feed=feed.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from tests.unit.actions.fake_action import context
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.replication.planner import Planner
-from toolkit.replication.publish import Publisher, finish
+from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import CopyRules, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import StorageError, StorageFailure, StorageSpec
@@ -71,7 +72,8 @@ def seen(directory: Path) -> dict[str, str] | None:
     return {each.name: each.read_text() for each in directory.iterdir() if not each.name.startswith(".feedctl")}
 
 
-def publish(tmp_path: Path, system: LocalFileSystem) -> ReplicationTarget:
+def publish(tmp_path: Path, system: LocalFileSystem, *, flag: str = "", others: tuple[str, ...] = ()) -> Published:
+    """Publish all that is planned for a unit that is there, by a run with the name 1."""
     base = CanonicalPath.parse(f"file://{tmp_path}")
     target = ReplicationTarget(
         feed="clicks",
@@ -82,21 +84,21 @@ def publish(tmp_path: Path, system: LocalFileSystem) -> ReplicationTarget:
         target=filled(tmp_path / "to/x", OLD),
         source_base=base.child("from"),
         target_base=base.child("to"),
+        flag=flag,
+        others=others,
         rules=CopyRules(at_once=1, overwrite=True),
     )
     plain = LocalFileSystem()
     planner = Planner(storage=lambda _: plain, check=lambda: None, nominal=parse_instant("2026-03-02T00:00Z"))
-    (item,) = planner.plan(target).items
-    work = replace(context(NeverStopped()), stores=lambda _: system, run_name="1")
+    (item,) = planner.plan(replace(target, flag="")).items
     publisher = Publisher(
         target=target,
-        work=work,
+        work=replace(context(NeverStopped()), stores=lambda _: system, run_name="1"),
         pool=WorkerPool(1, "test"),
         spec_of=lambda path: StorageSpec(scheme=path.scheme),
         executors_turn=threading.Lock(),
     )
-    publisher.publish(item, is_last=True)
-    return target
+    return publisher.publish(item, is_last=True)
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -124,3 +126,22 @@ def test_whichever_effect_fails_or_is_the_last_one_readers_see_old_or_new_in_the
         assert results[-1] in (OLD, NEW), number
     assert OLD in results
     assert NEW in results
+
+
+class Racing(LocalFileSystem):
+    """A disk on which the run of another source begins anew in the moment in which the flag is written."""
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        mark = Path(path.parent.path, ".feedctl-from-other")
+        if path.name == ".feedctl-from-primary":
+            mark.touch()
+            Path(path.path).parents[2].joinpath("from/x/flag").touch()
+        if path.name == "flag":
+            mark.unlink()
+        super().write(path, chunks, overwrite=overwrite)
+
+
+def test_the_flag_is_taken_back_when_the_run_of_another_source_began_anew(tmp_path: Path) -> None:
+    published = publish(tmp_path, Racing(), flag="flag", others=("other",))
+    assert not published.is_complete
+    assert not (tmp_path / "to/x/flag").exists()
