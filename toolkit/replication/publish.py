@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from toolkit.actions.guard import CalledOff
 from toolkit.el import CanonicalPath
-from toolkit.errors import Failed, StopRequested
+from toolkit.errors import StopRequested
+from toolkit.replication.errors import CopyDiffers, FilesFailed, TargetChanged
 from toolkit.replication.listing import difference, read_tree, same_content
 from toolkit.replication.targets import COPY, ReplicationTarget, Tree, TreeFile, UnitItem
 from toolkit.runs.errors import PauseAsked
@@ -36,37 +38,6 @@ SPREAD_BYTES = 2 * 1024**3
 SPREAD_FILES = 2000
 """From so much on a unit is copied by executors, where there are some: Spark takes five seconds to have them, in which
 the driver alone copies more than a gigabyte."""
-
-
-class TargetChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
-    """The target is not what it was when the plan was made."""
-
-    code = "target_changed"
-    text = "something else has changed it since the plan was made; nothing was replaced, run again"
-
-
-class CopyDiffers(StorageError, Failed):  # noqa: N818
-    """What was written does not have the names and sizes that were planned."""
-
-    code = "copy_differs"
-    text = "the copy is not what was planned, so it was thrown away; run again"
-
-
-class FilesFailed(StorageError, Failed):  # noqa: N818
-    """Some files of a unit could not be copied, so that none of it was published.
-
-    Args:
-        path: of the unit.
-        failed: what was told of them.
-    """
-
-    code = "files_failed"
-    text = "was not published"
-
-    def __init__(self, *, path: CanonicalPath, failed: Sequence[Copied]) -> None:
-        self.failed = tuple(failed)
-        count = "1 file" if len(failed) == 1 else f"{len(failed)} files"
-        super().__init__(path=path, detail=f"{count} failed, the first: {failed[0].message}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,6 +128,9 @@ class Publisher:
             digests = self._copied(item, staging, item.wanted)
             self._require_copy(item, staging, _expected(item))
             self._preserve(item, staging)
+            refusal = self.work.guard.refusal(below, must_look=True)  # the copy may have taken hours
+            if refusal is not None:
+                raise CalledOff(refusal=refusal)
             with self.work.guard.completing():
                 if item.present is not None:
                     # Before the rename, since one whose answer was lost or repeated may have happened all the same.

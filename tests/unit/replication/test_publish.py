@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.unit.actions.fake_action import context
+from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.replication.planner import Planner
 from toolkit.replication.publish import Published, Publisher, finish
@@ -72,7 +73,14 @@ def seen(directory: Path) -> dict[str, str] | None:
     return {each.name: each.read_text() for each in directory.iterdir() if not each.name.startswith(".feedctl")}
 
 
-def publish(tmp_path: Path, system: LocalFileSystem, *, flag: str = "", others: tuple[str, ...] = ()) -> Published:
+def publish(
+    tmp_path: Path,
+    system: LocalFileSystem,
+    *,
+    flag: str = "",
+    others: tuple[str, ...] = (),
+    conditions: Sequence[Condition] = (),
+) -> Published:
     """Publish all that is planned for a unit that is there, by a run with the name 1."""
     base = CanonicalPath.parse(f"file://{tmp_path}")
     target = ReplicationTarget(
@@ -91,9 +99,10 @@ def publish(tmp_path: Path, system: LocalFileSystem, *, flag: str = "", others: 
     plain = LocalFileSystem()
     planner = Planner(storage=lambda _: plain, check=lambda: None, nominal=parse_instant("2026-03-02T00:00Z"))
     (item,) = planner.plan(replace(target, flag="")).items
+    guard = Guard(run=NeverStopped(), conditions=conditions)
     publisher = Publisher(
         target=target,
-        work=replace(context(NeverStopped()), stores=lambda _: system, run_name="1"),
+        work=replace(context(guard.run), guard=guard, stores=lambda _: system, run_name="1"),
         pool=WorkerPool(1, "test"),
         spec_of=lambda path: StorageSpec(scheme=path.scheme),
         executors_turn=threading.Lock(),
@@ -145,3 +154,18 @@ def test_the_flag_is_taken_back_when_the_run_of_another_source_began_anew(tmp_pa
     published = publish(tmp_path, Racing(), flag="flag", others=("other",))
     assert not published.is_complete
     assert not (tmp_path / "to/x/flag").exists()
+
+
+class Held:
+    """Somebody has put the feed on hold while it was copied."""
+
+    def refusal(self, base: CanonicalPath, *, items: int, must_look: bool) -> Refusal | None:
+        del base, items
+        return HELD if must_look else None
+
+
+def test_a_hold_that_came_while_a_unit_was_copied_keeps_it_from_being_replaced(tmp_path: Path) -> None:
+    with pytest.raises(CalledOff):
+        publish(tmp_path, LocalFileSystem(), conditions=[Held()])
+    assert seen(tmp_path / "to/x") == OLD
+    assert [each.name for each in (tmp_path / "to").iterdir()] == ["x"]
