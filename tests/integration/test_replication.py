@@ -105,7 +105,8 @@ def test_files_that_only_the_target_has_go_or_stay_as_the_feed_says(copying: Rep
         "clicks/2026-03-01-00/part-0": b"new",
     }
     goes = replace(copying, more="availability_flag: _SUCCESS")
-    assert goes.run("--start", KEYS[1])[0] == 0
+    code, result = goes.run("--start", KEYS[1])
+    assert (code, result["items"][0]["removed"]) == (0, 1)
     assert copying.target.files("clicks/2026-03-01-01") == hour(1)
 
 
@@ -221,6 +222,8 @@ def test_the_order_of_the_feed_says_which_instances_are_copied(
 ) -> None:
     ordered = replace(copying, more=f"availability_flag: _SUCCESS\nproperties: {{order: {order}}}")
     assert outcomes(ordered.run()[1]) == [(key, "done", None) for key in expected]
+    if order == "LAST_ONLY":
+        assert ordered.run()[1]["items"] == []
     runs = [each["run"]["id"] for each in ordered.run("--start", KEYS[0], "--end", "2026-03-02T00:00Z")[1]["instances"]]
     assert runs == sorted(runs, reverse=order == "LIFO")
 

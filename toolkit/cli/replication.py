@@ -62,7 +62,6 @@ def replication(
     dry_run: options.DryRun = False,
     approve: options.Approve = None,
     allow_dirty: options.AllowDirty = False,
-    no_ledger: options.NoLedger = False,
     output: options.OutputAs = ResultFormat.TEXT,
     result_file: options.ResultFileAt = None,
     quiet: options.Quiet = False,
@@ -88,7 +87,6 @@ def replication(
                 dry_run=dry_run,
                 approve=approve,
                 allow_dirty=allow_dirty,
-                no_ledger=no_ledger,
                 parallel=parallel,
             )
         )

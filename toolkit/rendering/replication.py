@@ -49,11 +49,13 @@ def _item(item: UnitItem) -> Document:
         "path": str(item.target),
         "files": item.files,
         "bytes": item.bytes,
+        "removed": len(item.gone),
     }
 
 
 def _item_text(item: UnitItem) -> str:
-    return f"{item.instance_key}  {item.source} -> {item.target}  {item.files} files, {item.bytes} bytes"
+    gone = f", {len(item.gone)} are removed" if item.gone else ""
+    return f"{item.instance_key}  {item.source} -> {item.target}  {item.files} files, {item.bytes} bytes{gone}"
 
 
 def _lines(result: Result) -> Iterator[str]:

@@ -92,7 +92,7 @@ class Planner:
             item = self._item(target, source, below(target.target, names))
             if isinstance(item, Problem):
                 return replace(blank, failed=item)
-            if item.copied or set(item.present or ()) - set(item.wanted) - set(item.extra) or item.present is None:
+            if item.copied or item.gone or item.present is None:
                 items.append(item)
             kept += sum(entry.kind is FileKind.FILE for entry in item.wanted.values()) - item.files
         is_complete, may_be = self._is_complete(target)

@@ -95,8 +95,6 @@ class Resolver:
     def _in_order(self, route: Route, oldest_first: list[ReplicationTarget]) -> list[ReplicationTarget]:
         """As the feed's property ``order`` says, unless the user asks for the newest first."""
         order = route.feed.properties.get("order")
-        if order == Order.LAST_ONLY and not self.wanted.is_given:
-            return oldest_first[-1:]
         is_reversed = self.wanted.newest_first or order == Order.LIFO
         return oldest_first[::-1] if is_reversed else oldest_first
 
@@ -108,7 +106,10 @@ class Resolver:
         names = (feed.name, route.target.cluster.name, route.source.cluster.name)
         copied, gone = self.copied(*names), self.evicted(*names[:2])
         wanted = self.wanted
-        for instant in route.due(self.nominal, self.clock, first=wanted.first, end=wanted.end):
+        due: Iterable[datetime] = route.due(self.nominal, self.clock, first=wanted.first, end=wanted.end)
+        if feed.properties.get("order") == Order.LAST_ONLY and not wanted.is_given:
+            due = list(due)[-1:]
+        for instant in due:
             key = format_instant(instant)
             if key in gone or (key in copied and not self._may_have_changed(route, instant)):
                 continue
@@ -124,6 +125,9 @@ class Resolver:
         here, there = target.at(instant), source.at(instant)
         if here == there or here.is_within(there) or there.is_within(here):
             why = f"would be copied from {there} to {here}, which overlap; give the target a place of its own"
+            raise NotReplicated(feed=feed.name, why=why)
+        if here.in_object_store and feed.availability_flag is None:
+            why = f"has no availability_flag, so that readers of {here} would take half an instance for whole; add one"
             raise NotReplicated(feed=feed.name, why=why)
         others = [side for side in route.others if instant in side.instances]
         for other in others:

@@ -145,11 +145,15 @@ class UnitItem:
     def identity(self) -> tuple[str, ...]:
         """See `WorkItem.identity`: with all that was listed, so that an approval is not good for other data."""
         digest = hashlib.sha256()
-        gone = [name for name in self.present or () if name not in self.wanted and name not in self.extra]
         lines = [(name, *entry, name in self.copied) for name, entry in sorted(self.wanted.items())]
-        for line in (*lines, *sorted(gone)):
+        for line in (*lines, *sorted(self.gone)):
             digest.update(repr(line).encode())
         return (self.instance_key, str(self.source), str(self.target), digest.hexdigest())
+
+    @property
+    def gone(self) -> frozenset[str]:
+        """What the target has now, and not afterwards."""
+        return frozenset(self.present or ()) - frozenset(self.wanted) - frozenset(self.extra)
 
     @property
     def files(self) -> int:
