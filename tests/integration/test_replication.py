@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.replications import DUE, KEYS, End, Replication, hour, outcomes
+from entrypoints import replication
+from tests.e2e.tiny_repo import make_tiny_repo
+from tests.integration.replications import DUE, KEYS, NOMINAL, End, Replication, hour, outcomes
+from toolkit.cli.boundary import run_app
 
 
 def local(path: Path) -> End:
@@ -236,3 +239,9 @@ def test_counters_are_in_the_result_when_the_feed_asks(copying: Replication) -> 
     counters = result["instances"][0]["counters"]
     assert (counters["COPY"], counters["BYTESCOPIED"]) == (3, sum(map(len, hour(1).values())))
     assert counters["TIMETAKEN"] >= 0
+
+
+def test_a_repo_without_a_target_is_told_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repo = make_tiny_repo(tmp_path)
+    assert run_app(replication.app, ["--all", "--config-repo", str(repo.path), "--time", NOMINAL]) == 2
+    assert "no feed has a cluster with type: target" in capsys.readouterr().err

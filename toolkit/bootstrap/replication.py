@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolkit.actions.choosing import NothingChosen
 from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.messages import Told
@@ -18,7 +19,7 @@ from toolkit.errors import InvalidInput
 from toolkit.ledger import events
 from toolkit.ledger.runs import finding
 from toolkit.ledger.vocabulary import EventKind, LifeCycle
-from toolkit.planning.replication import NotReplicated, Route, routes
+from toolkit.planning.replication import Route, routes
 from toolkit.planning.retention import RetentionClock
 from toolkit.replication.action import ReplicationAction
 from toolkit.replication.planner import CopyLimits
@@ -115,7 +116,7 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
     repository, options = context.repository, context.options
     found, wanted = list(_routes(own, context)), own.wanted
     if not found:
-        raise NotReplicated(feed="", why="none of the chosen feeds has a target; give a cluster type: target")
+        raise NothingChosen(wanted="a cluster with type: target", known=())
     clock = RetentionClock(
         nominal_time=options.nominal_time, keep_beyond_validity=repository.settings.keep_instances_beyond_validity
     )
