@@ -48,17 +48,19 @@ class End:
         return CanonicalPath.parse(f"{self.uri}/")
 
     @property
+    def spec(self) -> StorageSpec:
+        """How the store is opened, here and on other machines."""
+        return StorageSpec(scheme=self.root.scheme, authority=self.root.authority, hadoop_conf=dict(self.conf))
+
+    @property
     def system(self) -> FileSystem:
         """The store."""
-        root = self.root
-        return open_file_system(
-            StorageSpec(scheme=root.scheme, authority=root.authority, hadoop_conf=dict(self.conf)), patience=5
-        )
+        return open_file_system(self.spec, patience=5)
 
     def at(self, name: str) -> CanonicalPath:
-        """The path of a name below the directory."""
+        """The path of a name below the directory; itself for none."""
         path = self.root
-        for part in name.split("/"):
+        for part in name.split("/") if name else ():
             path = path.child(part)
         return path
 

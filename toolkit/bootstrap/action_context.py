@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.action import Action, RunContext
@@ -202,13 +202,13 @@ def run_action(
         Unavailable: the ledger or the audit file cannot be used.
     """
     with ExitStack() as stack:
-        context = replace(opened_context(options, clock, process, area, stack), stakes=stakes)
+        context = opened_context(options, clock, process, area, stack, stakes)
         wired = wire(context)
         runner = ActionRunner(
             action=wired.action,
             process=process,
             open_context=context.open,
-            origin_of=partial(_origin, context),
+            origin_of=cache(partial(_origin, context)),  # the instances of a feed may be a target each
             progress=progress,
         )
         if options.dry_run:
@@ -236,7 +236,12 @@ def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Me
 
 
 def opened_context(
-    options: ActionOptions, clock: Clock, process: StopSignal, area: Area, stack: ExitStack
+    options: ActionOptions,
+    clock: Clock,
+    process: StopSignal,
+    area: Area,
+    stack: ExitStack,
+    stakes: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
 ) -> ActionContext:
     """Everything that has to be right before any store is asked; `stack` closes it. Errors as `run_action`."""
     refuse_future(options.nominal_time, clock.now())
@@ -257,7 +262,7 @@ def opened_context(
         process=process,
         use=use,
         executors=machines if mutates else None,
-        stakes=evicted_feeds,
+        stakes=stakes,
     )
 
 

@@ -275,7 +275,9 @@ def _group_lines(group: Sequence[TargetResult[T, I, D]], view: ActionView[T, I, 
     if len(group) == 1:
         yield from _target_lines(group[0], view)
         return
-    counts = Counter(_said_of(target) for target in group)
+    counts = Counter(
+        _said_of(each, " and ".join(what for what, number in each.counts.items() if number)) for each in group
+    )
     said = ", ".join(f"{number:,} {what}" for what, number in counts.items())
     yield f"{group[0].plan.label}: {len(group):,} instances: {said}{view.target_rule(group[0])}"
     for target in group:
@@ -283,22 +285,20 @@ def _group_lines(group: Sequence[TargetResult[T, I, D]], view: ActionView[T, I, 
         yield from (f"  {target.plan.target.instance_key}: {line.strip()}" for line in lines)
 
 
-def _said_of(result: TargetResult[T, I, D]) -> str:
+def _said_of(result: TargetResult[T, I, D], outcomes: str) -> str:
+    """What became of a target, by the outcomes of its items when it was worked on."""
     plan = result.plan
     if plan.skipped is not None or plan.waiting is not None:
         return "skipped" if plan.skipped is not None else "waiting"
-    outcomes = [outcome for outcome, number in result.counts.items() if number]
-    return " and ".join(outcomes) or ("failed" if plan.failed is not None else "nothing to do")
+    return outcomes or ("failed" if plan.failed is not None else "nothing to do")
 
 
 def _target_lines(result: TargetResult[T, I, D], view: ActionView[T, I, D]) -> Iterator[str]:
     plan = result.plan
     counted = ", ".join(f"{number} {outcome}" for outcome, number in result.counts.items() if number)
-    nothing = "failed" if plan.failed is not None else "nothing to do"
-    done = "skipped" if plan.skipped is not None else "waiting" if plan.waiting is not None else counted or nothing
     run = run_document(result)
     recorded = "" if run is None else f"; run {run['id']}, attempt {run['attempt']}"
-    yield f"{plan.label}: {done}{view.target_rule(result)}{recorded}"
+    yield f"{plan.label}: {_said_of(result, counted)}{view.target_rule(result)}{recorded}"
     for problem in (plan.skipped, plan.waiting, plan.failed, plan.refused):
         if problem is not None:
             yield f"  {problem.code}: {problem.message}"

@@ -115,16 +115,14 @@ class ReplicationAction:
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> tuple[_CopyBatch, ...]:
         """See `Action.batches`: a unit after the other, since each of them works with many threads."""
-        publisher, done = (
-            Publisher(
-                target=plan.target,
-                work=work,
-                pool=self.pool,
-                spec_of=self.spec_of,
-                executors_turn=self.executors_turn,
-            ),
-            list[Published](),
+        publisher = Publisher(
+            target=plan.target,
+            work=work,
+            pool=self.pool,
+            spec_of=self.spec_of,
+            executors_turn=self.executors_turn,
         )
+        done: list[Published] = []
         return tuple(
             _CopyBatch(plan=plan, publisher=publisher, done=done, positions=range(at, at + 1))
             for at in range(len(plan.items))

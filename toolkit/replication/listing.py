@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolkit.el import is_name
+from toolkit.el import CanonicalPath, is_name
 from toolkit.replication.targets import CopyRules, Tree, TreeFile
 from toolkit.storage import OWN_PREFIX, BadName, FileKind, NotFound, SymlinkRefused, Unsupported
 
 if TYPE_CHECKING:
-    from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
     from toolkit.storage import FileSystem
 
@@ -63,10 +62,8 @@ def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None]
 
 
 def below(root: CanonicalPath, names: str) -> CanonicalPath:
-    """The path of names below a directory; itself for none."""
-    for name in names.split("/") if names else ():
-        root = root.child(name)
-    return root
+    """The path of names below a directory, which `read_tree` has checked; itself for none."""
+    return CanonicalPath(root.scheme, root.authority, f"{root.path.removesuffix('/')}/{names}") if names else root
 
 
 def selected(system: FileSystem, root: CanonicalPath, parts: Sequence[Segment]) -> Iterator[CanonicalPath]:
@@ -93,11 +90,6 @@ class Difference(NamedTuple):
 
     copied: frozenset[str]
     extra: frozenset[str]
-
-    @property
-    def is_nothing(self) -> bool:
-        """Both sides are the same."""
-        return not self.copied and not self.extra
 
 
 def difference(wanted: Tree, present: Tree | None, rules: CopyRules, step: timedelta) -> Difference:

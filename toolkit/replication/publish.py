@@ -17,7 +17,7 @@ from toolkit.actions.guard import CalledOff
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
 from toolkit.replication.errors import CopyDiffers, FilesFailed, TargetChanged
-from toolkit.replication.listing import difference, read_tree, same_content
+from toolkit.replication.listing import below, difference, read_tree, same_content
 from toolkit.replication.targets import COPY, ReplicationTarget, Tree, TreeFile, UnitItem
 from toolkit.runs.errors import PauseAsked
 from toolkit.storage import STAGING_PREFIX, FileKind, NotFound, StorageError, aside_name
@@ -118,17 +118,17 @@ class Publisher:
         return self._written_in_place(item, system)
 
     def _renamed_in(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
-        below, run = self.target.target_base, self.work.run_name
+        base, run = self.target.target_base, self.work.run_name
         staging, aside = staging_of(item.target, run), aside_of(item.target, run)
-        _remove(system, staging, below)
+        _remove(system, staging, base)
         with ExitStack() as unless_published:
-            unless_published.callback(_remove_quietly, system, staging, below)
+            unless_published.callback(_remove_quietly, system, staging, base)
             if not _expected(item):
                 system.mkdirs(staging)  # else it is made with what is in it
             digests = self._copied(item, staging, item.wanted)
             self._require_copy(item, staging, _expected(item))
             self._preserve(item, staging)
-            refusal = self.work.guard.refusal(below, must_look=True)  # the copy may have taken hours
+            refusal = self.work.guard.refusal(base, must_look=True)  # the copy may have taken hours
             if refusal is not None:
                 raise CalledOff(refusal=refusal)
             with self.work.guard.completing():
@@ -139,7 +139,7 @@ class Publisher:
                 system.rename(staging, item.target)
                 unless_published.pop_all()
         if item.present is not None:
-            _remove_quietly(system, aside, below)
+            _remove_quietly(system, aside, base)
         return digests
 
     def _written_in_place(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
@@ -147,14 +147,14 @@ class Publisher:
 
         Before it goes what says that this source's part is there: with it, another source's run would write the flag.
         """
-        flag, below = self.target.flag_path, self.target.target_base
+        flag, base = self.target.flag_path, self.target.target_base
         if self.target.others:
-            _remove(system, mark_of(self.target.target, self.target.counterpart), below)
+            _remove(system, mark_of(self.target.target, self.target.counterpart), base)
         if flag is not None:
-            _remove(system, flag, below)
+            _remove(system, flag, base)
         for name in item.present or {}:
             if name not in item.wanted and name not in item.extra:
-                _remove(system, _below(item.target, name), below)
+                _remove(system, below(item.target, name), base)
         digests = self._copied(item, item.target, self._before_flag(item, item.wanted))
         self._require_copy(item, item.target, self._before_flag(item, _expected(item)))
         return digests
@@ -224,7 +224,7 @@ class Publisher:
         source = self.work.stores(item.source)
         # The deepest first: what is set on a directory must not keep us from what is in it.
         for name in sorted(item.wanted, key=lambda each: (-each.count("/"), each)):
-            found, path = source.status(_below(item.source, name)), _below(root, name)
+            found, path = source.status(below(item.source, name)), below(root, name)
             if rules.owner or rules.group:
                 system.set_owner(
                     path, owner=found.owner if rules.owner else None, group=found.group if rules.group else None
@@ -288,14 +288,14 @@ def is_there(system: FileSystem, path: CanonicalPath) -> bool:
     return True
 
 
-def finish(system: FileSystem, unit: CanonicalPath, run: str, below: CanonicalPath) -> bool:
+def finish(system: FileSystem, unit: CanonicalPath, run: str, base: CanonicalPath) -> bool:
     """Bring what a run was killed in to its end, under the lease of the instance.
 
     Args:
         system: the store of the target.
         unit: that it worked on.
         run: of the run that is dead.
-        below: bounds every effect.
+        base: bounds every effect.
 
     Returns:
         Whether the unit has what that run had copied, as far as can be told from what it left.
@@ -308,8 +308,8 @@ def finish(system: FileSystem, unit: CanonicalPath, run: str, below: CanonicalPa
         system.rename(staging if is_whole else aside, unit)
         was_replaced = is_whole
     for own in (staging, aside):
-        _remove(system, own, below)
-        _remove(system, own.parent.child(aside_name(own.name)), below)  # the removal itself had begun
+        _remove(system, own, base)
+        _remove(system, own.parent.child(aside_name(own.name)), base)  # the removal itself had begun
     return was_replaced
 
 
@@ -319,16 +319,12 @@ def _expected(item: UnitItem) -> Tree:
 
 
 def _file(root: CanonicalPath, into: CanonicalPath, name: str, entry: TreeFile) -> FileCopy:
-    return FileCopy(_below(root, name), _below(into, name), entry.size, entry.kind)
+    return FileCopy(below(root, name), below(into, name), entry.size, entry.kind)
 
 
-def _below(root: CanonicalPath, name: str) -> CanonicalPath:
-    return CanonicalPath(root.scheme, root.authority, f"{root.path}/{name}")
-
-
-def _remove(system: FileSystem, path: CanonicalPath, below: CanonicalPath) -> None:
+def _remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
     with suppress(NotFound):
-        system.delete(path, below=below)
+        system.delete(path, below=base)
 
 
 def _rename_quietly(system: FileSystem, source: CanonicalPath, target: CanonicalPath) -> None:
@@ -337,7 +333,7 @@ def _rename_quietly(system: FileSystem, source: CanonicalPath, target: Canonical
         system.rename(source, target)
 
 
-def _remove_quietly(system: FileSystem, path: CanonicalPath, below: CanonicalPath) -> None:
+def _remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
     """What stays has a name of feedctl's own and is removed by the next run."""
     with suppress(StorageError, StopRequested):
-        _remove(system, path, below)
+        _remove(system, path, base)

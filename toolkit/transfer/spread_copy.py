@@ -80,12 +80,9 @@ def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
             bandwidth=task.bandwidth,
         )
         copier.copy_all(task.files, pool, lambda outcome: outcomes.update({outcome.target: outcome}))
-    except TaskEnded as ended:
-        late = {file.target: Copied(file.target, code=ended.code, message=str(ended)) for file in task.files}
-        outcomes = late | outcomes
-    except StorageError as error:
-        broken = {file.target: Copied(file.target, code=error.code, message=str(error)) for file in task.files}
-        outcomes = broken | outcomes
+    except (TaskEnded, StorageError) as error:
+        rest = {file.target: Copied(file.target, code=error.code, message=str(error)) for file in task.files}
+        outcomes = rest | outcomes
     finally:
         pool.shutdown()
     yield from outcomes.values()
