@@ -113,7 +113,7 @@ def test_a_dead_port_without_a_name_service_is_unreachable_within_seconds(dead: 
 
 
 def test_a_host_that_cannot_be_found_is_refused_within_the_deadline() -> None:
-    """Asking for its address may take as long as the resolver likes, and it says that nobody has the name if it is quick."""
+    """Asking for its address may take as long as the resolver likes; a quick one says that nobody has the name."""
     spec = StorageSpec(scheme="hdfs", authority="no-such-host.invalid")
     system = HdfsFileSystem(HdfsClient(spec, BoundedCalls(seconds=2)), no_check)
     began = time.monotonic()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.runs.items import Item, NewItem, SettledItem
     from toolkit.ledger.runs.leases import Wanted
     from toolkit.ledger.vocabulary import LifeCycle
-    from toolkit.runs.recorder import SettledLeftOver
+    from toolkit.runs.recorder import LedgerWrite, SettledLeftOver
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
     from toolkit.transfer.port import ExecutorPool
@@ -68,6 +68,7 @@ class Applied(Generic[I]):
         beside: results of what went with them and is no item of the plan; the user is told.
         events: what it means for consumers.
         audit_only: effects that went with them, as when a directory was emptied; only the audit file has them.
+        writes: what else the ledger keeps of them, in the transaction that records the results.
         notes: for the user.
     """
 
@@ -76,6 +77,7 @@ class Applied(Generic[I]):
     beside: tuple[ItemResult[I], ...] = ()
     events: tuple[NewEvent, ...] = ()
     audit_only: tuple[tuple[NewItem, SettledItem], ...] = ()
+    writes: tuple[LedgerWrite, ...] = ()
     notes: tuple[str, ...] = ()
 
 

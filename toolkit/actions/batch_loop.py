@@ -149,4 +149,9 @@ class BatchLoop(Generic[I]):
                 settled.append(item)
         self.results.extend((*applied.results, *applied.beside))
         self.notes.extend(applied.notes)
-        return RecordBatch(settled=settled, events=applied.events, audit_only=(*is_open, *applied.audit_only))
+        return RecordBatch(
+            settled=settled,
+            events=applied.events,
+            audit_only=(*is_open, *applied.audit_only),
+            writes=applied.writes,
+        )

@@ -208,6 +208,8 @@ def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> HeartbeatReply:
 def _record(tx: Transaction, run: RecordedRun, step: RecordBatch) -> None:
     """Events come last, since all that append wait for the end of the transaction."""
     items.settle(tx, _id(run), [_storable(item) for item in step.settled])
+    for write in step.writes:
+        write(tx, _id(run))
     if step.intended:
         items.intend(tx, _id(run), [_with_text(item) for item in step.intended])
     happened.append(tx, step.events, _id(run))

@@ -7,7 +7,7 @@ import platform
 import pwd
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 from urllib.parse import quote_from_bytes, unquote_to_bytes
@@ -15,6 +15,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 from toolkit import __version__
 from toolkit.el.zones import ZONE_DATA
 from toolkit.errors import Skipped
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
@@ -72,6 +73,10 @@ class HeartbeatReply:
     requests: tuple[Request, ...] = ()
 
 
+LedgerWrite = Callable[[Transaction, int], None]
+"""Written for a run, whose number is given, in the transaction that records what it did."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordBatch:
     """What a run writes down between two batches of effects.
@@ -81,12 +86,14 @@ class RecordBatch:
         events: what that means for consumers.
         beside: effects that went with them, as when a directory was emptied; only the audit file has them.
         intended: the effects of the second.
+        writes: what else the ledger keeps of the first, in the same transaction; nothing without a ledger.
     """
 
     settled: Sequence[SettledItem] = ()
     events: Sequence[NewEvent] = ()
     audit_only: Sequence[tuple[NewItem, SettledItem]] = ()
     intended: Sequence[NewItem] = ()
+    writes: Sequence[LedgerWrite] = ()
 
     @property
     def without_next(self) -> RecordBatch:
@@ -268,8 +275,7 @@ _PLAIN = "/:"
 def path_text(path: str) -> str:
     """A path as text that is Unicode; what is none is written byte by byte, and `path_of` reads it back.
 
-    Args:
-        path: with a scheme, so that none begins like the written bytes.
+    It has a scheme, so that none begins like the written bytes.
     """
     if _is_unicode(path):
         return path

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from tests.contract.ledger.samples import ORIGIN, alone, beside, found, key
 from tests.databases.ledgers import HandClock, open_ledger
 from toolkit.ledger import events
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs import attempts, finding, items, leases, status
 from toolkit.ledger.runs.errors import InstanceSuspended, LeaseHeld
@@ -174,6 +175,20 @@ def test_what_was_done_its_events_and_what_comes_next_are_one_record(recorder: L
     assert _states(recorder, run.run_id) == [(0, ItemState.DONE), (1, ItemState.DONE), (2, ItemState.INTENDED)]
     (event,) = recorder.ledger.read(lambda tx: events.after(tx, 0))
     assert (event.sequence, event.run_id, event.uri) == (1, run.run_id, "file:///1")
+
+
+def test_what_else_is_written_of_effects_is_in_their_transaction(recorder: LedgerRecorder) -> None:
+    run, written = recorder.start(_request()), list[int]()
+    recorder.record(run, RecordBatch(intended=_new(0)))
+
+    def fails(_: Transaction, run_id: int) -> None:
+        written.append(run_id)
+        raise LedgerUnavailable(place="here", why="gone")
+
+    with pytest.raises(LedgerLost):
+        recorder.record(run, RecordBatch(settled=_done(0), writes=[fails]))
+    assert written == [run.run_id]
+    assert _states(recorder, run.run_id) == [(0, ItemState.INTENDED)]
 
 
 def test_paths_and_messages_that_are_no_unicode_are_kept(recorder: LedgerRecorder) -> None:
