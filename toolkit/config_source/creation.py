@@ -14,8 +14,8 @@ from toolkit.errors import InvalidInput
 TEMPLATE_DATA_ROOT = "/tmp/feedctl-dev"  # noqa: S108 - a text in the template, not a file that is opened
 """The directory that a template's local files are below; `create_repo` puts another in its place."""
 
-_NAME_THE_ROOT = ("environments/dev.yaml", "clusters/local.yaml")
-"""The files that name it; a template has one of them."""
+_NAME_THE_ROOT = ("environments/dev.yaml", "environments/pair.yaml", "clusters/local.yaml")
+"""The files that name it; a template has some of them."""
 
 _FALLBACK_IDENTITY = ("-c", "user.name=feedctl", "-c", "user.email=feedctl@localhost")
 

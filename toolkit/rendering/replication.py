@@ -68,7 +68,7 @@ REPLICATION_VIEW: ActionView[ReplicationTarget, UnitItem, ReplicationDetail] = A
     target_document=_instance,
     item_document=_item,
     item_text=_item_text,
-    items_text=lambda item: "instances" if item.kind == COPY else "flags",
+    items_text=lambda item: "copies" if item.kind == COPY else "flags",
     target_rule=lambda result: f"; from {result.plan.target.counterpart}",
     target_lines=_lines,
 )

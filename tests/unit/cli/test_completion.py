@@ -52,8 +52,8 @@ def asked(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> Asked:
     [
         ("entity show crm", ["crm", "crm_customers"]),
         ("hold add c", ["clicks", "clicks_by_country", "clicks_hourly", "crm_customers"]),
-        ("entity list --env ", ["dev", "prod"]),
-        ("lint --env p", ["prod"]),
+        ("entity list --env ", ["dev", "pair", "prod"]),
+        ("lint --env p", ["pair", "prod"]),
         ("entity status clicks --cluster ", ["primary"]),
         ("entity status clicks --env prod --cluster ", ["backup", "primary"]),
         ("run enqueue --env prod --cluster b", ["backup"]),
