@@ -19,12 +19,13 @@ from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
 from toolkit.replication.planner import CopyLimits, ExceededCopyLimit, Planner, blank_plan
-from toolkit.replication.publish import Published, Publisher, finish, is_there
+from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import SettledLeftOver, path_text
 from toolkit.storage import StorageError, Unreachable
 from toolkit.threads import WorkerPool
+from toolkit.transfer.publication import is_there
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:

@@ -2,68 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolkit.el import CanonicalPath, is_name
-from toolkit.replication.targets import CopyRules, Tree, TreeFile
-from toolkit.storage import OWN_PREFIX, BadName, FileKind, NotFound, SymlinkRefused, Unsupported
+from toolkit.el import is_name
+from toolkit.storage import FileKind, NotFound
 
 if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
+    from toolkit.replication.targets import CopyRules
     from toolkit.storage import FileSystem
+    from toolkit.transfer.trees import Tree, TreeFile
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None], *, directories: bool) -> Tree | None:
-    """All that is below a directory but feedctl's own names; None: nothing is there.
-
-    Args:
-        system: the store.
-        root: the directory.
-        directories: with them; not, when one side of a copy has none, so that both sides can be compared.
-        check: asked from time to time; what it raises ends the reading.
-
-    Raises:
-        BadName: a key goes through ``..``, or has a name that no path has: it could lead anywhere at the target.
-        SymlinkRefused: a symbolic link is in it: what it points to may be anything.
-        Unsupported: a pipe, a socket or a device is in it.
-        StorageError: it cannot be listed as a whole.
-    """
-    found: dict[str, TreeFile] = {}
-    try:
-        for entry in system.list_tree(root):
-            check()
-            name, parts = entry.name, entry.name.split("/")
-            if any(part.startswith(OWN_PREFIX) for part in parts):
-                continue
-            if not all(map(is_name, parts)):
-                raise BadName(
-                    path=root, detail=f"{name!r} in it is not the way to a file below it, and cannot be copied"
-                )
-            if entry.kind is FileKind.SYMLINK:
-                raise SymlinkRefused(path=below(root, name))
-            if entry.kind is FileKind.OTHER:
-                raise Unsupported(
-                    path=below(root, name), detail="it is neither a file nor a directory, and cannot be copied"
-                )
-            is_file = entry.kind is FileKind.FILE
-            if not (is_file or directories):
-                continue
-            found[name] = TreeFile(entry.kind, entry.size, entry.modified)
-    except NotFound:
-        return None
-    if not found and not system.capabilities.directories:
-        return None  # where keys are all that there is, nothing in it is nothing at all
-    return found
-
-
-def below(root: CanonicalPath, names: str) -> CanonicalPath:
-    """The path of names below a directory, which `read_tree` has checked; itself for none."""
-    return CanonicalPath(root.scheme, root.authority, f"{root.path.removesuffix('/')}/{names}") if names else root
 
 
 def selected(system: FileSystem, root: CanonicalPath, parts: Sequence[Segment]) -> Iterator[CanonicalPath]:
@@ -117,10 +71,3 @@ def _is_same(wanted: TreeFile, present: TreeFile | None, step: timedelta) -> boo
 
 def _steps(moment: datetime, step: timedelta) -> int:
     return (moment - _EPOCH) // step
-
-
-def same_content(left: Tree | None, right: Tree | None) -> bool:
-    """Whether two listings have the same names, kinds and sizes; times are the business of each side."""
-    if left is None or right is None:
-        return left is right
-    return {name: entry[:2] for name, entry in left.items()} == {name: entry[:2] for name, entry in right.items()}

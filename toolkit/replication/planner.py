@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem, TargetPlan
 from toolkit.errors import Refused
-from toolkit.replication.listing import below, difference, read_tree, selected
-from toolkit.replication.publish import is_there, mark_of
+from toolkit.replication.listing import difference, selected
+from toolkit.replication.publish import mark_of
 from toolkit.replication.targets import (
     COPY,
     FLAG,
     ReplicationDetail,
     ReplicationPlan,
     ReplicationTarget,
-    Tree,
     UnitItem,
 )
 from toolkit.storage import FileKind, StorageError
+from toolkit.transfer.publication import is_there
+from toolkit.transfer.trees import Tree, below, read_tree
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath

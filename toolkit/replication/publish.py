@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import CalledOff
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
-from toolkit.replication.errors import CopyDiffers, FilesFailed, TargetChanged
-from toolkit.replication.listing import below, difference, read_tree, same_content
-from toolkit.replication.targets import COPY, ReplicationTarget, Tree, TreeFile, UnitItem
-from toolkit.runs.errors import PauseAsked
-from toolkit.storage import STAGING_PREFIX, FileKind, NotFound, StorageError, aside_name
-from toolkit.transfer.copying import Copied, Copier, FileCopy, SourceChanged
-from toolkit.transfer.spread_copy import SpreadCopy
+from toolkit.replication.errors import TargetChanged
+from toolkit.replication.listing import difference
+from toolkit.replication.targets import COPY, ReplicationTarget, UnitItem
+from toolkit.storage import FileKind, StorageError, aside_name
+from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, is_there, remove, staging_of
+from toolkit.transfer.trees import Tree, below, file_copy, read_tree, same_content
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -32,12 +33,6 @@ if TYPE_CHECKING:
 _ASIDE, _PUBLISHED = ".feedctl-old-", ".feedctl-from-"
 """Feedctl's own names beside a unit, and in an instance that several sources make."""
 _PIECE = 1 << 16
-NO_ANSWER = "no_answer"
-"""The code of a file of which no executor said what became of it."""
-SPREAD_BYTES = 2 * 1024**3
-SPREAD_FILES = 2000
-"""From so much on a unit is copied by executors, where there are some: Spark takes five seconds to have them, in which
-the driver alone copies more than a gigabyte."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +71,18 @@ class Publisher:
     pool: WorkerPool
     spec_of: Callable[[CanonicalPath], StorageSpec]
     executors_turn: threading.Lock
+
+    @cached_property
+    def files(self) -> FileCopies:
+        """Copies the files of this instance."""
+        return FileCopies(
+            work=self.work,
+            pool=self.pool,
+            spec_of=self.spec_of,
+            executors_turn=self.executors_turn,
+            at_once=self.target.rules.at_once,
+            bandwidth=self.target.rules.bandwidth,
+        )
 
     @cached_property
     def directories(self) -> bool:
@@ -120,7 +127,7 @@ class Publisher:
     def _renamed_in(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
         base, run = self.target.target_base, self.work.run_name
         staging, aside = staging_of(item.target, run), aside_of(item.target, run)
-        _remove(system, staging, base)
+        remove(system, staging, base)
         with ExitStack() as unless_published:
             unless_published.callback(_remove_quietly, system, staging, base)
             if not _expected(item):
@@ -149,66 +156,27 @@ class Publisher:
         """
         flag, base = self.target.flag_path, self.target.target_base
         if self.target.others:
-            _remove(system, mark_of(self.target.target, self.target.counterpart), base)
+            remove(system, mark_of(self.target.target, self.target.counterpart), base)
         if flag is not None:
-            _remove(system, flag, base)
+            remove(system, flag, base)
         for name in item.present or {}:
             if name not in item.wanted and name not in item.extra:
-                _remove(system, below(item.target, name), base)
+                remove(system, below(item.target, name), base)
         digests = self._copied(item, item.target, self._before_flag(item, item.wanted))
         self._require_copy(item, item.target, self._before_flag(item, _expected(item)))
         return digests
 
     def _copied(self, item: UnitItem, into: CanonicalPath, wanted: Tree) -> dict[str, str]:
         """Copy into a directory that nobody reads: new files from the source, the others from where they are."""
-        new = [_file(item.source, into, name, wanted[name]) for name in wanted if name in item.copied]
-        told = self._copy(item.source, into, new)
+        new = [file_copy(item.source, into, name, wanted[name]) for name in wanted if name in item.copied]
+        told = self.files.copy(item.source, into, new)
         if into != item.target:
             kept = {name: entry for name, entry in _expected(item).items() if name not in item.copied}
-            told += self._copy(item.target, into, [_file(item.target, into, *each) for each in kept.items()])
+            told += self.files.copy(item.target, into, [file_copy(item.target, into, *each) for each in kept.items()])
         failed = [each for each in told if each.code]
         if failed:
             raise FilesFailed(path=item.target, failed=failed)
         return {each.target.relative_to(into): each.digest for each in told if each.digest}
-
-    def _copy(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
-        if not files:
-            return []
-        is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
-        if is_large and self.work.executors is not None and not (source.is_local or target.is_local):
-            return self._spread(source, target, files)
-        told: list[Copied] = []  # appending is atomic
-        rules = self.target.rules
-        copier = Copier(
-            source=self.work.stores(source),
-            target=self.work.stores(target),
-            check=self._check,
-            bandwidth=rules.bandwidth,
-        )
-        at_once = rules.at_once or self.work.stores(target).capabilities.parallel
-        copier.copy_all(files, self.pool, told.append, at_once=at_once)
-        return told
-
-    def _spread(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
-        """By executors, which work for one instance at a time; each of them has enough to do with one."""
-        assert self.work.executors is not None  # noqa: S101 - the caller has looked
-        with self.executors_turn:
-            self._check()
-            executors = self.work.executors()
-            self.work.let_others_work()
-            spread = SpreadCopy(
-                pool=executors,
-                source=self.spec_of(source),
-                target=self.spec_of(target),
-                seconds_left=self.work.seconds_left,
-                check=self.work.check_remote,
-                rest=self._check,
-                is_pause=lambda stop: isinstance(stop, PauseAsked),
-                bandwidth=self.target.rules.bandwidth,
-            )
-            told = {each.target: each for each in spread.copy(files)}
-        silent = (Copied(file.target, code=NO_ANSWER, message="the executors were lost") for file in files)
-        return [told.get(each.target, each) for each in silent]
 
     def _require_copy(self, item: UnitItem, place: CanonicalPath, expected: Tree) -> None:
         """A source that was written to meanwhile gives a copy that never was whole there."""
@@ -249,7 +217,7 @@ class Publisher:
         if self._are_others_there(system):
             return True
         # The run of another source has begun anew meanwhile, and may have removed the flag before it was written.
-        _remove(system, flag, target.target_base)
+        remove(system, flag, target.target_base)
         return False
 
     def _are_others_there(self, system: FileSystem) -> bool:
@@ -264,11 +232,6 @@ class Publisher:
         self.work.guard.check()
 
 
-def staging_of(unit: CanonicalPath, run: str) -> CanonicalPath:
-    """Where a run writes a unit until it is whole."""
-    return unit.parent.child(f"{STAGING_PREFIX}{run}-{unit.name}")
-
-
 def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:
     """Where a run puts what it replaces, for the moment between two renames."""
     return unit.parent.child(f"{_ASIDE}{run}-{unit.name}")
@@ -277,15 +240,6 @@ def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:
 def mark_of(instance: CanonicalPath, source: str) -> CanonicalPath:
     """What says that the part of one source of several is there."""
     return instance.child(f"{_PUBLISHED}{source}")
-
-
-def is_there(system: FileSystem, path: CanonicalPath) -> bool:
-    """Whether something is at a path."""
-    try:
-        system.status(path)
-    except NotFound:
-        return False
-    return True
 
 
 def finish(system: FileSystem, unit: CanonicalPath, run: str, base: CanonicalPath) -> bool:
@@ -308,23 +262,14 @@ def finish(system: FileSystem, unit: CanonicalPath, run: str, base: CanonicalPat
         system.rename(staging if is_whole else aside, unit)
         was_replaced = is_whole
     for own in (staging, aside):
-        _remove(system, own, base)
-        _remove(system, own.parent.child(aside_name(own.name)), base)  # the removal itself had begun
+        remove(system, own, base)
+        remove(system, own.parent.child(aside_name(own.name)), base)  # the removal itself had begun
     return was_replaced
 
 
 def _expected(item: UnitItem) -> Tree:
     """What the unit is to have in the end."""
     return {**item.extra, **item.wanted}
-
-
-def _file(root: CanonicalPath, into: CanonicalPath, name: str, entry: TreeFile) -> FileCopy:
-    return FileCopy(below(root, name), below(into, name), entry.size, entry.kind)
-
-
-def _remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
-    with suppress(NotFound):
-        system.delete(path, below=base)
 
 
 def _rename_quietly(system: FileSystem, source: CanonicalPath, target: CanonicalPath) -> None:
@@ -336,4 +281,4 @@ def _rename_quietly(system: FileSystem, source: CanonicalPath, target: Canonical
 def _remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
     """What stays has a name of feedctl's own and is removed by the next run."""
     with suppress(StorageError, StopRequested):
-        _remove(system, path, base)
+        remove(system, path, base)

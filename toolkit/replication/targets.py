@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
@@ -18,26 +17,10 @@ from toolkit.storage import FileKind
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
+    from toolkit.transfer.trees import Tree
 
 NAME = "replication"
 COPY, FLAG = "copy", "flag"
-
-
-class TreeFile(NamedTuple):
-    """A file or directory below an instance, as one of its sides lists it.
-
-    Attributes:
-        size: bytes; of a directory 0.
-        modified: the last change, UTC; of a directory None: copying into it changes it.
-    """
-
-    kind: FileKind
-    size: int = 0
-    modified: datetime | None = None
-
-
-Tree: TypeAlias = Mapping[str, TreeFile]
-"""What is below a directory, by the names down to it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

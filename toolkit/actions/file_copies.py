@@ -1,0 +1,99 @@
+"""Copying the files of one run, by its threads or, when there are very many bytes of them, by its executors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from toolkit.runs.errors import PauseAsked
+from toolkit.transfer.copying import Copied, Copier, FileCopy
+from toolkit.transfer.spread_copy import SpreadCopy
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import StorageSpec
+    from toolkit.threads import WorkerPool
+
+NO_ANSWER = "no_answer"
+"""The code of a file of which no executor said what became of it."""
+SPREAD_BYTES = 2 * 1024**3
+SPREAD_FILES = 2000
+"""From so much on files are copied by executors, where there are some: Spark takes five seconds to have them, in which
+the driver alone copies more than a gigabyte."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCopies:
+    """Copies files from one store to another.
+
+    Attributes:
+        work: of the run.
+        pool: copies; others have their files copied by it at the same time.
+        spec_of: how the store that a path is on is opened anywhere.
+        executors_turn: held by the one whom executors work for.
+        at_once: so many files at once; None: as many as the target is good for.
+        bandwidth: bytes a second of each call; inf: as many as come.
+    """
+
+    work: RunContext
+    pool: WorkerPool
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+    executors_turn: threading.Lock
+    at_once: int | None = None
+    bandwidth: float = inf
+
+    def copy(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
+        """Copy files, and make directories; one that fails does not stop the others.
+
+        Args:
+            source: on the store that they are read from.
+            target: on the store that they are written to.
+            files: the order is kept by nobody.
+
+        Raises:
+            StopRequested: the work was called off.
+            Unavailable: the executors were lost.
+        """
+        if not files:
+            return []
+        is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
+        if is_large and self.work.executors is not None and not (source.is_local or target.is_local):
+            return self._spread(source, target, files)
+        told: list[Copied] = []  # appending is atomic
+        copier = Copier(
+            source=self.work.stores(source),
+            target=self.work.stores(target),
+            check=self._check,
+            bandwidth=self.bandwidth,
+        )
+        at_once = self.at_once or self.work.stores(target).capabilities.parallel
+        copier.copy_all(files, self.pool, told.append, at_once=at_once)
+        return told
+
+    def _spread(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
+        """By executors, which work for one at a time; each of them has enough to do with one."""
+        assert self.work.executors is not None  # noqa: S101 - the caller has looked
+        with self.executors_turn:
+            self._check()
+            executors = self.work.executors()
+            self.work.let_others_work()
+            spread = SpreadCopy(
+                pool=executors,
+                source=self.spec_of(source),
+                target=self.spec_of(target),
+                seconds_left=self.work.seconds_left,
+                check=self.work.check_remote,
+                rest=self._check,
+                is_pause=lambda stop: isinstance(stop, PauseAsked),
+                bandwidth=self.bandwidth,
+            )
+            told = {each.target: each for each in spread.copy(files)}
+        silent = (Copied(file.target, code=NO_ANSWER, message="the executors were lost") for file in files)
+        return [told.get(each.target, each) for each in silent]
+
+    def _check(self) -> None:
+        self.work.guard.check()
