@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Generic, Protocol
 
 from toolkit.actions.model import D, I, ItemResult, T, TargetPlan
+from toolkit.actions.progress import NoProgress
 
 if TYPE_CHECKING:
     from toolkit.actions.guard import Condition, Guard
+    from toolkit.actions.progress import Progress
     from toolkit.el import CanonicalPath
     from toolkit.errors import Refused
     from toolkit.ledger.events import NewEvent
@@ -40,6 +42,7 @@ class RunContext:
             since they would not.
         let_others_work: called before effects of the run begin on other machines; raises `Stopped` when they must not.
         close: called once, when the run is over.
+        progress: told how much was copied, of `TargetPlan.volume`.
         run_name: is in the names of what the run makes for itself, and tells it from what others do: its number in the
             ledger, where it has one.
     """
@@ -54,6 +57,7 @@ class RunContext:
     check_remote: Callable[[], None] = lambda: None
     let_others_work: Callable[[], None] = lambda: None
     close: Callable[[], None] = lambda: None
+    progress: Progress = field(default_factory=NoProgress)
     run_name: str = "none"
 
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
+from toolkit.actions.progress import Volume
 from toolkit.runs.errors import PauseAsked
-from toolkit.transfer.copying import Copied, Copier, FileCopy
+from toolkit.transfer.copying import Copier
+from toolkit.transfer.plan import Copied, FileCopy
 from toolkit.transfer.spread_copy import SpreadCopy
+from toolkit.transfer.timed_tasks import TOO_LATE
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -46,13 +49,16 @@ class FileCopies:
     at_once: int | None = None
     bandwidth: float = inf
 
-    def copy(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
+    def copy(
+        self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy], *, is_progress: bool = True
+    ) -> list[Copied]:
         """Copy files, and make directories; one that fails does not stop the others.
 
         Args:
             source: on the store that they are read from.
             target: on the store that they are written to.
             files: the order is kept by nobody.
+            is_progress: they are part of the plan's volume, so that who watches is told.
 
         Raises:
             StopRequested: the work was called off.
@@ -60,21 +66,43 @@ class FileCopies:
         """
         if not files:
             return []
+        passed = self._tell if is_progress else _nobody
         is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
-        if is_large and self.work.executors is not None and not (source.is_local or target.is_local):
-            return self._spread(source, target, files)
+        if not is_large or self.work.executors is None or source.is_local or target.is_local:
+            return self._here(source, target, files, passed)
+        told = self._spread(source, target, files, passed)
+        # What is too much for one task (see `LONGEST_SECONDS`) is not too much for the driver, which renews the lease.
+        late = {each.target for each in told if each.code == TOO_LATE}
+        rest = self._here(source, target, [file for file in files if file.target in late], passed) if late else []
+        return [*(each for each in told if each.target not in late), *rest]
+
+    def _here(
+        self,
+        source: CanonicalPath,
+        target: CanonicalPath,
+        files: Sequence[FileCopy],
+        passed: Callable[[int, int], None],
+    ) -> list[Copied]:
+        """By threads."""
         told: list[Copied] = []  # appending is atomic
         copier = Copier(
             source=self.work.stores(source),
             target=self.work.stores(target),
             check=self._check,
             bandwidth=self.bandwidth,
+            passed=passed,
         )
         at_once = self.at_once or self.work.stores(target).capabilities.parallel
         copier.copy_all(files, self.pool, told.append, at_once=at_once)
         return told
 
-    def _spread(self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
+    def _spread(
+        self,
+        source: CanonicalPath,
+        target: CanonicalPath,
+        files: Sequence[FileCopy],
+        passed: Callable[[int, int], None],
+    ) -> list[Copied]:
         """By executors, which work for one at a time; each of them has enough to do with one."""
         assert self.work.executors is not None  # noqa: S101 - the caller has looked
         with self.executors_turn:
@@ -85,11 +113,13 @@ class FileCopies:
                 pool=executors,
                 source=self.spec_of(source),
                 target=self.spec_of(target),
+                joining=self.work.stores(target),
                 seconds_left=self.work.seconds_left,
                 check=self.work.check_remote,
                 rest=self._check,
                 is_pause=lambda stop: isinstance(stop, PauseAsked),
                 bandwidth=self.bandwidth,
+                passed=passed,
             )
             told = {each.target: each for each in spread.copy(files)}
         silent = (Copied(file.target, code=NO_ANSWER, message="the executors were lost") for file in files)
@@ -97,3 +127,10 @@ class FileCopies:
 
     def _check(self) -> None:
         self.work.guard.check()
+
+    def _tell(self, files: int, size: int) -> None:
+        self.work.progress.copied(Volume(files=files, bytes=size))
+
+
+def _nobody(files: int, size: int) -> None:
+    """Nobody is told."""

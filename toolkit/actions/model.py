@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
+from toolkit.actions.progress import NOTHING, Volume
 from toolkit.result import Outcome
 
 
@@ -145,6 +146,7 @@ class TargetPlan(Generic[T, I, D]):
         items: what is done, in this order.
         unreadable: failures of the looking itself; part of the result, never of what is done.
         notes: for the user.
+        volume: how much is copied for the items.
         failed: why nothing of this target is planned.
         skipped: why it is none of this run's business now: suspended, or another run is at it.
         waiting: what it needs and is not there yet.
@@ -156,6 +158,7 @@ class TargetPlan(Generic[T, I, D]):
     items: tuple[I, ...] = ()
     unreadable: tuple[ItemResult[I], ...] = ()
     notes: tuple[str, ...] = ()
+    volume: Volume = NOTHING
     failed: Problem | None = None
     skipped: Problem | None = None
     waiting: Problem | None = None

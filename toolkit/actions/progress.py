@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
+
+from toolkit.transfer.port import FILE_BYTES
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Volume:
+    """How much is copied.
+
+    Attributes:
+        files: so many.
+        bytes: in them.
+    """
+
+    files: int = 0
+    bytes: int = 0
+
+    @property
+    def work(self) -> int:
+        """In bytes, with what a file costs besides its own: time left is told by it, of small files and large ones."""
+        return self.bytes + self.files * FILE_BYTES
+
+    def __add__(self, other: Volume) -> Volume:
+        """Both."""
+        return Volume(files=self.files + other.files, bytes=self.bytes + other.bytes)
+
+
+NOTHING = Volume()
+"""Nothing is copied."""
 
 
 class Progress(Protocol):
     """Is told how far a run is."""
 
-    def begin(self, total: int) -> None:
-        """So many items will be worked on."""
+    def begin(self, total: int, volume: Volume = NOTHING) -> None:
+        """So many items will be worked on, and so much is copied for them."""
         ...
 
     def advance(self, number: int) -> None:
         """So many more of them are over; called from any thread."""
+        ...
+
+    def copied(self, more: Volume) -> None:
+        """So much more was copied; bytes less than 0 when a file begins anew. Called from any thread, often."""
         ...
 
     def end(self) -> None:
@@ -24,11 +57,14 @@ class Progress(Protocol):
 class NoProgress:
     """Nobody looks."""
 
-    def begin(self, total: int) -> None:
+    def begin(self, total: int, volume: Volume = NOTHING) -> None:
         """See `Progress.begin`."""
 
     def advance(self, number: int) -> None:
         """See `Progress.advance`."""
+
+    def copied(self, more: Volume) -> None:
+        """See `Progress.copied`."""
 
     def end(self) -> None:
         """See `Progress.end`."""

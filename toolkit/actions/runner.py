@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic
 from toolkit.actions.approval import refusal_of
 from toolkit.actions.model import D, I, ItemResult, NoTarget, Problem, SkipReason, T, TargetPlan, plan_digest
 from toolkit.actions.notifier import NoNotifier
-from toolkit.actions.progress import NoProgress, Progress
+from toolkit.actions.progress import NOTHING, NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
 from toolkit.actions.target_run import TargetRun
 from toolkit.ledger.runs.rows import RunKey
@@ -102,7 +102,7 @@ class ActionRunner(Generic[T, I, D]):
                 plan = replace(self.action.blank_plan(target), skipped=problem)
                 skipped.append(TargetResult(plan=plan, run=started.recorded))
                 continue
-            work = self.open_context(started)
+            work = replace(self.open_context(started), progress=self.progress)
             work.guard.conditions = self.action.conditions(target, work)
             runs.append(
                 TargetRun(
@@ -182,7 +182,8 @@ class ActionRunner(Generic[T, I, D]):
                 for each in runs:
                     each.stop(run.stopped)
 
-        self.progress.begin(sum(len(run.plan.items) for run in runs if run.plan.refused is None))
+        plans = [run.plan for run in runs if run.plan.refused is None]
+        self.progress.begin(sum(len(plan.items) for plan in plans), sum((plan.volume for plan in plans), NOTHING))
         try:
             _each(runs, apply, parallel)
         finally:

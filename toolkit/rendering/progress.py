@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from toolkit.actions.progress import NOTHING, Volume
+
 _LOG = logging.getLogger(__name__)
 _LOG.setLevel(logging.INFO)  # told to whoever waits, and not a warning
 
@@ -22,28 +24,44 @@ class Count:
     Attributes:
         pause: seconds between two tellings.
         now: seconds of a clock that only goes forward.
-        done: so many so far.
+        done: so many items so far.
+        copied: so much for them so far.
+        seconds: since the beginning.
     """
 
     pause: float
     now: Callable[[], float] = time.monotonic
     done: int = 0
+    copied: Volume = NOTHING
+    seconds: float = 0.0
+    _began_at: float = 0.0
     _told_at: float = 0.0
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def begin(self) -> None:
         """Nothing is done yet."""
-        self.done, self._told_at = 0, self.now()
+        self.done, self.copied, self.seconds = 0, NOTHING, 0.0
+        self._began_at = self._told_at = self.now()
 
-    def add(self, number: int) -> bool:
-        """So many more are done; true: it is time to tell."""
+    def add(self, number: int, more: Volume = NOTHING) -> bool:
+        """So much more is done; true: it is time to tell."""
         with self._turn:
             self.done += number
+            self.copied += more
             now = self.now()
             is_time = now - self._told_at >= self.pause
             if is_time:
-                self._told_at = now
+                self._told_at, self.seconds = now, now - self._began_at
         return is_time
+
+    def rate(self, amount: float) -> float:
+        """So much a second, from the beginning to the last telling."""
+        return amount / max(self.seconds, 1e-9)
+
+    def seconds_left(self, volume: Volume) -> float | None:
+        """Until all of a volume is copied, at the rate up to the last telling; None: nothing can be said yet."""
+        done = self.copied.work
+        return self.seconds * max(0, volume.work - done) / done if done > 0 else None
 
 
 @dataclass(kw_only=True)
@@ -60,24 +78,44 @@ class LoggedProgress:
     pause: float = SECONDS_BETWEEN_LINES
     now: Callable[[], float] = time.monotonic
     _total: int = field(default=0, init=False)
-    _began_at: float = field(default=0.0, init=False)
+    _volume: Volume = field(default=NOTHING, init=False)
     _count: Count = field(init=False)
 
     def __post_init__(self) -> None:
         self._count = Count(pause=self.pause, now=self.now)
 
-    def begin(self, total: int) -> None:
+    def begin(self, total: int, volume: Volume = NOTHING) -> None:
         """Say nothing yet: most runs are over soon."""
-        self._total, self._began_at = total, self.now()
+        self._total, self._volume = total, volume
         self._count.begin()
 
     def advance(self, number: int) -> None:
         """So many more items are over."""
         if self._count.add(number):
-            rate = self._count.done / max(self.now() - self._began_at, 1e-9)
-            _LOG.info(
-                "event=progress action=%s done=%d total=%d rate=%.0f", self.what, self._count.done, self._total, rate
-            )
+            self._tell()
+
+    def copied(self, more: Volume) -> None:
+        """So much more was copied."""
+        if self._count.add(0, more):
+            self._tell()
 
     def end(self) -> None:
         """Say nothing: the result does."""
+
+    def _tell(self) -> None:
+        count = self._count
+        line = f"event=progress action={self.what} done={count.done} total={self._total}"
+        if self._volume == NOTHING:
+            _LOG.info("%s rate=%.0f", line, count.rate(count.done))
+            return
+        left, volume, copied = count.seconds_left(self._volume), self._volume, count.copied
+        _LOG.info(
+            "%s files=%d of_files=%d bytes=%d of_bytes=%d bytes_per_second=%.0f seconds_left=%s",
+            line,
+            copied.files,
+            volume.files,
+            copied.bytes,
+            volume.bytes,
+            count.rate(copied.bytes),
+            "unknown" if left is None else f"{left:.0f}",
+        )

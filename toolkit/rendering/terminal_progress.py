@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     Task,
@@ -17,6 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from toolkit.actions.progress import NOTHING, Volume
 from toolkit.rendering.progress import Count
 
 _SECONDS_BETWEEN_DRAWINGS = 0.1
@@ -35,43 +36,71 @@ class _Rate(ProgressColumn):
 class TerminalProgress:
     """A bar on standard error, gone when the work is over; threads may tell it how far they are.
 
+    The bar of a copy is as long as its work (see `Volume.work`), that of anything else as its items are many.
+
     Attributes:
         what: the work, in one word.
     """
 
     what: str
-    _bar: Progress = field(init=False)
-    _task: TaskID = field(init=False)
+    _bar: Progress | None = field(default=None, init=False)
+    _task: TaskID = field(default=TaskID(0), init=False)
+    _total: int = field(default=0, init=False)
+    _volume: Volume = field(default=NOTHING, init=False)
     _count: Count = field(default_factory=lambda: Count(pause=_SECONDS_BETWEEN_DRAWINGS), init=False)
 
-    def __post_init__(self) -> None:
+    def begin(self, total: int, volume: Volume = NOTHING) -> None:
+        """Show the bar."""
+        self._total, self._volume = total, volume
+        is_copy = volume != NOTHING
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
-            _Rate(),
+            TextColumn("{task.fields[amount]}", style="progress.download"),
+            *(() if is_copy else (_Rate(),)),
             TimeRemainingColumn(),
         )
         # Not redirected: rich would read colours and links out of what is said meanwhile.
-        self._bar = Progress(
+        self._bar = bar = Progress(
             *columns,
             console=Console(stderr=True),
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
         )
-
-    def begin(self, total: int) -> None:
-        """Show the bar."""
-        self._task = self._bar.add_task(self.what, total=total)
         self._count.begin()
-        self._bar.start()
+        length = volume.work if is_copy else total
+        self._task = bar.add_task(self.what, total=length, amount=self._amount())
+        bar.start()
 
     def advance(self, number: int) -> None:
         """So many more items are over; drawing costs more than an item, so it is done now and then."""
         if self._count.add(number):
-            self._bar.update(self._task, completed=self._count.done)
+            self._draw()
+
+    def copied(self, more: Volume) -> None:
+        """So much more was copied."""
+        if self._count.add(0, more):
+            self._draw()
 
     def end(self) -> None:
         """Take the bar away."""
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _draw(self) -> None:
+        if self._bar is None:
+            return
+        is_copy = self._volume != NOTHING
+        done = self._count.copied.work if is_copy else self._count.done
+        self._bar.update(self._task, completed=done, amount=self._amount())
+
+    def _amount(self) -> str:
+        count, volume = self._count, self._volume
+        items = f"{count.done}/{self._total}"
+        if volume == NOTHING:
+            return items
+        copied = count.copied
+        rate = decimal(int(count.rate(copied.bytes))) if count.seconds else "-"
+        files = f"{copied.files:,}/{volume.files:,} files"
+        return f"{items}, {files}, {decimal(copied.bytes)}/{decimal(volume.bytes)}, {rate}/s"

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem, TargetPlan
+from toolkit.actions.progress import Volume
 from toolkit.errors import Refused
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.publish import mark_of
@@ -99,7 +100,9 @@ class Planner:
         is_complete, may_be = self._is_complete(target)
         if not items and may_be:
             items = [_flag_item(target)]
-        return replace(blank, items=tuple(items), detail=ReplicationDetail(kept=kept, is_complete=is_complete))
+        volume = Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items))
+        detail = ReplicationDetail(kept=kept, is_complete=is_complete)
+        return replace(blank, items=tuple(items), volume=volume, detail=detail)
 
     def _item(self, target: ReplicationTarget, source: CanonicalPath, place: CanonicalPath) -> UnitItem | Problem:
         directories = all(self.storage(end).capabilities.directories for end in (source, place))

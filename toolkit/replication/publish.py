@@ -172,7 +172,8 @@ class Publisher:
         told = self.files.copy(item.source, into, new)
         if into != item.target:
             kept = {name: entry for name, entry in _expected(item).items() if name not in item.copied}
-            told += self.files.copy(item.target, into, [file_copy(item.target, into, *each) for each in kept.items()])
+            there = [file_copy(item.target, into, *each) for each in kept.items()]
+            told += self.files.copy(item.target, into, there, is_progress=False)
         failed = [each for each in told if each.code]
         if failed:
             raise FilesFailed(path=item.target, failed=failed)

@@ -4,65 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
-from xxhash import xxh3_128
 
 from toolkit.errors import Failed
 from toolkit.storage import FileKind, StorageError, Unreachable
 from toolkit.storage.bound import RateLimiter
+from toolkit.transfer.digests import CHUNK_BYTES, FileDigest
+from toolkit.transfer.plan import Copied, FileCopy, failure
+from toolkit.transfer.uploads import Uploads
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
 
-CHUNK_BYTES = 1024 * 1024
-"""So much of a file is in memory at once, and as much again in the clients of both stores, whatever its size."""
 TRIES = 3
 """So often a file is tried whose store did not answer in the middle; each store has been waited for by then."""
 _LONGEST_WAIT_SECONDS = 10.0
 _BETWEEN_CHECKS = 0.5
-
-
-class FileCopy(NamedTuple):
-    """One file to copy, or one directory to make; a tuple, because plans have very many of them.
-
-    Attributes:
-        source: read from its beginning to its end.
-        target: written under this name; nobody reads there yet, and what is there of an earlier try is replaced.
-        size: bytes that were seen when the plan was made; of a directory 0.
-        kind: a file, or a directory, which is made with those above it.
-    """
-
-    source: CanonicalPath
-    target: CanonicalPath
-    size: int
-    kind: FileKind = FileKind.FILE
-
-
-class Copied(NamedTuple):
-    """What became of a file.
-
-    Attributes:
-        size: bytes that were copied.
-        digest: `DIGEST` of these, in hexadecimal; empty of a directory.
-        code: that of the error; empty: it was copied.
-        message: of the error, for people.
-    """
-
-    target: CanonicalPath
-    size: int = 0
-    digest: str = ""
-    code: str = ""
-    message: str = ""
-
-
-DIGEST = "xxh3-128"
-"""How `Copied.digest` is made (ADR 0033)."""
 
 
 class SourceChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
@@ -82,6 +48,7 @@ class Copier:
         check: asked between two chunks; what it raises ends the copy, of which nothing stays.
         bandwidth: bytes a second over all threads of this copier; inf: as many as come.
         sleep: waits so many seconds, between two tries.
+        passed: told of files and bytes that were copied, chunk by chunk; of less than none when a file begins anew.
     """
 
     source: FileSystem
@@ -89,6 +56,7 @@ class Copier:
     check: Callable[[], None]
     bandwidth: float = inf
     sleep: Callable[[float], None] = time.sleep
+    passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - nobody looks
     _limiter: RateLimiter | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -109,6 +77,21 @@ class Copier:
         Raises:
             StopRequested: the work was called off; of a file that nothing was told of, nothing stays.
         """
+        with Uploads(target=self.target, check=self.check) as uploads:
+
+            def told(outcome: Copied) -> None:
+                whole = uploads.told(outcome)
+                if whole is not None:
+                    self.passed(int(bool(whole.digest)), 0)
+                    tell(whole)
+
+            self._copy_all(uploads.divided(files), pool, told, at_once)
+            for outcome in uploads.failed():
+                tell(outcome)
+
+    def _copy_all(
+        self, files: Sequence[FileCopy], pool: WorkerPool, tell: Callable[[Copied], None], at_once: int | None
+    ) -> None:
         parents = {file.target if file.kind is FileKind.DIRECTORY else file.target.parent for file in files}
         failed: dict[CanonicalPath, StorageError] = {}
 
@@ -124,14 +107,14 @@ class Copier:
                 return
             at = file.target
             errors = [error for directory, error in failed.items() if directory == at or directory.is_within(at)]
-            tell(_failure(file, errors[0]) if errors else Copied(at))
+            tell(failure(file, errors[0]) if errors else Copied(at))
 
         # A file whose directory could not be made says so when it is written.
         pool.run_all(make, _lowest(parents), at_once=at_once)
         pool.run_all(copy, files, at_once=at_once)
 
     def copy(self, file: FileCopy) -> Copied:
-        """Copy one file.
+        """Copy one file, or a range of one.
 
         Raises:
             StopRequested: the work was called off.
@@ -141,30 +124,31 @@ class Copier:
                 with attempt:
                     return self._copy_once(file)
         except StorageError as error:
-            return _failure(file, error)
+            return failure(file, error)
         raise AssertionError(file)  # tenacity gives the last error
 
     def _copy_once(self, file: FileCopy) -> Copied:
-        digest = xxh3_128()
-        with self.source.read(file.source) as stream:
-            self.target.write(file.target, self._chunks(file, iter(lambda: stream.read(CHUNK_BYTES), b""), digest))
-        return Copied(file.target, file.size, digest.hexdigest())
+        passing = _Passing(copier=self, file=file)
+        with ExitStack() as unfinished:
+            unfinished.callback(passing.take_back)
+            copied = self._copied(file, passing)
+            unfinished.pop_all()
+        return copied
 
-    def _chunks(self, file: FileCopy, chunks: Iterator[bytes], digest: xxh3_128) -> Iterator[bytes]:
-        """The bytes; an error at their end keeps the target from having them (see `FileSystem.write`)."""
-        size = 0
-        for chunk in chunks:
-            size += len(chunk)
-            if size > file.size:
-                break
-            self._wait_for_turn(len(chunk))
-            digest.update(chunk)
-            yield chunk
-        if size != file.size:
-            found = f"{file.size} bytes were planned, and {'more' if size > file.size else size} came"
-            raise SourceChanged(path=file.source, detail=found)
+    def _copied(self, file: FileCopy, passing: _Passing) -> Copied:
+        part, digest = file.part, passing.digest
+        if part is None:
+            with self.source.read(file.source) as stream:
+                self.target.write(file.target, passing.chunks(stream))
+            return Copied(file.target, file.size, digest.hexdigest())
+        # Behind the last range there is nothing, unless the file has grown.
+        is_last = part.offset + file.size == part.upload.size
+        with self.source.read(file.source, offset=part.offset, length=None if is_last else file.size) as stream:
+            parts = self.target.put_range(part.upload, part.offset, passing.chunks(stream))
+        return Copied(file.target, file.size, digest.pieces(), offset=part.offset, parts=parts)
 
-    def _wait_for_turn(self, size: int) -> None:
+    def wait_for_turn(self, size: int) -> None:
+        """Return when so many bytes may pass."""
         if self._limiter is None:
             self.check()
         else:
@@ -187,8 +171,41 @@ class Copier:
             seconds -= _BETWEEN_CHECKS
 
 
-def _failure(file: FileCopy, error: StorageError) -> Copied:
-    return Copied(file.target, code=error.code, message=str(error))
+@dataclass(kw_only=True)
+class _Passing:
+    """The bytes of one try on their way.
+
+    Attributes:
+        copier: whose try it is.
+        file: that is copied, or the range of it.
+        digest: of what has passed.
+        size: so many bytes have.
+    """
+
+    copier: Copier
+    file: FileCopy
+    digest: FileDigest = field(default_factory=FileDigest)
+    size: int = 0
+
+    def chunks(self, stream: BinaryIO) -> Iterator[bytes]:
+        """The bytes; an error at their end keeps the target from having them (see `FileSystem.write`)."""
+        planned, found = self.file.size, 0
+        while chunk := stream.read(CHUNK_BYTES):
+            found += len(chunk)
+            if found > planned:
+                break
+            self.copier.wait_for_turn(len(chunk))
+            self.digest.update(chunk)
+            self.size = found
+            self.copier.passed(0, len(chunk))
+            yield chunk
+        if found != planned:
+            detail = f"{planned} bytes were planned, and {'more' if found > planned else found} came"
+            raise SourceChanged(path=self.file.source, detail=detail)
+
+    def take_back(self) -> None:
+        """None of it has arrived."""
+        self.copier.passed(0, -self.size)
 
 
 def _lowest(directories: set[CanonicalPath]) -> list[CanonicalPath]:

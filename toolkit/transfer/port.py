@@ -15,6 +15,9 @@ Work: TypeAlias = Callable[[Task, int], Iterable[Answer]]
 Its second argument counts the attempts at the same task from 0: a machine that died may have done all of it but answer.
 """
 
+FILE_BYTES = 256 * 1024
+"""A file costs as much as so many bytes besides its own: opening, closing and naming it."""
+
 
 class ExecutorPool(Protocol):
     """Machines that work on tasks at once. An adapter needs nothing of this package: it knows no task from another."""

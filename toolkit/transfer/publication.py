@@ -12,7 +12,7 @@ from toolkit.storage import STAGING_PREFIX, NotFound, StorageError
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
-    from toolkit.transfer.copying import Copied
+    from toolkit.transfer.plan import Copied
 
 
 def staging_of(unit: CanonicalPath, run: str) -> CanonicalPath:

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING
 
 from toolkit.storage import StorageError, StorageSpec, open_file_system
 from toolkit.threads import WorkerPool
-from toolkit.transfer.copying import CHUNK_BYTES, Copied, Copier, FileCopy
+from toolkit.transfer.copying import Copier
+from toolkit.transfer.digests import CHUNK_BYTES
+from toolkit.transfer.plan import Copied, FileCopy, failure
+from toolkit.transfer.port import FILE_BYTES
 from toolkit.transfer.timed_tasks import TOO_LATE, Rounds, TaskEnded, TaskTime
+from toolkit.transfer.uploads import Uploads
 
 if TYPE_CHECKING:
     from toolkit.errors import StopRequested
+    from toolkit.storage import FileSystem
     from toolkit.transfer.port import ExecutorPool
 
 TASK_BYTES = 256 * 1024 * 1024
@@ -24,8 +29,6 @@ TASK_FILES = 1000
 """A task has so many files at most: its answers come to the driver together."""
 TASKS_A_MACHINE = 4
 """So many tasks each machine gets at least, when there are files enough: one long task at the end keeps all waiting."""
-FILE_BYTES = 256 * 1024
-"""A file costs as much as so many bytes besides its own: opening, closing and naming it."""
 COPY_THREADS = 256
 """So many files a task copies at once at most: closing one on HDFS waits for its DataNode; company alone hides that."""
 MEMORY_BYTES = 64 * 1024 * 1024
@@ -79,9 +82,9 @@ def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
             check=check,
             bandwidth=task.bandwidth,
         )
-        copier.copy_all(task.files, pool, lambda outcome: outcomes.update({outcome.target: outcome}))
+        copier.copy_all(task.files, pool, lambda outcome: outcomes.update({outcome.key: outcome}))
     except (TaskEnded, StorageError) as error:
-        rest = {file.target: Copied(file.target, code=error.code, message=str(error)) for file in task.files}
+        rest: dict[object, Copied] = {file.key: failure(file, error) for file in task.files}
         outcomes = rest | outcomes
     finally:
         pool.shutdown()
@@ -126,22 +129,26 @@ class SpreadCopy:
         pool: the machines.
         source: the store that files are read from, as every machine opens it.
         target: the store that they are written to.
+        joining: the same store here, which joins the ranges of large files.
         seconds_left: so long effects may start.
         check: asked while machines work; what it raises calls the work off.
         rest: called between two rounds, where none works; a run that is to pause does so in here.
         is_pause: whether an error of `check` is followed by another round.
         bandwidth: bytes a second over all machines; inf: as many as come.
+        passed: told of files and bytes that were copied, as tasks end.
         wall_clock: seconds of the clock that machines share.
     """
 
     pool: ExecutorPool
     source: StorageSpec
     target: StorageSpec
+    joining: FileSystem
     seconds_left: Callable[[], float]
     check: Callable[[], None]
     rest: Callable[[], None] = lambda: None
     is_pause: Callable[[StopRequested], bool] = lambda _: False
     bandwidth: float = inf
+    passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - nobody looks
     wall_clock: Callable[[], float] = time.time
 
     def copy(self, files: Sequence[FileCopy]) -> Iterator[Copied]:
@@ -155,18 +162,28 @@ class SpreadCopy:
             Unavailable: the machines are lost.
             StopRequested: what `check` or `rest` raised.
         """
-        by_target = {file.target: file for file in files}
+        with Uploads(target=self.joining, check=self.check) as uploads:
+            for outcome in self._answers(uploads.divided(files)):
+                whole = outcome if outcome.code == TOO_LATE else uploads.told(outcome)
+                is_file = whole is not None and bool(whole.digest)
+                self.passed(int(is_file), outcome.size)
+                if whole is not None:
+                    yield whole
+            yield from uploads.failed()
+
+    def _answers(self, files: Sequence[FileCopy]) -> Iterator[Copied]:
+        by_key = {file.key: file for file in files}
         rounds = Rounds(
             pool=self.pool,
             work=copy_files,
-            tasks=lambda targets: self._tasks([by_target[target] for target in targets]),
-            key=lambda outcome: outcome.target,
+            tasks=lambda keys: self._tasks([by_key[key] for key in keys]),
+            key=lambda outcome: outcome.key,
             is_late=lambda outcome: outcome.code == TOO_LATE,
             check=self.check,
             rest=self.rest,
             is_pause=self.is_pause,
         )
-        for outcome, _ in rounds.answers(list(by_target)):
+        for outcome, _ in rounds.answers(list(by_key)):
             yield outcome
 
     def _tasks(self, files: Sequence[FileCopy]) -> list[CopyTask]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from toolkit.el import CanonicalPath, is_name
 from toolkit.storage import OWN_PREFIX, BadName, FileKind, NotFound, SymlinkRefused, Unsupported
-from toolkit.transfer.copying import FileCopy
+from toolkit.transfer.plan import FileCopy
 
 if TYPE_CHECKING:
     from toolkit.storage import FileSystem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
@@ -16,9 +17,11 @@ from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
 from toolkit.storage import FileKind, NotFound
-from toolkit.transfer.copying import CHUNK_BYTES, FileCopy
+from toolkit.transfer.digests import CHUNK_BYTES, digest_of
+from toolkit.transfer.plan import FileCopy
 from toolkit.transfer.port import ExecutorPool, LocalExecutorPool
 from toolkit.transfer.spread_copy import SpreadCopy
+from toolkit.transfer.uploads import LARGE_BYTES
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -53,10 +56,19 @@ def copied(source: End, target: End, pool: ExecutorPool) -> Mapping[str, str]:
     """What was told of the copies: names with their digests, or with the code of an error."""
     files = [FileCopy(source.at(name), target.at(name), len(data)) for name, data in CONTENT.items()]
     files.append(FileCopy(source.root, target.at("empty/too"), 0, FileKind.DIRECTORY))
-    spread = SpreadCopy(
-        pool=pool, source=source.spec, target=target.spec, seconds_left=lambda: 300.0, check=lambda: None
-    )
+    spread = _spread(source, target, pool)
     return {each.target.relative_to(target.root): each.code or each.digest for each in spread.copy(files)}
+
+
+def _spread(source: End, target: End, pool: ExecutorPool) -> SpreadCopy:
+    return SpreadCopy(
+        pool=pool,
+        source=source.spec,
+        target=target.spec,
+        joining=target.system,
+        seconds_left=lambda: 300.0,
+        check=lambda: None,
+    )
 
 
 def check(source: End, target: End, pool: ExecutorPool) -> None:
@@ -85,6 +97,21 @@ def test_webhdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluste
 def test_hdfs_to_s3_and_back(hdfs: HdfsCluster, s3: S3Store, s3_bucket: str) -> None:
     check(on_hdfs(hdfs), on_s3(s3, s3_bucket), LocalExecutorPool())
     check(on_s3(s3, s3_bucket), on_hdfs(hdfs), LocalExecutorPool())
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("to_s3", [True, False], ids=["to S3", "back"])
+def test_a_large_file_is_joined_of_ranges_and_keeps_its_digest(
+    hdfs: HdfsCluster, s3: S3Store, s3_bucket: str, tmp_path: Path, *, to_s3: bool
+) -> None:
+    far = on_hdfs(hdfs) if to_s3 else on_s3(s3, s3_bucket)
+    near = on_s3(s3, s3_bucket) if to_s3 else local(tmp_path)
+    content = random.Random(1).randbytes(LARGE_BYTES + 5)  # noqa: S311 - no secret
+    far.fill({"large": content})
+    (found,) = _spread(far, near, LocalExecutorPool()).copy([FileCopy(far.at("large"), near.at("large"), len(content))])
+    assert found.code == ""
+    assert found.digest == digest_of(far.system, far.at("large"), lambda: None)
+    assert near.files("", hidden=True) == {"large": content}
 
 
 @pytest.mark.timeout(600)

@@ -27,6 +27,7 @@ from tests.unit.actions.fake_action import (
 from tests.unit.runs.fakes import MemoryRecorder, item, left_item, request
 from toolkit.actions.action import Recovery, RunContext
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.actions.progress import NOTHING, Volume
 from toolkit.el import CanonicalPath
 from toolkit.errors import Skipped
 from toolkit.ledger.runs.items import Item
@@ -421,11 +422,16 @@ class Told:
 
     said: list[object] = field(default_factory=list)
 
-    def begin(self, total: int) -> None:
+    def begin(self, total: int, volume: Volume = NOTHING) -> None:
         self.said.append(total)
+        if volume != NOTHING:
+            self.said.append(volume)
 
     def advance(self, number: int) -> None:
         self.said.append(number)
+
+    def copied(self, more: Volume) -> None:
+        self.said.append(more)
 
     def end(self) -> None:
         self.said.append("end")
@@ -436,6 +442,24 @@ def test_progress_is_told_of_each_item_and_of_the_end() -> None:
     told = scene.progress = Told()
     scene.run()
     assert told.said == [3, 1, 1, 1, "end"]
+
+
+@dataclass(kw_only=True)
+class Copying(MarkAction):
+    """Says how much it copies."""
+
+    def plan(self, target: Job, work: RunContext) -> Plan:
+        return replace(super().plan(target, work), volume=Volume(files=self.todo[target.entity], bytes=10))
+
+
+def test_progress_is_told_how_much_all_targets_copy_and_of_what_was_copied() -> None:
+    scene = _scene(clicks=1, views=2)
+    told = scene.progress = Told()
+    more = Volume(files=1, bytes=5)
+    scene.action = Copying(todo=scene.action.todo, effect=lambda work, _: work.progress.copied(more))
+    scene.run()
+    assert told.said[:2] == [3, Volume(files=3, bytes=20)]
+    assert told.said.count(more) == 3
 
 
 # What an action must not forget

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from toolkit.actions.progress import Volume
 from toolkit.rendering.progress import SECONDS_BETWEEN_LINES, LoggedProgress
 from toolkit.rendering.terminal_progress import TerminalProgress
 
@@ -72,3 +73,41 @@ def test_a_bar_is_drawn_on_standard_error_and_gone_at_the_end(capsys: pytest.Cap
         progress.advance(1)
     progress.end()
     assert capsys.readouterr().out == ""
+
+
+def test_a_copy_says_files_bytes_rate_and_the_time_left(caplog: pytest.LogCaptureFixture) -> None:
+    time = Time()
+    progress = LoggedProgress(what="replication", now=time)
+    progress.begin(4, Volume(files=40, bytes=4_000_000))
+    time.now += 5
+    progress.copied(Volume(bytes=1_500_000))
+    progress.copied(Volume(bytes=-500_000))  # a file begins anew
+    progress.advance(1)
+    time.now += 5
+    progress.copied(Volume(files=10))
+    assert [record.getMessage() for record in caplog.records] == [
+        (
+            "event=progress action=replication done=1 total=4 files=10 of_files=40 bytes=1000000 of_bytes=4000000 "
+            "bytes_per_second=100000 seconds_left=30"
+        )
+    ]
+
+
+def test_a_copy_of_which_nothing_has_come_yet_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    time = Time()
+    progress = LoggedProgress(what="replication", now=time)
+    progress.begin(1, Volume(files=1, bytes=100))
+    time.now += 10
+    progress.copied(Volume())
+    assert "bytes_per_second=0 seconds_left=unknown" in caplog.text
+
+
+def test_the_bar_of_a_copy_shows_files_bytes_and_rate(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # it counts as a terminal
+    monkeypatch.setenv("COLUMNS", "200")
+    progress = TerminalProgress(what="replication")
+    progress.begin(2, Volume(files=3, bytes=5_000_000))
+    progress.end()
+    assert "0/2, 0/3 files, 0 bytes/5.0 MB" in capsys.readouterr().err

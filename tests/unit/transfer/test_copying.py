@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import filecmp
 import io
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -16,13 +19,16 @@ from xxhash import xxh3_128
 
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
-from toolkit.storage import FileKind, StorageSpec, Unreachable
+from toolkit.storage import FileKind, MultipartUpload, StorageSpec, Unreachable, UploadedPart
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.threads import WorkerPool
-from toolkit.transfer.copying import TRIES, Copied, Copier, FileCopy
-from toolkit.transfer.port import LocalExecutorPool
-from toolkit.transfer.spread_copy import TASK_BYTES, TASK_FILES, SpreadCopy, divided
-from toolkit.transfer.timed_tasks import TOO_LATE
+from toolkit.transfer.copying import TRIES, Copier
+from toolkit.transfer.digests import PIECE_BYTES, digest_of
+from toolkit.transfer.plan import Copied, FileCopy
+from toolkit.transfer.port import LocalExecutorPool, Work
+from toolkit.transfer.spread_copy import TASK_BYTES, TASK_FILES, CopyTask, SpreadCopy, divided
+from toolkit.transfer.timed_tasks import TOO_LATE, TaskTime
+from toolkit.transfer.uploads import LARGE_BYTES
 
 PATH = CanonicalPath("file", "", "/d/f")
 
@@ -116,6 +122,74 @@ def test_a_directory_that_could_not_be_made_fails_with_those_above_it(tmp_path: 
     assert {each.target.name: bool(each.code) for each in outcomes} == {"x": True, "y": True, "z": False}
 
 
+@pytest.fixture
+def large(tmp_path: Path) -> FileCopy:
+    """A file that is copied in three ranges, each of which has other bytes."""
+    path = tmp_path / "from/large"
+    path.parent.mkdir()
+    with path.open("wb") as stream:
+        for offset in (0, PIECE_BYTES - 1, PIECE_BYTES, LARGE_BYTES, LARGE_BYTES + 4):
+            stream.seek(offset)
+            stream.write(b"%d" % (offset % 9))
+    return FileCopy(at(path), at(tmp_path / "to/deep/large"), LARGE_BYTES + 5)
+
+
+def test_a_large_file_is_copied_in_ranges_and_has_the_digest_of_its_bytes(
+    tmp_path: Path, pool: WorkerPool, large: FileCopy
+) -> None:
+    store, outcomes, passed = CountingStore(), list[Copied](), list[tuple[int, int]]()
+    files = [*filled(tmp_path, ["a"]), large]
+    made = copier(source=store, target=store, passed=lambda *more: passed.append(more))
+    made.copy_all(files, pool, outcomes.append)
+    assert sorted(store.ranges) == [0, PIECE_BYTES, LARGE_BYTES]
+    assert filecmp.cmp(tmp_path / "from/large", tmp_path / "to/deep/large", shallow=False)
+    assert {each.target.name: each.digest for each in outcomes} == {
+        "a": xxh3_128(b"aaa").hexdigest(),
+        "large": digest_of(store, large.source, no_check),
+    }
+    assert [sum(column) for column in zip(*passed, strict=True)] == [2, large.size + 3]
+
+
+@pytest.mark.parametrize("by", [-5, -1, 1], ids=["a range less", "a byte less", "a byte more"])
+def test_a_large_file_that_has_changed_fails_as_a_whole_and_nothing_of_it_stays(
+    tmp_path: Path, pool: WorkerPool, large: FileCopy, by: int
+) -> None:
+    os.truncate(large.source.path, large.size + by)
+    outcomes: list[Copied] = []
+    copier().copy_all([large], pool, outcomes.append)
+    assert [(each.target, each.code) for each in outcomes] == [(large.target, "source_changed")]
+    assert list((tmp_path / "to/deep").iterdir()) == []
+
+
+def test_a_stop_between_two_ranges_leaves_nothing_of_the_file(
+    tmp_path: Path, pool: WorkerPool, large: FileCopy
+) -> None:
+    store = CountingStore()
+
+    def check() -> None:
+        if store.ranges:
+            message = "told to stop"
+            raise StopRequested(message)
+
+    with pytest.raises(StopRequested):
+        copier(target=store, check=check).copy_all([large], pool, lambda _: None)
+    assert list((tmp_path / "to/deep").iterdir()) == []
+
+
+class CountingStore(LocalFileSystem):
+    """Knows which ranges were written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ranges: list[int] = []
+
+    def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
+        """See `MultipartStore.put_range`."""
+        parts = super().put_range(upload, offset, chunks)
+        self.ranges.append(offset)
+        return parts
+
+
 class BreaksOff(LocalFileSystem):
     """Its first reads of a file end in the middle."""
 
@@ -152,6 +226,15 @@ def test_a_read_that_breaks_off_is_tried_again_from_the_beginning(
     copier(source=BreaksOff(times)).copy_all(files, pool, outcomes.append)
     assert [each.code for each in outcomes] == [code]
     assert read(tmp_path / "to") == ({} if code else {"a": "aaa"})
+
+
+def test_what_has_passed_is_told_and_taken_back_when_a_file_begins_anew(tmp_path: Path, pool: WorkerPool) -> None:
+    passed: list[tuple[int, int]] = []
+    files = filled(tmp_path, ["a", "b"])
+    (tmp_path / "from/b").unlink()
+    copier(source=BreaksOff(1), passed=lambda *more: passed.append(more)).copy_all(files, pool, lambda _: None)
+    assert (0, -1) in passed
+    assert [sum(column) for column in zip(*passed, strict=True)] == [1, 3]
 
 
 def test_a_stop_in_the_middle_leaves_nothing_of_what_was_not_told(tmp_path: Path, pool: WorkerPool) -> None:
@@ -205,7 +288,8 @@ def spread(tmp_path: Path, **changes: object) -> SpreadCopy:
     """To local files, by a pool of one machine that is this one."""
     del tmp_path
     local = StorageSpec(scheme="file")
-    given = {"pool": LocalExecutorPool(), "source": local, "target": local, "seconds_left": lambda: 60.0}
+    given = {"pool": LocalExecutorPool(), "source": local, "target": local, "joining": LocalFileSystem()}
+    given["seconds_left"] = lambda: 60.0
     return SpreadCopy(**given | {"check": no_check} | changes)  # type: ignore[arg-type]
 
 
@@ -214,6 +298,35 @@ def test_machines_copy_what_they_are_sent(tmp_path: Path) -> None:
     outcomes = list(spread(tmp_path).copy(files))
     assert {each.code for each in outcomes} == {""}
     assert read(tmp_path / "to") == read(tmp_path / "from")
+
+
+def test_machines_copy_the_ranges_of_a_large_file_which_this_process_joins(tmp_path: Path, large: FileCopy) -> None:
+    outcomes = list(spread(tmp_path).copy([*filled(tmp_path, ["a"]), large]))
+    assert {each.target.name: each.code for each in outcomes} == {"a": "", "large": ""}
+    assert outcomes[-1].digest == digest_of(LocalFileSystem(), large.source, no_check)
+    assert filecmp.cmp(tmp_path / "from/large", tmp_path / "to/deep/large", shallow=False)
+
+
+@dataclass
+class LateOnce:
+    """A machine that has time for one task, and for all when it is asked again."""
+
+    parallel: int = 1
+    is_again: bool = False
+
+    def run(self, work: Work[CopyTask, Copied], tasks: Sequence[CopyTask], *, check: object) -> Iterator[Copied]:
+        """See `ExecutorPool.run`."""
+        del check
+        for number, task in enumerate(tasks):
+            is_late = number and not self.is_again
+            yield from work(replace(task, time=TaskTime.now(0.0)) if is_late else task, 0)
+        self.is_again = True
+
+
+def test_a_range_for_which_there_was_no_time_is_copied_in_the_next_round(tmp_path: Path, large: FileCopy) -> None:
+    outcomes = list(spread(tmp_path, pool=LateOnce()).copy([large]))
+    assert [each.code for each in outcomes] == [TOO_LATE] * 2 + [""]
+    assert filecmp.cmp(tmp_path / "from/large", tmp_path / "to/deep/large", shallow=False)
 
 
 def test_files_for_which_the_lease_had_no_time_left_are_told_as_late_and_not_written(tmp_path: Path) -> None:

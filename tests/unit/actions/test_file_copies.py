@@ -1,0 +1,91 @@
+"""Copies of a run's files, and what is told of them while they pass."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from tests.unit.actions.fake_action import context
+from toolkit.actions.file_copies import SPREAD_FILES, FileCopies
+from toolkit.actions.progress import NOTHING, NoProgress, Volume
+from toolkit.el import CanonicalPath
+from toolkit.runs.stop import NeverStopped
+from toolkit.storage import StorageSpec
+from toolkit.storage.local.file_system import LocalFileSystem
+from toolkit.threads import WorkerPool
+from toolkit.transfer.plan import FileCopy
+from toolkit.transfer.port import LocalExecutorPool
+
+REMOTE = CanonicalPath("hdfs", "far", "/")
+"""What is not on this machine, so that executors may copy it."""
+
+
+@dataclass
+class Watching(NoProgress):
+    """Adds up."""
+
+    volume: Volume = NOTHING
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def copied(self, more: Volume) -> None:
+        """See `Progress.copied`."""
+        with self.turn:
+            self.volume += more
+
+
+def files(root: Path, number: int) -> list[FileCopy]:
+    """So many of three bytes, and their copies to be."""
+    (root / "from").mkdir()
+    names = [f"f{at}" for at in range(number)]
+    for name in names:
+        (root / "from" / name).write_text("abc")
+    here = CanonicalPath.parse(f"file://{root}")
+    return [FileCopy(here.child("from").child(name), here.child("to").child(name), 3) for name in names]
+
+
+def copies(watching: Watching, pool: WorkerPool, seconds: float) -> FileCopies:
+    """On this disk, as if it were far; tasks have so many seconds."""
+    system = LocalFileSystem()
+    work = replace(
+        context(NeverStopped()),
+        stores=lambda _: system,
+        progress=watching,
+        executors=LocalExecutorPool,
+        seconds_left=lambda: seconds,
+    )
+    return FileCopies(
+        work=work, pool=pool, spec_of=lambda _: StorageSpec(scheme="file"), executors_turn=threading.Lock()
+    )
+
+
+@pytest.fixture
+def pool() -> Iterator[WorkerPool]:
+    """Four threads."""
+    pool = WorkerPool(4, "test")
+    yield pool
+    pool.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("number", "seconds"),
+    [(5, 60.0), (SPREAD_FILES + 1, 60.0), (SPREAD_FILES + 1, 0.0)],
+    ids=["by threads", "by executors", "by threads since executors had no time"],
+)
+def test_all_files_are_copied_and_who_watches_is_told_of_each(
+    tmp_path: Path, pool: WorkerPool, number: int, seconds: float
+) -> None:
+    watching = Watching()
+    found = copies(watching, pool, seconds).copy(REMOTE, REMOTE, files(tmp_path, number))
+    assert ({each.code for each in found}, len(found)) == ({""}, number)
+    assert len(list((tmp_path / "to").iterdir())) == number
+    assert watching.volume == Volume(files=number, bytes=3 * number)
+
+
+def test_who_watches_is_told_nothing_of_what_was_not_announced(tmp_path: Path, pool: WorkerPool) -> None:
+    watching = Watching()
+    copies(watching, pool, 60.0).copy(REMOTE, REMOTE, files(tmp_path, 1), is_progress=False)
+    assert (watching.volume, len(list((tmp_path / "to").iterdir()))) == (NOTHING, 1)

@@ -1,0 +1,78 @@
+"""What is copied, and what became of it: a plan has one value for each file, and so have its outcomes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from toolkit.storage import FileKind
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import MultipartUpload, StorageError, UploadedPart
+    from toolkit.transfer.timed_tasks import TaskEnded
+
+
+class FilePart(NamedTuple):
+    """Which range of a file is copied.
+
+    Attributes:
+        upload: that it belongs to.
+        offset: of its first byte.
+    """
+
+    upload: MultipartUpload
+    offset: int
+
+
+class FileCopy(NamedTuple):
+    """One file to copy, or a range of one, or one directory to make; a tuple, because plans have very many of them.
+
+    Attributes:
+        source: read from its beginning to its end.
+        target: written under this name; nobody reads there yet, and what is there of an earlier try is replaced.
+        size: bytes that were seen when the plan was made; of a directory 0, of a range its own.
+        kind: a file, or a directory, which is made with those above it.
+        part: the range; None: all of it.
+    """
+
+    source: CanonicalPath
+    target: CanonicalPath
+    size: int
+    kind: FileKind = FileKind.FILE
+    part: FilePart | None = None
+
+    @property
+    def key(self) -> tuple[CanonicalPath, int]:
+        """Tells it from all others, and its outcome from theirs."""
+        return self.target, self.part.offset if self.part else 0
+
+
+class Copied(NamedTuple):
+    """What became of a file.
+
+    Attributes:
+        size: bytes that were copied.
+        digest: `DIGEST` of these; empty of a directory; of a range the digests of its pieces.
+        code: that of the error; empty: it was copied.
+        message: of the error, for people.
+        offset: of a range, the first byte.
+        parts: of a range, what the store calls it.
+    """
+
+    target: CanonicalPath
+    size: int = 0
+    digest: str = ""
+    code: str = ""
+    message: str = ""
+    offset: int = 0
+    parts: tuple[UploadedPart, ...] = ()
+
+    @property
+    def key(self) -> tuple[CanonicalPath, int]:
+        """See `FileCopy.key`."""
+        return self.target, self.offset
+
+
+def failure(file: FileCopy, error: StorageError | TaskEnded) -> Copied:
+    """What is told of a file that an error kept from being copied."""
+    return Copied(file.target, code=error.code, message=str(error), offset=file.key[1])
