@@ -12,6 +12,7 @@ from toolkit.actions.action import Applied, Recovery, RunContext
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult
+from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.errors import Unavailable
 from toolkit.ledger.events import NewEvent
@@ -25,7 +26,6 @@ from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import SettledLeftOver, path_text
 from toolkit.storage import StorageError, Unreachable
 from toolkit.threads import WorkerPool
-from toolkit.transfer.publication import is_there
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:

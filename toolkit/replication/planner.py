@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem, TargetPlan
 from toolkit.actions.progress import Volume
+from toolkit.availability import is_ready, is_there
 from toolkit.errors import Refused
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.publish import mark_of
@@ -21,7 +22,6 @@ from toolkit.replication.targets import (
     UnitItem,
 )
 from toolkit.storage import FileKind, StorageError
-from toolkit.transfer.publication import is_there
 from toolkit.transfer.trees import Tree, below, read_tree
 
 if TYPE_CHECKING:
@@ -60,16 +60,11 @@ class Planner:
         """The plan of one instance; what keeps it from being looked at is a failure of its plan."""
         blank = blank_plan(target)
         try:
-            if not self._is_available(target):
+            if not is_ready(self.storage(target.source), target.source, target.flag):
                 return self._not_available(blank)
             return self._planned(blank)
         except StorageError as error:
             return replace(blank, failed=Problem(code=error.code, message=str(error)))
-
-    def _is_available(self, target: ReplicationTarget) -> bool:
-        """By the flag, or the directory, at the source."""
-        sign = target.source.child(target.flag) if target.flag else target.source
-        return is_there(self.storage(target.source), sign)
 
     def _not_available(self, blank: ReplicationPlan) -> ReplicationPlan:
         target = blank.target

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import CalledOff
+from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
 from toolkit.replication.errors import TargetChanged
@@ -22,7 +23,7 @@ from toolkit.replication.listing import difference
 from toolkit.replication.targets import COPY, ReplicationTarget, UnitItem
 from toolkit.storage import FileKind, StorageError, aside_name
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, is_there, remove, staging_of
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
 from toolkit.transfer.trees import Tree, below, file_copy, read_tree, same_content
 
 if TYPE_CHECKING:

@@ -20,15 +20,6 @@ def staging_of(unit: CanonicalPath, run: str) -> CanonicalPath:
     return unit.parent.child(f"{STAGING_PREFIX}{run}-{unit.name}")
 
 
-def is_there(system: FileSystem, path: CanonicalPath) -> bool:
-    """Whether something is at a path."""
-    try:
-        system.status(path)
-    except NotFound:
-        return False
-    return True
-
-
 def remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
     """Remove what is at a path, if anything is, strictly below a base."""
     with suppress(NotFound):

@@ -99,7 +99,8 @@ class MemoryFileSystem(BasicFileSystem):
         for name in sorted(name for name in names if "/" not in name and name >= start_from):
             found = self._kind(prefix + name)
             assert found is not None
-            yield Entry(name, found)
+            is_file = found is FileKind.FILE
+            yield Entry(name, found, len(self.files[prefix + name]) if is_file else 0, _THEN if is_file else None)
 
     def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
         return tree_below(path, self.list)

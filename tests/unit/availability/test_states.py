@@ -1,0 +1,145 @@
+"""What is there of an instance, by looking: one at a time, and many."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.unit.availability.asked import HOURLY, AskedStore, instances
+from tests.unit.planning.entities import cluster, table_feed
+from tests.unit.retention.memory import MemoryFileSystem
+from tests.unit.retention.object_memory import ObjectMemory
+from toolkit.availability import DataState, FoundInstance, instances_of
+from toolkit.availability.path_instances import PAGE
+from toolkit.el import parse_instant
+from toolkit.errors import NotImplementedYet
+from toolkit.storage import FileSystem, LocalFileSystem, PermissionDenied
+
+_DAY = "/data/clicks/2026/03/01"
+_HOUR = timedelta(hours=1)
+
+
+def at(hour: int) -> datetime:
+    return parse_instant("2026-03-01T00:00Z") + hour * _HOUR
+
+
+def both_ways(system: FileSystem, hour: int = 5, *, flag: str | None = "_SUCCESS", data: str = HOURLY) -> FoundInstance:
+    """What is said of one instance, which is the same when it is looked at alone and among others."""
+    found = instances(system, flag=flag, data=data)
+    alone = found.look(at(hour))
+    (_, among, _) = found.look_at([at(hour - 1), at(hour), at(hour + 1)])
+    assert among == alone
+    assert found.is_ready(at(hour)) is alone.is_ready
+    assert (at(hour) in found.counted()) is alone.is_ready
+    return alone
+
+
+def test_data_with_the_flag_is_available_and_without_it_partial(tmp_path: Path) -> None:
+    for hour, names in (("05", ("part-0", "part-1", "_SUCCESS", ".feedctl-mark")), ("06", ("part-0",))):
+        (tmp_path / hour).mkdir()
+        for name in names:
+            (tmp_path / hour / name).write_bytes(b"abc")
+    data = f"{tmp_path}/${{HOUR}}#${{YEAR}}${{MONTH}}${{DAY}}"
+    for hour in ("05", "06"):
+        (tmp_path / hour).rename(tmp_path / f"{hour}#20260301")
+    whole = both_ways(LocalFileSystem(), 5, data=data)
+    assert (whole.state, whole.is_ready, whole.files, whole.bytes) == (DataState.AVAILABLE, True, 2, 6)
+    assert whole.uri == f"file://{tmp_path}/05#20260301"
+    assert whole.modified is not None
+    half = both_ways(LocalFileSystem(), 6, data=data)
+    assert (half.state, half.is_ready, half.files, half.bytes) == (DataState.PARTIAL, False, 1, 3)
+
+
+def test_a_flag_alone_is_an_empty_instance_that_may_be_read() -> None:
+    system = MemoryFileSystem()
+    system.put(f"{_DAY}/05/_SUCCESS")
+    system.make(f"{_DAY}/06")
+    flagged, bare = both_ways(system, 5), both_ways(system, 6)
+    assert (flagged.state, flagged.is_ready, flagged.files, flagged.bytes) == (DataState.EMPTY, True, 0, 0)
+    assert (bare.state, bare.is_ready) == (DataState.EMPTY, False)
+
+
+def test_without_a_flag_the_directory_itself_says_that_it_may_be_read() -> None:
+    system = MemoryFileSystem()
+    system.make(f"{_DAY}/05")
+    system.put(f"{_DAY}/06/country=US/part-0", f"{_DAY}/07")
+    empty, nested, single = (both_ways(system, hour, flag=None) for hour in (5, 6, 7))
+    assert (empty.state, empty.is_ready) == (DataState.EMPTY, True)
+    assert (nested.state, nested.is_ready, nested.files, nested.bytes) == (DataState.AVAILABLE, True, None, None)
+    assert (single.state, single.is_ready, single.files) == (DataState.AVAILABLE, True, 1)
+
+
+def test_a_file_where_a_directory_with_a_flag_should_be_is_partial() -> None:
+    system = MemoryFileSystem()
+    system.put(f"{_DAY}/05")
+    assert (both_ways(system).state, both_ways(system).is_ready) == (DataState.PARTIAL, False)
+
+
+@pytest.mark.parametrize("there", [(), (f"{_DAY}/04/_SUCCESS",), ("/data/clicks/2026",)])
+def test_what_is_not_there_is_missing_however_much_of_the_way_there_is(there: tuple[str, ...]) -> None:
+    system = MemoryFileSystem()
+    system.put(*there)
+    assert both_ways(system).state is DataState.MISSING
+
+
+def test_keys_of_an_object_store_are_instances_too() -> None:
+    system = ObjectMemory()
+    system.put(f"{_DAY}/05-old/part-0", f"{_DAY}/05/part-0", f"{_DAY}/05/_SUCCESS", f"{_DAY}/06/part-0")
+    assert [both_ways(system, hour).state for hour in (5, 6, 7)] == [
+        DataState.AVAILABLE,
+        DataState.PARTIAL,
+        DataState.MISSING,
+    ]
+
+
+def test_an_error_of_the_store_is_never_a_missing_instance() -> None:
+    system = MemoryFileSystem()
+    system.put(f"{_DAY}/05/_SUCCESS", f"{_DAY}/06/_SUCCESS")
+    system.locked.add(_DAY)
+    with pytest.raises(PermissionDenied):
+        list(instances(system).look_at([at(5), at(6)]))
+    system.locked = {f"{_DAY}/05"}
+    with pytest.raises(PermissionDenied):
+        instances(system).look(at(5))
+
+
+def test_one_instance_costs_two_calls_at_most_however_many_files_it_has() -> None:
+    system = MemoryFileSystem()
+    system.put(*(f"{_DAY}/05/A-{number:05}" for number in range(PAGE + 1)), f"{_DAY}/05/_SUCCESS")
+    store = AskedStore(system)
+    found = instances(store).look(at(5))
+    assert (found.state, found.is_ready, found.files) == (DataState.AVAILABLE, True, None)
+    assert store.asked == [f"list {_DAY}/05", f"status {_DAY}/05/_SUCCESS"]
+
+
+def test_a_range_costs_a_listing_a_day_and_one_for_each_instance_that_is_there() -> None:
+    system = MemoryFileSystem()
+    system.put(*(f"{_DAY}/{hour:02}/_SUCCESS" for hour in range(3)), "/data/clicks/2026/03/02/00/part-0")
+    store = AskedStore(system)
+    found = instances(store)
+    states = [each.state for each in found.look_at(islice(iter(found.sequence), 31 * 24))]
+    assert [states.count(each) for each in DataState] == [0, 1, 3, 31 * 24 - 4]
+    days = {f"list /data/clicks/2026/03/{day:02}" for day in range(1, 32)}
+    inside = {f"list {_DAY}/{hour:02}" for hour in range(3)} | {"list /data/clicks/2026/03/02/00"}
+    assert {each for each in store.asked if each.startswith("list")} == days | inside
+
+
+def test_years_without_data_cost_a_few_looks_for_each_window() -> None:
+    system = MemoryFileSystem()
+    system.put("/data/clicks/2027/01/01/00/_SUCCESS")
+    store = AskedStore(system)
+    found = instances(store)
+    (*_, last) = found.look_at(islice(iter(found.sequence), 306 * 24 + 1))
+    assert last.state is DataState.EMPTY
+    assert len(store.asked) < 60
+
+
+def test_tables_and_globs_are_refused_aloud() -> None:
+    feed = table_feed("clicks", "catalog:db:clicks#ds=${YEAR}-${MONTH}-${DAY}")
+    with pytest.raises(NotImplementedYet, match="feed clicks: availability of a table"):
+        instances_of(feed, cluster(), lambda _: MemoryFileSystem())
+    with pytest.raises(NotImplementedYet, match="glob"):
+        instances(MemoryFileSystem(), data="/data/${YEAR}${MONTH}${DAY}${HOUR}/*")

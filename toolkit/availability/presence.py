@@ -1,0 +1,106 @@
+"""Whether something is at a path, and which names of a directory are there, by few calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from toolkit.storage import Entry, NotFound, WrongKind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import FileSystem
+
+
+def is_there(system: FileSystem, path: CanonicalPath) -> bool:
+    """Whether something is at a path."""
+    return _entry(system, path) is not None
+
+
+def is_ready(system: FileSystem, path: CanonicalPath, flag: str) -> bool:
+    """Whether an instance may be read: by its flag, or the directory or file itself when the feed has none.
+
+    Args:
+        system: the store.
+        path: of the instance.
+        flag: the name of the feed's availability flag; empty: it has none.
+
+    Raises:
+        StorageError: the store refuses, or does not answer.
+    """
+    return is_there(system, path.child(flag) if flag else path)
+
+
+@dataclass(kw_only=True)
+class Presence:
+    """Knows which entries are there. What is seen to be absent is remembered, with all that would be below it.
+
+    Attributes:
+        system: the store.
+        base: the directory above which nothing is looked at.
+    """
+
+    system: FileSystem
+    base: CanonicalPath
+    _absent: set[CanonicalPath] = field(default_factory=set, init=False)
+    _present: set[CanonicalPath] = field(default_factory=set, init=False)
+
+    def among(self, parent: CanonicalPath, names: Collection[str]) -> Mapping[str, Entry]:
+        """Those of some names of a directory that are there: by one listing, or one look when it is one name.
+
+        Raises:
+            StorageError: the store refuses, or does not answer.
+        """
+        if self.is_absent(parent):
+            return {}
+        try:
+            if len(names) > 1:
+                return self._listed(parent, names)
+        except (NotFound, WrongKind):
+            found = {}
+        else:
+            found = {name: each for name in names if (each := _entry(self.system, parent.child(name))) is not None}
+        if not found:
+            self.note_missing(parent)
+        return found
+
+    def is_absent(self, path: CanonicalPath) -> bool:
+        """Whether it is known that nothing is there, since it or a directory above it was seen to be absent."""
+        while path == self.base or path.is_within(self.base):
+            if path in self._absent:
+                return True
+            path = path.parent
+        return False
+
+    def note_missing(self, parent: CanonicalPath) -> None:
+        """Find out why something in a directory is missing: how far up nothing is there at all."""
+        topmost: CanonicalPath | None = None
+        while (parent == self.base or parent.is_within(self.base)) and parent not in self._present:
+            if _entry(self.system, parent) is not None:
+                self._present.add(parent)
+                break
+            topmost, parent = parent, parent.parent
+        if topmost is not None:
+            self._absent.add(topmost)
+
+    def _listed(self, parent: CanonicalPath, names: Collection[str]) -> dict[str, Entry]:
+        """Of an object and a directory with one name, the directory, which comes behind it."""
+        last = max(names)
+        found: dict[str, Entry] = {}
+        for entry in self.system.list(parent, start_from=min(names)):
+            if entry.name in names:
+                found[entry.name] = entry
+            elif entry.name > last and not entry.name.startswith(last):
+                break  # keys like `a-b/` come between `a` and `a/`
+        self._present.add(parent)
+        return found
+
+
+def _entry(system: FileSystem, path: CanonicalPath) -> Entry | None:
+    try:
+        found = system.status(path)
+    except NotFound:
+        return None
+    return Entry(path.name, found.kind, found.size, found.modified)
