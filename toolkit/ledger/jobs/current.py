@@ -154,8 +154,7 @@ def running_job(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Job:
         JobIsSuspended: it is suspended in the middle.
     """
     job = begun_job(tx, owner, ref)
-    if job.run.status is RunStatus.SUSPENDED:
-        raise JobIsSuspended(run=job.run)
+    _refuse_suspended(job.run)
     return job
 
 
@@ -165,6 +164,20 @@ def begun_job(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Job:
     if found is None or found.target_batch_id is None:
         raise JobNotRunning(ref=ref, last=_newest(tx, owner, ref))
     return Job(process=owner, run=found, target_batch_id=found.target_batch_id)
+
+
+def active_run(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Run:
+    """As `running_job`, of a run that need not be a job yet."""
+    found = _active(tx, owner, ref)
+    if found is None:
+        raise JobNotRunning(ref=ref, last=_newest(tx, owner, ref))
+    _refuse_suspended(found)
+    return found
+
+
+def _refuse_suspended(job: Run) -> None:
+    if job.status is RunStatus.SUSPENDED:
+        raise JobIsSuspended(run=job)
 
 
 def _active(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Run | None:
@@ -191,10 +204,12 @@ def _newest(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Run | Non
 
 
 def _of(owner: RegisteredProcess, ref: JobRef) -> list[sa.ColumnElement[bool]]:
+    of_run = [] if ref.run_id is None else [run.c.run_id == ref.run_id]
     if ref.instance_key is None:
-        return [run.c.process_id == owner.process_id, is_one_of(run.c.mode, JobMode.QUEUE)]
+        return [*of_run, run.c.process_id == owner.process_id, is_one_of(run.c.mode, JobMode.QUEUE)]
     key = key_of(ref.site, ref.instance_key)
     return [
+        *of_run,
         run.c.entity == key.entity,
         run.c.life_cycle == key.life_cycle,
         run.c.cluster == key.cluster,

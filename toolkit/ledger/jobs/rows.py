@@ -17,6 +17,7 @@ class JobRef:
 
     Attributes:
         instance_key: ``2026-03-01T06:40Z``; None: the job that works off the queue, of which there is one.
+        run_id: this job and no later one, which may run in its place by now; None: whichever runs.
 
     Raises:
         InvalidInput: the key is no canonical instant.
@@ -25,6 +26,7 @@ class JobRef:
     process: str
     cluster: str
     instance_key: str | None = None
+    run_id: int | None = None
 
     def __post_init__(self) -> None:
         if self.instance_key is not None:

@@ -158,6 +158,11 @@ def _job_facts(beginning: _Beginning, found: Run) -> dict[str, object]:
     return {**asdict(beginning.job), **kept}
 
 
+def make_job(tx: Transaction, found: Run, job: JobFacts) -> Run:
+    """Let a run that has begun, whose row is locked, be a job from now on; it keeps its `is_forced`."""
+    return _update(tx, found, {**asdict(job), "is_forced": found.is_forced})
+
+
 def begin_new(tx: Transaction, origins: Mapping[RunKey, Origin], at: datetime) -> dict[RunKey, Run]:
     """Begin new attempts of many keys at once, as `begin` does for one.
 
