@@ -1,4 +1,4 @@
-"""Runs a process instance: resolve, wait, publish properties, run the steps, retry (DESIGN section 7). Empty as yet.
+"""Runs a process instance: resolve, wait, publish properties, run the steps, retry (DESIGN section 7).
 
-Its engines will live in `toolkit.process_runner.engines`, one of the three places that may import pyspark.
+Its engines are in `toolkit.process_runner.engines`, one of the three places that may import pyspark.
 """

@@ -1,0 +1,1 @@
+"""What runs one step of a process: a port, and one module for each engine that an entity may name."""

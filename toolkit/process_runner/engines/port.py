@@ -1,0 +1,96 @@
+"""What the process runner asks of an engine: run one step as a child process, and leave nothing of it behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from toolkit.entities import Cluster, Engine, Workflow
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepCall:
+    """One attempt of one step, with everything resolved that does not depend on the engine.
+
+    Attributes:
+        step: its name; that of the process when the workflow has no steps.
+        engine: what runs it.
+        path: of its script, jar or program: an absolute path of this machine, or a URI.
+        workflow: that the step belongs to: settings of Spark, arguments, libraries, references to secrets.
+        cluster: that it runs on: the Spark master, the metastore, Hadoop's settings.
+        paths: the lists of input paths, then the output paths, in the order of the entity: the first arguments of a
+            Spark application (Falcon, spark-attributes).
+        properties: names and texts of the instance, without secrets.
+        environment: of the child, as a whole: nothing else is taken from this process.
+        directory: that it runs in.
+        log: the file for all that it says. No two attempts have the same, so that it also names the attempt.
+    """
+
+    step: str
+    engine: Engine
+    path: str
+    workflow: Workflow
+    cluster: Cluster
+    paths: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    directory: Path
+    log: Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepMark:
+    """What finds a step again after its runner died: `step_run` of the ledger has a column for each.
+
+    Attributes:
+        log: of the step's attempt; its processes carry it in their environment, whatever became of their parents.
+        application: the number that YARN or the Spark master knows it by, as soon as that is known.
+    """
+
+    log: Path
+    application: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepEnd:
+    """How a step ended.
+
+    Attributes:
+        exit_code: of the child; negative: the signal that ended it. None: it never began.
+        application: see `StepMark`.
+        message: what failed, for a person, without secrets; empty: it succeeded.
+        may_retry: whether another try can help; None: the engine cannot tell.
+    """
+
+    exit_code: int | None
+    application: str | None = None
+    message: str = ""
+    may_retry: bool | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the step did what it is there for."""
+        return self.exit_code == 0 and not self.message
+
+
+class StepEngine(Protocol):
+    """Runs steps as child processes of this one."""
+
+    def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
+        """Run a step to its end.
+
+        What the step left in the background is ended with it. When this process dies, so does the step.
+
+        Args:
+            call: the step.
+            started: told just before the child is made, and again when its application is known; what it raises ends
+                the step as what `check` raises does.
+            check: asked several times a second, so it must not block (`RunStop.check_without_rest`); when it raises,
+                the child, all that it started and its Spark application are ended before the error goes on.
+
+        Raises:
+            Stopped: the run was told to end, or lost its lease; nothing of the step runs any more.
+        """
+        ...
