@@ -7,16 +7,8 @@ import pytest
 from tests.unit.planning.entities import REGISTRY, cluster, path_feed, process, table_feed
 from toolkit.el import ElError, parse_instant
 from toolkit.entities import Feed, Input, LocationType, Output
-from toolkit.planning.process_io import (
-    Availabilities,
-    FilterForm,
-    PlannedInput,
-    ProcessSite,
-    input_properties,
-    output_properties,
-    partition_filter,
-    partition_uri,
-)
+from toolkit.planning.process_io import Availabilities, PlannedInput, ProcessSite, partition_uri
+from toolkit.planning.process_properties import FilterForm, input_properties, output_properties, partition_filter
 
 NOMINAL = parse_instant("2012-03-01T06:40Z")
 FEED1 = path_feed("feed1", "/projects/bootcamp/feed1/${YEAR}-${MONTH}-${DAY}-${HOUR}")
@@ -55,6 +47,7 @@ def test_the_specifications_table_input() -> None:
         "falcon_input1_partition_filter_java": "(ds='2012-04-21-00')",
         "falcon_input1_partition_filter_hive": "(ds='2012-04-21-00')",
         "falcon_input1_partition_filter_pig": "(ds=='2012-04-21-00')",
+        "input1_filter": "(ds='2012-04-21-00')",
         "falcon_input1_missing": "false",
     }
 
