@@ -9,12 +9,14 @@ import typer
 
 from toolkit.cli import instance_options as options
 from toolkit.cli.instance_options import InstanceOptions
+from toolkit.cli.instance_params import params
 from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_rows
 
 if TYPE_CHECKING:
     from toolkit.planning.listing import ListedInstance
 
 app = typer.Typer(no_args_is_help=True)
+app.command("params")(params)
 
 
 @app.callback()

@@ -32,6 +32,7 @@ COMMANDS = [
     ("instance", "list", "clicks", *RANGE, *JSON),
     *(("instance", what, JOB, *RANGE, *JSON) for what in ("status", "summary", "logs", "rerun", "kill")),
     ("instance", "dependencies", JOB, *RANGE[:2], *JSON),
+    ("instance", "params", JOB, "--time", RANGE[1], *JSON),
     ("run", "enqueue", *ENQUEUE),
     ("run", "init-job", *HOURLY),
     ("run", "init-step", *HOURLY, "--step", "main"),
