@@ -266,6 +266,9 @@ def finish(system: FileSystem, unit: CanonicalPath, run: str, base: CanonicalPat
     for own in (staging, aside):
         remove(system, own, base)
         remove(system, own.parent.child(aside_name(own.name)), base)  # the removal itself had begun
+    if system.capabilities.multipart:
+        with suppress(StorageError):  # they cost money and are in no listing; who may not list them copies all the same
+            system.abort_uploads(unit)
     return was_replaced
 
 

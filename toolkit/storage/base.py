@@ -114,5 +114,9 @@ class BasicFileSystem:
         """The store cannot."""
         self._cannot(upload.path, "files in parts")
 
+    def abort_uploads(self, below: CanonicalPath) -> int:
+        """The store cannot."""
+        self._cannot(below, "files in parts")
+
     def close(self) -> None:
         """See `FileSystem.close`; nothing is open."""

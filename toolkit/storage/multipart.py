@@ -81,6 +81,20 @@ class MultipartStore(Protocol):
         """
         ...
 
+    def abort_uploads(self, below: CanonicalPath) -> int:
+        """End the uploads of files below a directory that nobody completed or gave up, whoever began them.
+
+        For who owns the directory, after a writer was killed. On a disk an upload is a file beside its target and goes
+        with the directory, so that nothing is done here.
+
+        Returns:
+            So many were ended.
+
+        Raises:
+            Unsupported: the store has none.
+        """
+        ...
+
 
 def in_order(upload: MultipartUpload, parts: Iterable[UploadedPart]) -> Sequence[UploadedPart]:
     """The parts from the first byte to the last.

@@ -164,6 +164,10 @@ class PatientFileSystem:
         """See `MultipartStore.abort_upload`."""
         self._asked(upload.path, lambda: self.inner.abort_upload(upload))
 
+    def abort_uploads(self, below: CanonicalPath) -> int:
+        """See `MultipartStore.abort_uploads`."""
+        return self._asked(below, lambda: self.inner.abort_uploads(below))
+
     def mkdirs(self, path: CanonicalPath) -> None:
         """See `FileSystem.mkdirs`."""
         self._asked(path, lambda: self.inner.mkdirs(path))

@@ -113,6 +113,23 @@ def test_an_upload_that_is_given_up_leaves_nothing(store: Store, system: FileSys
         system.complete_upload(upload, parts)
 
 
+def test_uploads_of_a_writer_that_was_killed_are_ended_below_one_directory_alone(
+    store: Store, system: FileSystem
+) -> None:
+    store.put("dir/kept")
+    uploads = [system.start_upload(store.at(name), 1) for name in ("dir/one", "dir/two", "dir-other")]
+    parts = [system.put_range(upload, 0, [b"x"]) for upload in uploads]
+    ended = system.abort_uploads(store.at("dir"))
+    # On a disk they are seen in the directory, whose removal takes them along.
+    assert ended == (0 if system.capabilities.directories else 2)
+    if ended:
+        with pytest.raises((NotFound, Unreachable)):  # see above
+            system.complete_upload(uploads[0], parts[0])
+        assert system.abort_uploads(store.at("dir")) == 0
+    system.complete_upload(uploads[2], parts[2])
+    assert (store.content("dir-other"), store.content("dir/kept")) == (b"x", b"")
+
+
 def test_each_step_asks_first(store: Store, system: FileSystem) -> None:
     asked: list[int] = []
     view = store.opened(store.spec, lambda: asked.append(1))

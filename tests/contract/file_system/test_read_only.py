@@ -34,6 +34,7 @@ _CHANGES: dict[str, Callable[[FileSystem, Store], object]] = {
     "put_range": lambda system, store: system.put_range(_upload(store), 0, [b"x"]),
     "complete_upload": lambda system, store: system.complete_upload(_upload(store), [UploadedPart(0, 1, "")]),
     "abort_upload": lambda system, store: system.abort_upload(_upload(store)),
+    "abort_uploads": lambda system, store: system.abort_uploads(store.base),
     "delete": lambda system, store: system.delete(store.at("kept"), below=store.base),
     "delete_all": lambda system, store: list(system.delete_all([store.at("kept")], below=store.base)),
     "remove_if_empty": lambda system, store: system.remove_if_empty(store.at("empty"), below=store.base),

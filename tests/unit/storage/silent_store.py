@@ -138,6 +138,10 @@ class SilentStore(BasicFileSystem):
     def abort_upload(self, upload: MultipartUpload) -> None:
         self._answer("abort_upload", upload.path)
 
+    def abort_uploads(self, below: CanonicalPath) -> int:
+        self._answer("abort_uploads", below)
+        return 0
+
     def close(self) -> None:
         self.calls.append("close")
 

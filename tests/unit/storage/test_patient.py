@@ -40,6 +40,7 @@ _REPEATED: dict[str, Callable[[FileSystem], object]] = {
     "start_upload": lambda system: system.start_upload(_PATH, 1),
     "put_range": lambda system: system.put_range(_UPLOAD, 0, [b"x"]),
     "abort_upload": lambda system: system.abort_upload(_UPLOAD),
+    "abort_uploads": lambda system: system.abort_uploads(BASE),
     "write": lambda system: system.write(_PATH, [b"x"]),
     "mkdirs": lambda system: system.mkdirs(_PATH),
     "set_permission": lambda system: system.set_permission(_PATH, 0o600),

@@ -84,6 +84,10 @@ class LocalWriting(BasicFileSystem):
         with translated(upload.path):
             _remove(_temporary_of(upload))
 
+    def abort_uploads(self, below: CanonicalPath) -> int:  # noqa: ARG002 - the port's signature
+        """See `MultipartStore.abort_uploads`."""
+        return 0
+
 
 def _temporary(path: CanonicalPath, token: str) -> Path:
     """The name must not depend on the target's, which may be as long as the disk allows."""

@@ -6,7 +6,7 @@ import base64
 import random
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
@@ -218,6 +218,15 @@ class Bucket:
             answer["Body"].close()
             raise StorageFailure(path=place, detail="the store does not give ranges of an object")
         return answer["Body"]
+
+    def uploads(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """The keys that begin so and are being uploaded in parts, each with what the store knows its upload by."""
+        place = self._place(prefix)
+        with translated(place):
+            pages = self.client.get_paginator("list_multipart_uploads").paginate(Bucket=self.name, Prefix=prefix)
+            for page in pages:
+                with understood(place):
+                    yield from [(each["Key"], each["UploadId"]) for each in page.get("Uploads", ())]
 
     def checksum(self, key: str) -> Checksum | None:
         """What the store says of the object's bytes, the whole object's own checksum before one made of its parts."""

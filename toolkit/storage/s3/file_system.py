@@ -234,6 +234,14 @@ class S3FileSystem(FlatFileSystem):
         """See `MultipartStore.abort_upload`."""
         self._started(upload).abort()
 
+    def abort_uploads(self, below: CanonicalPath) -> int:
+        """See `MultipartStore.abort_uploads`."""
+        ended = 0
+        for key, token in self._bucket.uploads(prefix_of(key_of(below, self._bucket.name))):
+            ObjectWriter(self._bucket, key, below, overwrite=True, token=f" {token}").abort()
+            ended += 1
+        return ended
+
     def _started(self, upload: MultipartUpload, *, overwrite: bool = True) -> ObjectWriter:
         key = key_of(upload.path, self._bucket.name)
         return ObjectWriter(self._bucket, key, upload.path, overwrite=overwrite, token=upload.token)
