@@ -16,6 +16,21 @@ from toolkit.el import TableUri, evaluate, format_instant
 from toolkit.entities import Cluster, LocationType, property_text
 from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
 
+RUN_PROPERTIES = frozenset(
+    {
+        "entityName",
+        "nominalTime",
+        "feedNames",
+        "feedInstancePaths",
+        "falconInputNames",
+        "falconInputFeeds",
+        "falconInPaths",
+    }
+)
+"""What a workflow is told about its run, besides each input and output."""
+CLUSTER_PROPERTIES = frozenset({"cluster.name", "cluster.colo", "nameNode", "jobTracker"})
+"""What a workflow is told about its cluster, besides the cluster's own properties."""
+
 _CALL = re.compile(r"\$\{(\s*[A-Za-z_][A-Za-z0-9_]*\s*\([^{}]*\)\s*)\}")
 """A call of an EL function in a property's value: ``${instanceTime()}``; ``${threshold}`` is none, and stays."""
 _BETWEEN_FEEDS = "#"
@@ -48,6 +63,13 @@ def instance_properties(
     for output in made:
         found.update(output_properties(output, endpoint))
     return dict(sorted(found.items()))
+
+
+def names_of(name: str) -> Iterator[str]:
+    """The properties that an input or output of this name may become, but for those that begin with ``falcon_``."""
+    yield name
+    yield f"{name}_filter"
+    yield from (f"{name}.{location}" for location in LocationType)
 
 
 def user_properties(site: ProcessSite, nominal_time: datetime) -> Mapping[str, str]:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 
-from toolkit.entities import Cluster, Feed, LocationType, Process, Properties, SchemaName, schema
+from toolkit.entities import Cluster, Feed, Process, Properties, SchemaName, schema
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
+from toolkit.planning.process_properties import CLUSTER_PROPERTIES, RUN_PROPERTIES, names_of
 
 _ALIKE = 0.86
 """`queuName` and `queueName` are 0.94 alike, `order` and `border` 0.91 but too short, `user` and `queue` 0.44."""
@@ -78,11 +79,8 @@ def _likeness(left: str, right: str) -> float:
     return SequenceMatcher(None, left, right).ratio()
 
 
-_OF_A_RUN = frozenset({"nominalTime", "timeStamp", "timestamp", "feedNames", "feedInstancePaths"})
-"""What a workflow is told about its run (Falcon entity specification, Inputs and Outputs)."""
-
-_OF_A_CLUSTER = frozenset({"nameNode", "jobTracker"})
-"""What a workflow is told about its cluster (Falcon entity specification, Workflow)."""
+_OF_A_RUN = RUN_PROPERTIES | {"timeStamp", "timestamp"}
+"""What a workflow is told about its run, and what Falcon's were."""
 
 _PREFIX = "falcon_"
 _TEMPLATE_NAMES = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "cluster.name", "cluster.colo"})
@@ -92,10 +90,12 @@ def reserved_property(context: LintContext) -> Iterator[Hit]:
     """A property, an input or an output has none of the names that feedctl gives a value."""
     for process in context.repository.processes.values():
         yield from _of_process(process)
+        yield from _in_each_others_way(process, context.repository.clusters)
     for feed in context.repository.feeds.values():
         yield from _of_templates(feed, feed.properties)
     for cluster in context.repository.clusters.values():
         yield from _of_templates(cluster, cluster.properties)
+        yield from _of_workflows(cluster)
 
 
 def _of_process(process: Process) -> Iterator[Hit]:
@@ -115,16 +115,30 @@ def _published(process: Process) -> Iterator[tuple[str, str]]:
     """The properties that inputs and outputs become."""
     for side, names in (("input", process.inputs), ("output", process.outputs)):
         for name in names:
-            reason = f"what the {side} {name} becomes"
-            yield name, reason
-            yield f"{name}_filter", reason
-            yield from ((f"{name}.{location}", reason) for location in LocationType)
+            yield from ((each, f"what the {side} {name} becomes") for each in names_of(name))
+
+
+def _in_each_others_way(process: Process, clusters: Mapping[str, Cluster]) -> Iterator[Hit]:
+    """Inputs and outputs that become one property, and those that hide a property of a cluster."""
+    of_clusters = [clusters[each.name] for each in process.clusters if each.name in clusters]
+    taken: dict[str, str] = {}
+    for side, names in (("inputs", process.inputs), ("outputs", process.outputs)):
+        for name in names:
+            own = list(names_of(name))
+            told = [taken[each] for each in own if each in taken]
+            hidden = (
+                f"a property of the cluster {on.name}" for on in of_clusters for each in own if each in on.properties
+            )
+            for reason in (*told, *hidden):
+                yield _hit(process.name, (side, name), f"the name {name!r} is {reason}, too")
+                break
+            taken |= dict.fromkeys(own, f"what the {side.removesuffix('s')} {name} becomes")
 
 
 def _reserved(name: str) -> str | None:
     if name in _OF_A_RUN:
         return "what a workflow is told about its run"
-    if name in _OF_A_CLUSTER:
+    if name in CLUSTER_PROPERTIES:
         return "what a workflow is told about its cluster"
     return f"one of those that begin with {_PREFIX}, which feedctl sets" if name.startswith(_PREFIX) else None
 
@@ -133,6 +147,14 @@ def _of_templates(entity: Feed | Cluster, properties: Properties) -> Iterator[Hi
     for name in properties:
         if name in _TEMPLATE_NAMES:
             yield _hit(entity.name, ("properties", name), f"the property {name!r} has a meaning in templates already")
+
+
+def _of_workflows(cluster: Cluster) -> Iterator[Hit]:
+    """The properties of a cluster that no workflow would see, since it is told another value by that name."""
+    for name in cluster.properties:
+        reason = None if name in _TEMPLATE_NAMES else _reserved(name)
+        if reason is not None:
+            yield _hit(cluster.name, ("properties", name), f"the property {name!r} is {reason}")
 
 
 def blank_property(context: LintContext) -> Iterator[Hit]:
