@@ -70,7 +70,7 @@ def choice(kind: type[E]) -> sa.Enum:
     )
 
 
-def is_one_of(column: sa.Column[E], *values: E) -> sa.ColumnElement[bool]:
+def is_one_of(column: sa.ColumnElement[E], *values: E) -> sa.ColumnElement[bool]:
     """Whether a column of `choice` has one of these values, which stand in the statement itself.
 
     A database uses a partial index only where it can see at planning that the statement asks for nothing else.

@@ -25,6 +25,7 @@ _MODULES = {
     "0002": "0002_run_metadata",
     "0003": "0003_owner_mark",
     "0004": "0004_file_holds",
+    "0006": "0006_process_runs",
 }
 _LOCK = 0x6665656463746C  # "feedctl"; advisory locks are numbers
 _DUPLICATE_TABLE = "42P07"

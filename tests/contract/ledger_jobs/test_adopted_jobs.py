@@ -13,7 +13,7 @@ from toolkit.errors import FeedctlError
 from toolkit.ledger import events
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs import ending, starting, steps
-from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning, UnreadFeed
+from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning, StepIsRunning, UnreadFeed
 from toolkit.ledger.jobs.rows import JobRef, StartedJob, key_of
 from toolkit.ledger.registry.registration import UnknownProcess
 from toolkit.ledger.runs import attempts, finding, leases, status
@@ -166,6 +166,22 @@ def test_who_was_taken_for_dead_ends_nothing_of_the_run_that_follows(runner: Run
         with pytest.raises(JobNotRunning, match=f"run {dead.run_id} .* is killed"):
             runner.write(dead, late)
     assert runner.calls.everything() == before
+
+
+def test_what_a_workflow_for_late_data_made_is_published_although_no_step_ran(runner: Runner) -> None:
+    run = runner.start()
+    made = runner.adopt(run).target_batch_id
+    runner.write(run, lambda tx, job: ending.halt_job(tx, job, is_made_otherwise=True))
+    assert runner.row(run).status is RunStatus.SUCCEEDED
+    assert [(each.step, each.source) for each in runner.calls.queue()] == [("main", made)]
+
+
+def test_a_step_that_runs_is_waited_for_whatever_made_the_batch(runner: Runner) -> None:
+    run = runner.start()
+    runner.adopt(run)
+    runner.write(run, begin("load"))
+    with pytest.raises(StepIsRunning):
+        runner.write(run, lambda tx, job: ending.halt_job(tx, job, is_made_otherwise=True))
 
 
 def _other_action(tx: Transaction) -> Run:

@@ -50,5 +50,7 @@ def _value(column: sa.Column[object]) -> object:
             return _NUMBER
         case sa.DateTime():
             return _TIME
+        case sa.LargeBinary():
+            return b"x"
         case _:
             return "x"

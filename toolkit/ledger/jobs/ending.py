@@ -23,7 +23,12 @@ from toolkit.ledger.vocabulary import JobMode, RunStatus
 
 
 def halt_job(
-    tx: Transaction, ref: JobRef, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()
+    tx: Transaction,
+    ref: JobRef,
+    *,
+    marking: str | None = None,
+    outputs: Sequence[FeedInstance] = (),
+    is_made_otherwise: bool = False,
 ) -> HaltedJob:
     """Mark the completion of a job, publish its batch, enqueue it downstream, and archive what the job read.
 
@@ -32,6 +37,7 @@ def halt_job(
         ref: which job.
         marking: of the batch; None: the target marking, or the instance that the job ran for.
         outputs: the instances that the batch stands for; an event goes out for each.
+        is_made_otherwise: not the steps made it but a workflow for late data, so none of them need have succeeded.
 
     Raises:
         UnknownProcess: the process was never registered.
@@ -41,7 +47,7 @@ def halt_job(
         StepsNotDone: a live step has not succeeded.
     """
     job = running_job(tx, locked_process(tx, ref.site), ref)
-    _refuse_open_steps(tx, job)
+    _refuse_open_steps(tx, job, is_made_otherwise=is_made_otherwise)
     ended = status.change(tx, job.run.run_id, RunStatus.SUCCEEDED)
     now, marking = tx.now(), joined([_default(job.run) if marking is None else marking])
     downstream = enqueue_downstream(tx, job.process.process_id, job.target_batch_id, marking, now)
@@ -68,9 +74,11 @@ def refuse_running_steps(job: Run, chain: Chain) -> None:
         raise StepIsRunning(run=job, steps=chain.running)
 
 
-def _refuse_open_steps(tx: Transaction, job: Job) -> None:
+def _refuse_open_steps(tx: Transaction, job: Job, *, is_made_otherwise: bool) -> None:
     chain = chain_of(tx, job.run)
     refuse_running_steps(job.run, chain)
+    if is_made_otherwise:
+        return
     steps = live_steps(tx, job.process.process_id)
     open_steps = not_done(steps, chain.earlier, chain.own, is_forced=job.run.is_forced)
     if open_steps:

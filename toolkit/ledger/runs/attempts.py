@@ -6,7 +6,7 @@ the newest attempt again and finds another one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -32,7 +32,17 @@ def _add(tx: Transaction, key: RunKey, newest: Run | None, origin: Origin, value
     row = {**asdict(key), **asdict(origin), "attempt": newest.attempt + 1 if newest else 1, **values}
     insert = tx.upsert(run).values(**row).on_conflict_do_nothing()
     added = tx.execute(insert.returning(run)).mappings().first()
-    return None if added is None else Run(**added)
+    if added is None:
+        return None
+    _undo_retries(tx, [newest] if newest else [])
+    return Run(**added)
+
+
+def _undo_retries(tx: Transaction, followed: Iterable[Run]) -> None:
+    """A retry that was to follow these attempts has come, or something else has come before it."""
+    waiting = [each.run_id for each in followed if each.retry_at is not None]
+    if waiting:
+        tx.execute(sa.update(run).where(run.c.run_id.in_(waiting)).values(retry_at=None))
 
 
 def _update(tx: Transaction, found: Run, values: Mapping[str, object]) -> Run:
@@ -193,6 +203,7 @@ def begin_new(tx: Transaction, origins: Mapping[RunKey, Origin], at: datetime) -
         return {}
     insert = tx.upsert(run).on_conflict_do_nothing().returning(run)
     begun = [Run(**row) for row in tx.execute(insert, rows).mappings()]
+    _undo_retries(tx, (known[each.key] for each in begun if each.key in known))
     return {each.key: each for each in begun}
 
 
@@ -201,10 +212,17 @@ def _may_follow(newest: Run) -> bool:
     return newest.status.is_terminal and not is_killed_ahead
 
 
-def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool) -> Run:
+def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool, cause: str | None = None) -> Run:
     """Order another attempt of what is over: a READY row, which the next `begin` takes.
 
     It stays a job of the same process, and of the same target batch unless that was made with success.
+
+    Args:
+        tx: the transaction.
+        key: what is to run again.
+        origin: who orders it.
+        is_forced: it starts at the first step, whatever succeeded before.
+        cause: why, in the action's words, when it is not a person who orders it.
 
     Raises:
         NotTerminal: the newest attempt is not over, or there is none; nothing was changed.
@@ -213,7 +231,7 @@ def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool
         newest = finding.newest(tx, key)
         if newest is None or not newest.status.is_terminal:
             raise NotTerminal(key=key, run=newest)
-        ordered = {"status": RunStatus.READY, "is_forced": is_forced, "created_at": tx.now()}
+        ordered = {"status": RunStatus.READY, "is_forced": is_forced, "cause": cause, "created_at": tx.now()}
         added = _add(tx, key, newest, origin, {**_job_of(newest), **ordered})
         if added is not None:
             return added

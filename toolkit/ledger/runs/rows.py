@@ -108,6 +108,9 @@ class Run:
     started_at: datetime | None
     heartbeat_at: datetime | None
     ended_at: datetime | None
+    cause: str | None = None
+    retry: int | None = None
+    retry_at: datetime | None = None
 
     @property
     def key(self) -> RunKey:

@@ -4,6 +4,7 @@
 """
 
 from toolkit.ledger.columns import metadata
+from toolkit.ledger.tables.inputs import input_fingerprint
 from toolkit.ledger.tables.processes import (
     archive,
     batch,
@@ -47,6 +48,7 @@ __all__ = [
     "file",
     "file_hold",
     "hold",
+    "input_fingerprint",
     "item",
     "lease",
     "metadata",

@@ -48,6 +48,9 @@ run = sa.Table(
     sa.Column("log_location", sa.Text, comment="where the log is, as the scheduler said"),
     sa.Column("exit_code", sa.Integer, comment="of the process"),
     sa.Column("reason", sa.Text, comment="why it ended so, or why it was skipped"),
+    sa.Column("cause", sa.Text, comment="why it was ordered when that was not a person, in the action's words"),
+    sa.Column("retry", sa.Integer, comment="which retry it is, from 1; empty: none"),
+    sa.Column("retry_at", UtcTime, comment="when the next attempt is to begin; empty: none is to, or it has begun"),
     sa.Column("created_at", UtcTime, nullable=False, comment="when the row was written"),
     sa.Column("started_at", UtcTime, comment="when somebody began"),
     sa.Column("heartbeat_at", UtcTime, comment="the owner's last sign of life"),
@@ -65,6 +68,7 @@ run = sa.Table(
         "ix_run_succeeded_key", "entity", "life_cycle", "cluster", "instance_key", where="status = 'succeeded'"
     ),
     partial_index("ix_run_failed", "entity", "life_cycle", "cluster", "instance_key", where=_FAILED),
+    partial_index("ix_run_retry_at", "retry_at", where="retry_at IS NOT NULL"),
     sa.Index("ix_run_job", "process_id", "mode", "run_id"),
     sa.Index("ix_run_target_batch_id", "target_batch_id"),
     sqlite_autoincrement=True,

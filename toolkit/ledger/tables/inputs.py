@@ -1,0 +1,25 @@
+"""What runs of processes read (DESIGN section 6, Input fingerprints)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from toolkit.ledger.columns import Number, UtcTime, metadata
+
+input_fingerprint = sa.Table(
+    "input_fingerprint",
+    metadata,
+    sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), primary_key=True, comment="the run that read it"),
+    sa.Column("input", sa.String(120), primary_key=True, comment="the name of the input in the process"),
+    sa.Column("instance_key", sa.String(32), primary_key=True, comment="which instance of the feed"),
+    sa.Column("feed", sa.String(120), nullable=False, comment="the feed"),
+    sa.Column("cluster", sa.String(120), nullable=False, comment="where"),
+    sa.Column("uri", sa.Text, nullable=False, comment="where the data is"),
+    sa.Column("files", Number, nullable=False, comment="so many; 0: there were none"),
+    sa.Column("size", Number, nullable=False, comment="bytes of all files"),
+    sa.Column("newest_at", UtcTime, comment="the last change of a file; empty: there were none"),
+    sa.Column("digest", sa.String(64), nullable=False, comment="of names, sizes and changes; SHA-256, hexadecimal"),
+    sa.Column("listing", sa.LargeBinary, comment="names, sizes and changes, zlib of JSON; empty: too many files"),
+    sa.Column("looked_at", UtcTime, nullable=False, comment="when the files were listed, before they were read"),
+    comment="what each input of a run was when it was read, so that late data shows",
+)
