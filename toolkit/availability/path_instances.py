@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from toolkit.availability.counting import CountedInstances
-from toolkit.availability.presence import Presence, is_ready, is_there
+from toolkit.availability.presence import Presence, is_ready, is_there, refuse_odd
 from toolkit.availability.state import DataState, FoundInstance
 from toolkit.storage import OWN_PREFIX, Entry, FileKind, NotFound, WrongKind
 from toolkit.threads import worker_pool
@@ -111,6 +111,7 @@ class PathInstances:
         return (found[instant] for instant in window)
 
     def _of_entry(self, instant: datetime, path: CanonicalPath, entry: Entry) -> FoundInstance | None:
+        refuse_odd(path, entry.kind)
         return self._file(instant, path, entry) if entry.kind is FileKind.FILE else self._contents(instant, path)
 
     def _contents(self, instant: datetime, path: CanonicalPath) -> FoundInstance | None:
@@ -121,6 +122,7 @@ class PathInstances:
             return None
         except WrongKind:
             status = self._system.status(path)
+            refuse_odd(path, status.kind)
             return self._file(instant, path, Entry(path.name, status.kind, status.size, status.modified))
         is_whole = len(page) <= PAGE
         data = [each for each in page if each.name != self.flag and not each.name.startswith(OWN_PREFIX)]

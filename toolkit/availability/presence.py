@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolkit.storage import Entry, NotFound, WrongKind
+from toolkit.storage import Entry, FileKind, NotFound, SymlinkRefused, Unsupported, WrongKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -28,9 +28,28 @@ def is_ready(system: FileSystem, path: CanonicalPath, flag: str) -> bool:
         flag: the name of the feed's availability flag; empty: it has none.
 
     Raises:
+        SymlinkRefused, Unsupported: see `refuse_odd`.
         StorageError: the store refuses, or does not answer.
     """
-    return is_there(system, path.child(flag) if flag else path)
+    if flag:
+        return is_there(system, path.child(flag))
+    found = _entry(system, path)
+    if found is not None:
+        refuse_odd(path, found.kind)
+    return found is not None
+
+
+def refuse_odd(path: CanonicalPath, kind: FileKind) -> None:
+    """Refuse to take for an instance what is neither a file nor a directory.
+
+    Raises:
+        SymlinkRefused: a symbolic link: what it points to may be anything.
+        Unsupported: a pipe, a socket or a device.
+    """
+    if kind is FileKind.SYMLINK:
+        raise SymlinkRefused(path=path)
+    if kind is FileKind.OTHER:
+        raise Unsupported(path=path, detail="it is neither a file nor a directory, and no instance")
 
 
 @dataclass(kw_only=True)

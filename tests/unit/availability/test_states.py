@@ -16,7 +16,7 @@ from toolkit.availability import DataState, FoundInstance, instances_of
 from toolkit.availability.path_instances import PAGE
 from toolkit.el import parse_instant
 from toolkit.errors import NotImplementedYet
-from toolkit.storage import FileSystem, LocalFileSystem, PermissionDenied
+from toolkit.storage import FileSystem, LocalFileSystem, PermissionDenied, SymlinkRefused
 
 _DAY = "/data/clicks/2026/03/01"
 _HOUR = timedelta(hours=1)
@@ -104,6 +104,19 @@ def test_an_error_of_the_store_is_never_a_missing_instance() -> None:
     system.locked = {f"{_DAY}/05"}
     with pytest.raises(PermissionDenied):
         instances(system).look(at(5))
+
+
+def test_a_link_is_no_instance_whatever_it_points_to() -> None:
+    system = MemoryFileSystem()
+    system.put(f"{_DAY}/04/part-0")
+    system.links.add(f"{_DAY}/05")
+    found = instances(system, flag=None)
+    with pytest.raises(SymlinkRefused):
+        found.look(at(5))
+    with pytest.raises(SymlinkRefused):
+        list(found.look_at([at(4), at(5)]))
+    with pytest.raises(SymlinkRefused):
+        found.is_ready(at(5))
 
 
 def test_one_instance_costs_two_calls_at_most_however_many_files_it_has() -> None:
