@@ -33,7 +33,7 @@ def printed_faults(arguments: tuple[str, ...], printed: str, *, strict: bool = F
     if name is DocumentName.RUN and "error" in document:
         form = "error"
     elif form == "list" and "life_cycle" not in document:
-        form = "places"
+        form = "data" if "problems" in document else "places"
     return faults(document, name, form, strict=strict)
 
 

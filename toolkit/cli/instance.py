@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from toolkit.cli import instance_options as options
 from toolkit.cli.instance_options import InstanceOptions
 from toolkit.cli.instance_params import params
 from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_rows
-
-if TYPE_CHECKING:
-    from toolkit.planning.listing import ListedInstance
 
 app = typer.Typer(no_args_is_help=True)
 app.command("params")(params)
@@ -108,11 +105,14 @@ def list_instances(
     offset: options.Offset = 0,
     limit: options.Limit = None,
     all_attempts: options.AllAttempts = False,
+    planned: options.Planned = False,
     config_repo: ConfigRepo = None,
     env: Env = None,
     output: OutputAs = Output.TEXT,
 ) -> None:
-    """List the instances in [start, end) with their paths or partitions; with --life-cycle, the runs there were."""
+    """List a feed's instances and what is there of them, a process's with their paths, or the runs of a life cycle."""
+    from toolkit.cli.instance_list import print_list
+
     asked = InstanceOptions(
         name=name,
         start=start,
@@ -128,10 +128,7 @@ def list_instances(
         config_repo=config_repo,
         env=env,
     )
-    if life_cycle is None:
-        _print_planned(asked, output)
-    else:
-        _print_recorded(asked, output)
+    print_list(asked, output, is_planned=planned)
 
 
 @app.command("summary")
@@ -293,40 +290,3 @@ def rerun(
         env=env,
     )
     print_answers(carry_out("rerun", asked, reason, is_forced=force), output)
-
-
-def _print_recorded(asked: InstanceOptions, output: Output) -> None:
-    from toolkit.cli.instance_answers import answer, print_instances
-    from toolkit.management.questions import recorded_instances
-
-    print_instances(answer(asked, recorded_instances), output)
-
-
-def _print_planned(asked: InstanceOptions, output: Output) -> None:
-    from toolkit.bootstrap.config import load_repository
-    from toolkit.cli.option_values import MissingOption
-    from toolkit.el import parse_instant
-    from toolkit.planning.listing import list_instances as listed
-
-    if asked.start is None:
-        raise MissingOption(option="--start", command="instance list")
-    asked.require_no_choice()
-    end = None if asked.end is None else parse_instant(asked.end)
-    repository = load_repository(asked.config_repo, asked.env)
-    rows = _rows(listed(repository, asked.name, parse_instant(asked.start), end, asked.cluster))
-    columns = ("cluster", "instance", "what", "where")
-    print_rows(
-        output,
-        lambda: {"name": asked.name, "instances": [dict(zip(columns, row, strict=True)) for row in rows]},
-        columns,
-        rows,
-        nothing="no instances in that range",
-    )
-
-
-def _rows(instances: Iterator[ListedInstance]) -> Iterator[tuple[str, str, str, str]]:
-    from toolkit.el import format_instant
-
-    for each in instances:
-        for place in each.places:
-            yield each.cluster, format_instant(each.instant), place.role, place.place

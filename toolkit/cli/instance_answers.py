@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from enum import StrEnum
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from toolkit.cli.instance_options import InstanceOptions, OrderBy, SortOrder
 from toolkit.cli.opened import opened
@@ -45,11 +46,14 @@ _Found = TypeVar("_Found")
 _KEYS = ("STATUS", "CLUSTER", "STARTEDAFTER")
 
 
+_Status = TypeVar("_Status", bound=StrEnum)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Filters:
+class Filters(Generic[_Status]):
     """What `--filter-by` says."""
 
-    statuses: tuple[RunStatus, ...] = ()
+    statuses: tuple[_Status, ...] = ()
     clusters: tuple[str, ...] = ()
     started_after: datetime | None = None
 
@@ -62,7 +66,7 @@ def answer(options: InstanceOptions, question: Callable[[Ledger, ManagedEntity, 
         InvalidInput: no such entity or range, no usable config repo or ledger.
         LedgerUnavailable: the database cannot be used now.
     """
-    asked, view = _asked_range(options), _view(options)
+    asked, view = asked_range(options), _view(options)
     with opened(options.config_repo, options.env, writing=False) as (ledger, repository):
         managed = _managed(repository, options, is_question=True)
         if options.life_cycle is None and managed.life_cycle is not default_life_cycle(managed.entity):
@@ -72,7 +76,7 @@ def answer(options: InstanceOptions, question: Callable[[Ledger, ManagedEntity, 
 
 def answer_running(options: InstanceOptions) -> InstanceList:
     """What of an entity is running now; raises as `answer` does."""
-    view, wanted = _view(options), _wanted_clusters(options.cluster, _filters_of(options.filter_by).clusters)
+    view, wanted = _view(options), wanted_clusters(options.cluster, filters_of(options.filter_by, RunStatus).clusters)
     with opened(options.config_repo, options.env, writing=False) as (ledger, repository):
         clusters = chosen_clusters(repository, runnable(repository, options.name), wanted)
         return running_instances(ledger, options.name, clusters, options.life_cycle, view)
@@ -84,7 +88,7 @@ def carry_out(verb: str, options: InstanceOptions, reason: str | None, *, is_for
     from toolkit.management.decisions import InstanceCommand
     from toolkit.runs.recorder import current_user
 
-    asked, view = _asked_range(options), _view(options)
+    asked, view = asked_range(options), _view(options)
     with opened(options.config_repo, options.env, writing=True) as (ledger, repository):
         request = CommandRequest(
             command=InstanceCommand(verb),
@@ -98,7 +102,12 @@ def carry_out(verb: str, options: InstanceOptions, reason: str | None, *, is_for
         return command_instances(ledger, request)
 
 
-def _asked_range(options: InstanceOptions) -> AskedRange:
+def asked_range(options: InstanceOptions) -> AskedRange:
+    """The range that `--start` and `--end` name.
+
+    Raises:
+        InvalidInput: they name none.
+    """
     return AskedRange(
         start=None if options.start is None else parse_instant(options.start),
         end=None if options.end is None else parse_instant(options.end),
@@ -107,7 +116,7 @@ def _asked_range(options: InstanceOptions) -> AskedRange:
 
 def _view(options: InstanceOptions) -> View:
     """Which rows are wanted, in which order."""
-    filters = _filters_of(options.filter_by)
+    filters = filters_of(options.filter_by, RunStatus)
     return View(
         statuses=filters.statuses,
         started_after=filters.started_after,
@@ -121,11 +130,11 @@ def _view(options: InstanceOptions) -> View:
 
 def _managed(repository: Repository, options: InstanceOptions, *, is_question: bool = False) -> ManagedEntity:
     """The entity, on the clusters that `--cluster` and `--filter-by CLUSTER:` leave."""
-    clusters = _wanted_clusters(options.cluster, _filters_of(options.filter_by).clusters)
+    clusters = wanted_clusters(options.cluster, filters_of(options.filter_by, RunStatus).clusters)
     return managed_entity(repository, options.name, options.life_cycle, clusters, is_question=is_question)
 
 
-def _wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str, ...]:
+def wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str, ...]:
     """The clusters that are named; empty: all.
 
     Raises:
@@ -138,16 +147,20 @@ def _wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str
     return (cluster,)
 
 
-def _filters_of(texts: Iterable[str]) -> _Filters:
+def filters_of(texts: Iterable[str], statuses: type[_Status]) -> Filters[_Status]:
     """What `--filter-by` says, several conditions in a text or in several; two of one key mean either.
+
+    Args:
+        texts: as they were given.
+        statuses: that instances can have.
 
     Raises:
         BadOption: an unknown key, or a value that the key cannot have.
     """
     found = list(_pairs(texts))
     after = [instant_of("--filter-by STARTEDAFTER", value) for key, value in found if key == "STARTEDAFTER"]
-    return _Filters(
-        statuses=tuple(_status(value) for key, value in found if key == "STATUS"),
+    return Filters(
+        statuses=tuple(_status(value, statuses) for key, value in found if key == "STATUS"),
         clusters=tuple(value for key, value in found if key == "CLUSTER"),
         started_after=max(after, default=None),
     )
@@ -164,11 +177,11 @@ def _pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield key.upper(), value
 
 
-def _status(text: str) -> RunStatus:
+def _status(text: str, statuses: type[_Status]) -> _Status:
     try:
-        return RunStatus(text.lower())
+        return statuses(text.lower())
     except ValueError as error:
-        expected = f"one of {', '.join(RunStatus)}; {suggestion(text.lower(), list(RunStatus))}"
+        expected = f"one of {', '.join(statuses)}; {suggestion(text.lower(), list(statuses))}"
         raise BadOption(option="--filter-by STATUS", found=text, expected=expected) from error
 
 

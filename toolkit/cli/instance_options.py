@@ -58,8 +58,13 @@ StartOfList = Annotated[
     typer.Option(
         "--start",
         metavar="INSTANT",
-        help="The first instance; without --end, this one alone. Only with --life-cycle it may be left out.",
+        help="The first instance; without --end, this one alone. Default: the ten newest that are due, or of a kind "
+        "of runs the newest; needed for a process and with --planned.",
     ),
+]
+Planned = Annotated[
+    bool,
+    typer.Option("--planned", help="Of a feed, all its locations as they should be; no store is asked."),
 ]
 NeededStart = Annotated[
     str, typer.Option("--start", metavar="INSTANT", help="The first instance; without --end, this one alone.")
@@ -75,7 +80,7 @@ Cycle = Annotated[
 ]
 RecordedCycle = Annotated[
     LifeCycle | None,
-    typer.Option("--life-cycle", help="List the recorded runs of this kind, not the planned instances."),
+    typer.Option("--life-cycle", help="List the recorded runs of this kind, not the instances themselves."),
 ]
 EachCycle = Annotated[LifeCycle | None, typer.Option("--life-cycle", help="What is done. Default: whatever it is.")]
 FilterBy = Annotated[
@@ -115,8 +120,11 @@ class InstanceOptions:
     config_repo: str | None = None
     env: str | None = None
 
-    def require_no_choice(self) -> None:
-        """Refuse options that would have no effect on planned instances, rather than ignore them.
+    def require_no_choice(self, but: tuple[str, ...] = ()) -> None:
+        """Refuse options that would have no effect on what is no run, rather than ignore them.
+
+        Args:
+            but: these have one.
 
         Raises:
             BadOption: one that chooses or arranges runs was given.
@@ -125,7 +133,7 @@ class InstanceOptions:
 
         for field in fields(self):
             found = getattr(self, field.name)
-            if field.name in _OF_RUNS and found != field.default:
+            if field.name in _OF_RUNS - {*but} and found != field.default:
                 option = f"--{field.name.replace('_', '-')}"
                 expected = "--life-cycle beside it: only runs that were recorded can be chosen so"
                 raise BadOption(option=option, found=str(found), expected=expected)

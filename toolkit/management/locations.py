@@ -5,7 +5,7 @@ An entity is acted on in locations, by life cycle and cluster; of each, the inst
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -153,17 +153,18 @@ def locations_of(entity: Feed | Process, life_cycle: LifeCycle, clusters: tuple[
     for name in clusters:
         if isinstance(entity, Process):
             if life_cycle is LifeCycle.EXECUTION:
-                yield _location(entity, name)
+                yield location_of(entity, name)
         elif life_cycle is LifeCycle.REPLICATION:
             yield from _copies(entity, entity.cluster(name))
         elif life_cycle is LifeCycle.EVICTION:
             if entity.cluster(name).retention is not None:
                 yield Location(cluster=name, sequence=None, validity=entity.cluster(name).validity)
         elif _exchanges(entity.cluster(name), life_cycle):
-            yield _location(entity, name)
+            yield location_of(entity, name)
 
 
-def _location(entity: Feed | Process, cluster: str) -> Location:
+def location_of(entity: Feed | Process, cluster: str) -> Location:
+    """The instances that an entity has on a cluster, whatever is done with them."""
     return Location(cluster=cluster, sequence=entity.instances_on(cluster), validity=entity.cluster(cluster).validity)
 
 
@@ -239,11 +240,15 @@ class Stretch:
     start: datetime | None = None
     end: datetime | None = None
 
-    def instance_keys(self) -> Iterator[str]:
-        """The keys of its instances, oldest first; none where only recorded times count."""
+    def instants(self) -> Iterator[datetime]:
+        """Its instances, oldest first; none where only recorded times count."""
         if self.start is None or self.end is None:
             return iter(())
-        return map(format_instant, self.location.instants(self.start, self.end))
+        return self.location.instants(self.start, self.end)
+
+    def instance_keys(self) -> Iterator[str]:
+        """The keys of its instances, oldest first."""
+        return map(format_instant, self.instants())
 
     @property
     def count(self) -> int:
@@ -268,13 +273,20 @@ def stretches(
         OutsideValidity: the range lies within the validity on none of the clusters.
         NotAnInstance: the start stands alone and is no instance on any of them.
     """
+    return stretches_on(managed.name, managed.locations, asked, now, newest)
+
+
+def stretches_on(
+    name: str, locations: Sequence[Location], asked: AskedRange, now: datetime, newest: int | None = NEWEST
+) -> tuple[Stretch, ...]:
+    """The parts of a range on some locations of an entity of that name; see `stretches`."""
     if asked.start is None:
-        return tuple(each for location in managed.locations if (each := _newest(location, now, newest)) is not None)
+        return tuple(each for location in locations if (each := _newest(location, now, newest)) is not None)
     start, end = asked.start, asked.end or next_minute(asked.start)
-    _check(managed, asked, start, end)
+    _check(name, locations, asked, start, end)
     return tuple(
         Stretch(location=location, start=start, end=end)
-        for location in managed.locations
+        for location in locations
         if location.sequence is None or location.count(start, end)
     )
 
@@ -284,12 +296,12 @@ def key_after(key: str) -> str:
     return format_instant(next_minute(parse_instant(key)))
 
 
-def _check(managed: ManagedEntity, asked: AskedRange, start: datetime, end: datetime) -> None:
-    planned = [location for location in managed.locations if location.sequence is not None]
+def _check(name: str, locations: Sequence[Location], asked: AskedRange, start: datetime, end: datetime) -> None:
+    planned = [location for location in locations if location.sequence is not None]
     holding = [location for location in planned if location.holds(start, end)]
     if planned and not holding:
         validities = {location.cluster: location.validity for location in planned}
-        raise OutsideValidity(name=managed.name, asked=str(asked), validities=validities)
+        raise OutsideValidity(name=name, asked=str(asked), validities=validities)
     if asked.end is None and planned and not any(location.count(start, end) for location in holding):
         raise next(each.sequence.not_an_instance(start) for each in holding if each.sequence is not None)
 

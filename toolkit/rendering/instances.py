@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from toolkit.el import format_instant
 from toolkit.rendering.tables import cell, moment_cell, moment_value
 
 if TYPE_CHECKING:
+    from toolkit.availability import FoundInstance
     from toolkit.ledger.runs.rows import Run
     from toolkit.management.commands import Answer, CommandResult
+    from toolkit.management.data import ClusterData, DataList
     from toolkit.management.dependencies import Dependency, InstanceDependencies
     from toolkit.management.questions import InstanceList, InstanceLogs, InstanceSummary, RunLog
     from toolkit.management.rows import InstanceRow
@@ -95,6 +98,49 @@ def run_document(run: Run) -> dict[str, object]:
         "reason": run.reason,
         "snapshot": run.snapshot,
     }
+
+
+DATA_COLUMNS = ("cluster", "instance", "state", "files", "bytes", "changed", "where")
+DATA_STYLES = {"available": "green", "partial": "yellow", "empty": "yellow", "missing": "red"}
+
+
+def data_rows(found: DataList) -> Rows:
+    """A row for each instance of a feed on a cluster."""
+    for each in found.clusters:
+        yield from (_data_cells(each.cluster, instance) for instance in each.instances)
+
+
+def _data_cells(cluster: str, each: FoundInstance) -> Sequence[str]:
+    numbers = ("-" if number is None else str(number) for number in (each.files, each.bytes))
+    key = format_instant(each.instant)
+    return (cluster, key, str(each.state), *numbers, moment_cell(each.modified), cell(each.uri))
+
+
+def data_document(found: DataList) -> dict[str, object]:
+    """What is there of a feed's instances, as JSON."""
+    return {
+        "name": found.name,
+        "instances": [_data_document(each.cluster, one) for each in found.clusters for one in each.instances],
+        "problems": [_problem_document(each) for each in found.clusters if each.problem is not None],
+    }
+
+
+def _data_document(cluster: str, each: FoundInstance) -> dict[str, object]:
+    return {
+        "cluster": cluster,
+        "instance": format_instant(each.instant),
+        "what": "data",
+        "where": each.uri,
+        "state": each.state,
+        "ready": each.is_ready,
+        "files": each.files,
+        "bytes": each.bytes,
+        "modified_at": moment_value(each.modified),
+    }
+
+
+def _problem_document(each: ClusterData) -> dict[str, object]:
+    return {"cluster": each.cluster, "message": str(each.problem)}
 
 
 SUMMARY_COLUMNS = ("cluster", "status", "instances")

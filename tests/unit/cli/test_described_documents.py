@@ -30,6 +30,7 @@ COMMANDS = [
     ("lint", "--format", "json"),
     ("status", "--time", "2026-03-20T01:00Z", *JSON),
     ("instance", "list", "clicks", *RANGE, *JSON),
+    ("instance", "list", "clicks", "--planned", *RANGE, *JSON),
     *(("instance", what, JOB, *RANGE, *JSON) for what in ("status", "summary", "logs", "rerun", "kill")),
     ("instance", "dependencies", JOB, *RANGE[:2], *JSON),
     ("instance", "params", JOB, "--time", RANGE[1], *JSON),

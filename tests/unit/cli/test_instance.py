@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("repo")
 
 
 def rows(feedctl: Feedctl, *arguments: str) -> list[tuple[str, str, str]]:
-    document = feedctl("instance", "list", *arguments, "--output", "json").document
+    document = feedctl("instance", "list", "--planned", *arguments, "--output", "json").document
     return [(each["instance"], each["what"], each["where"]) for each in document["instances"]]
 
 
@@ -40,7 +40,7 @@ def test_inputs_that_depend_on_availability_are_said_to(feedctl: Feedctl) -> Non
 
 
 def test_every_cluster_is_listed_that_the_environment_may_act_on(feedctl: Feedctl) -> None:
-    asked = ("instance", "list", "clicks", "--start", "2026-03-20T00:00Z", "--output", "json")
+    asked = ("instance", "list", "clicks", "--planned", "--start", "2026-03-20T00:00Z", "--output", "json")
     assert {each["cluster"] for each in feedctl(*asked).document["instances"]} == {"primary"}
     assert {each["cluster"] for each in feedctl(*asked, "--env", "prod").document["instances"]} == {"primary", "backup"}
     named = feedctl(*asked, "--env", "prod", "--cluster", "backup").document
@@ -62,6 +62,6 @@ def test_a_range_outside_the_validity_is_empty(feedctl: Feedctl) -> None:
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_2(feedctl: Feedctl, arguments: tuple[str, ...], message: str) -> None:
-    ran = feedctl("instance", "list", *arguments)
+    ran = feedctl("instance", "list", "--planned", *arguments)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert message in ran.err

@@ -1,0 +1,89 @@
+"""`feedctl instance list`: what is there of a feed's instances, where they should be, or the runs that there were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from toolkit.cli.instance_answers import answer, asked_range, filters_of, print_instances, wanted_clusters
+from toolkit.cli.option_values import BadOption, MissingOption
+from toolkit.cli.options import Output, print_rows
+from toolkit.entities import Feed
+
+if TYPE_CHECKING:
+    from toolkit.cli.instance_options import InstanceOptions
+    from toolkit.entities.repository import Repository
+    from toolkit.planning.listing import ListedInstance
+
+
+def print_list(asked: InstanceOptions, output: Output, *, is_planned: bool) -> None:
+    """Print what the options ask for.
+
+    Raises:
+        BadOption, MissingOption: options that do not go together.
+        InvalidInput: no such entity or range, no usable config repo or ledger.
+        FeedctlError: what a store answered that could not be looked at, once all else is printed.
+    """
+    from toolkit.bootstrap.config import load_repository
+
+    if asked.life_cycle is not None:
+        from toolkit.management.questions import recorded_instances
+
+        print_instances(answer(asked, recorded_instances), output)
+        return
+    repository = load_repository(asked.config_repo, asked.env)
+    entity = repository.entity(asked.name)
+    if isinstance(entity, Feed) and not is_planned:
+        _print_data(repository, entity, asked, output)
+    else:
+        _print_planned(repository, asked, output)
+
+
+def _print_data(repository: Repository, feed: Feed, asked: InstanceOptions, output: Output) -> None:
+    from toolkit.availability import DataState
+    from toolkit.bootstrap.reading import reader_of
+    from toolkit.clock import SystemClock
+    from toolkit.management.data import DataRange, instance_data
+    from toolkit.management.locations import chosen_clusters
+    from toolkit.rendering.instances import DATA_COLUMNS, DATA_STYLES, data_document, data_rows
+
+    asked.require_no_choice(but=("filter_by", "limit"))
+    filters = filters_of(asked.filter_by, DataState)
+    if filters.started_after is not None:
+        raise BadOption(option="--filter-by", found="STARTEDAFTER", expected="STATUS or CLUSTER: only runs have begun")
+    wanted = DataRange(asked=asked_range(asked), now=SystemClock().now(), most=asked.limit, states=filters.statuses)
+    clusters = chosen_clusters(repository, feed, wanted_clusters(asked.cluster, filters.clusters))
+    look = reader_of(repository)
+    found = instance_data(feed, clusters, wanted, lambda name: look(feed, repository.cluster(name)))
+    rows, nothing = data_rows(found), "no such instances"
+    print_rows(output, lambda: data_document(found), DATA_COLUMNS, rows, DATA_STYLES, nothing=nothing)
+    if found.problem is not None:
+        raise found.problem
+
+
+def _print_planned(repository: Repository, asked: InstanceOptions, output: Output) -> None:
+    from toolkit.el import parse_instant
+    from toolkit.planning.listing import list_instances
+
+    if asked.start is None:
+        raise MissingOption(option="--start", command="instance list")
+    asked.require_no_choice()
+    end = None if asked.end is None else parse_instant(asked.end)
+    start = parse_instant(asked.start)
+    rows = _rows(list_instances(repository, asked.name, start, end, asked.cluster))
+    columns = ("cluster", "instance", "what", "where")
+    print_rows(
+        output,
+        lambda: {"name": asked.name, "instances": [dict(zip(columns, row, strict=True)) for row in rows]},
+        columns,
+        rows,
+        nothing="no instances in that range",
+    )
+
+
+def _rows(instances: Iterator[ListedInstance]) -> Iterator[tuple[str, str, str, str]]:
+    from toolkit.el import format_instant
+
+    for each in instances:
+        for place in each.places:
+            yield each.cluster, format_instant(each.instant), place.role, place.place

@@ -1,0 +1,100 @@
+"""What is there of the instances of a feed, on each of its clusters (Falcon feature list, feed instance listing)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from toolkit.availability import DataState, FeedInstances, FoundInstance
+from toolkit.errors import FeedctlError
+from toolkit.management.locations import NEWEST, AskedRange, Stretch, location_of, stretches_on
+from toolkit.storage import StorageError
+
+if TYPE_CHECKING:
+    from toolkit.entities import Feed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataRange:
+    """Which instances are looked at.
+
+    Attributes:
+        asked: the range.
+        now: what is due by then is looked at when the range has no start.
+        most: so many on each cluster, and no more; None: all of a range, the ten newest that are due without one.
+        states: only what is so is told; empty: everything.
+    """
+
+    asked: AskedRange
+    now: datetime
+    most: int | None = None
+    states: Collection[DataState] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterData:
+    """What is there on one cluster.
+
+    Attributes:
+        cluster: name.
+        instances: that were looked at; those after which a store failed are not among them.
+        problem: why the rest could not be looked at; None: all were.
+    """
+
+    cluster: str
+    instances: tuple[FoundInstance, ...]
+    problem: FeedctlError | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataList:
+    """What is there of a feed's instances."""
+
+    name: str
+    clusters: tuple[ClusterData, ...]
+
+    @property
+    def problem(self) -> FeedctlError | None:
+        """What a store answered first that could not be looked at."""
+        return next((each.problem for each in self.clusters if each.problem is not None), None)
+
+
+def instance_data(
+    feed: Feed, clusters: Sequence[str], wanted: DataRange, look_on: Callable[[str], FeedInstances]
+) -> DataList:
+    """What is there of the instances of a range; a store that fails keeps nobody from seeing the other clusters.
+
+    Args:
+        feed: whose instances.
+        clusters: where.
+        wanted: which instances.
+        look_on: what looks at the instances on a cluster.
+
+    Raises:
+        OutsideValidity, NotAnInstance: see `locations.stretches`.
+        NotImplementedYet: what nothing can look at yet.
+    """
+    looks: Mapping[str, FeedInstances] = {name: look_on(name) for name in clusters}
+    locations = [location_of(feed, name) for name in clusters]
+    parts = stretches_on(feed.name, locations, wanted.asked, wanted.now, wanted.most or NEWEST)
+    return DataList(
+        name=feed.name, clusters=tuple(_on_cluster(each, wanted, looks[each.location.cluster]) for each in parts)
+    )
+
+
+def _on_cluster(part: Stretch, wanted: DataRange, look: FeedInstances) -> ClusterData:
+    """The newest first where no start was asked for."""
+    instants: Iterator[datetime] = islice(part.instants(), wanted.most)
+    if wanted.asked.start is None:
+        instants = reversed(list(instants))
+    found: list[FoundInstance] = []
+    problem: FeedctlError | None = None
+    try:
+        found.extend(look.look_at(instants))
+    except StorageError as error:
+        problem = error
+    told = tuple(each for each in found if not wanted.states or each.state in wanted.states)
+    return ClusterData(cluster=part.location.cluster, instances=told, problem=problem)
