@@ -12,7 +12,7 @@ from toolkit.rendering.document_schemas import DocumentName, document_schema
 
 _INSTANCE_FORMS = {
     **dict.fromkeys(("list", "status", "running"), "list"),
-    **{each: each for each in ("summary", "logs", "dependencies", "params")},
+    **{each: each for each in ("summary", "logs", "dependencies", "params", "triage")},
 }
 
 

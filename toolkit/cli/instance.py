@@ -222,6 +222,21 @@ def dependencies(
     print_rows(output, lambda: dependency_document(found), DEPENDENCY_COLUMNS, rows, STATUS_STYLES, nothing=nothing)
 
 
+@app.command("triage")
+def triage(
+    name: options.Name,
+    time: options.OneTime,
+    cluster: ClusterName = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Show why an instance is not there: what it waits for, and what that waits for, down to the causes."""
+    from toolkit.cli.instance_triage import print_triage
+
+    print_triage(name, time, cluster, config_repo, env, output)
+
+
 def _command(verb: str, help_text: str) -> Callable[..., None]:
     """A command that takes nothing but the instances."""
 

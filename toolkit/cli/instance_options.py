@@ -70,6 +70,7 @@ NeededStart = Annotated[
     str, typer.Option("--start", metavar="INSTANT", help="The first instance; without --end, this one alone.")
 ]
 OneStart = Annotated[str, typer.Option("--start", metavar="INSTANT", help="The instance.")]
+OneTime = Annotated[str, typer.Option("--time", metavar="INSTANT", help="The instance, by its nominal time.")]
 End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="The first instant that is left out.")]
 Cycle = Annotated[
     LifeCycle | None,

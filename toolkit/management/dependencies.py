@@ -103,14 +103,24 @@ def instance_dependencies(
 
 def _planned(repository: Repository, entity: Feed | Process, cluster: str, instant: datetime) -> Iterator[Dependency]:
     if isinstance(entity, Feed):
-        yield from _producers(repository, entity, cluster, instant)
-        yield from _copied_from(entity, cluster, instant)
+        yield from brought_by(repository, entity, cluster, instant)
         yield from _consumers(repository, entity, cluster, instant)
         yield from _copied_to(repository, entity, cluster, instant)
         return
     site = ProcessSite(process=entity, cluster=repository.cluster(cluster), feeds=repository.feeds)
     yield from _inputs(site, instant)
     yield from _outputs(site, instant)
+
+
+def brought_by(repository: Repository, feed: Feed, cluster: str, instant: datetime) -> Iterator[Dependency]:
+    """What brings a feed instance to a cluster: runs of processes, copies, an import; without their states.
+
+    Raises:
+        NotAnInstance: the feed has no such instance there.
+        ElError: an expression of a process cannot be resolved.
+    """
+    yield from _producers(repository, feed, cluster, instant)
+    yield from _copied_from(feed, cluster, instant)
 
 
 def _inputs(site: ProcessSite, instant: datetime) -> Iterator[Dependency]:

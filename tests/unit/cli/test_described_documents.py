@@ -34,6 +34,7 @@ COMMANDS = [
     *(("instance", what, JOB, *RANGE, *JSON) for what in ("status", "summary", "logs", "rerun", "kill")),
     ("instance", "dependencies", JOB, *RANGE[:2], *JSON),
     ("instance", "params", JOB, "--time", RANGE[1], *JSON),
+    ("instance", "triage", "clicks_hourly", "--time", "2026-03-20T00:00Z", *JSON),
     ("run", "enqueue", *ENQUEUE),
     ("run", "init-job", *HOURLY),
     ("run", "init-step", *HOURLY, "--step", "main"),

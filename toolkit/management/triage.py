@@ -1,0 +1,308 @@
+"""Why an instance is not there yet: what it waits for, down to the causes (Falcon feature list, triage).
+
+A feed instance that is not ready waits for the run that makes or copies it; such a run that has not started waits for
+its inputs, or for the instance at the source. What is ready, and what nobody waits for, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from toolkit.availability import DataState, FeedInstances, FoundInstance
+from toolkit.el import format_instant, parse_expression, parse_instant
+from toolkit.el.functions import Function
+from toolkit.entities import Feed, Process
+from toolkit.entities.vocabulary import Kind
+from toolkit.errors import FeedctlError, InvalidInput, NotImplementedYet, Skipped
+from toolkit.ledger.runs.finding import newest
+from toolkit.ledger.runs.leases import owned
+from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.state import start_check
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.management.dependencies import Dependency, Relation, brought_by
+from toolkit.planning.process_io import ProcessSite, depends_on_availability
+from toolkit.storage import StorageError
+
+if TYPE_CHECKING:
+    from toolkit.entities.repository import Repository
+    from toolkit.ledger.database import Ledger, Transaction
+
+DEPTH = 30
+"""So many steps down from the instance are looked at: a process that reads what it made goes back for ever."""
+MOST = 300
+"""So many instances and runs a tree has at most."""
+SIDE_BY_SIDE = 10
+"""So many of what one thing waits for are looked into; of the others there is only the number."""
+UNKNOWN = "unknown"
+"""The state of an instance that could not be looked at."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TriageNode:
+    """An instance that is waited for, or the run that should bring it.
+
+    Attributes:
+        what: which it is, and what it is to the one above it.
+        state: of a feed instance its data, or `UNKNOWN`; of a run its status.
+        notes: what else there is to say, in words.
+        cause: why all above it wait, in words; None: what is below it says so.
+        run: the newest attempt; None: there is none, or it is no run.
+        needs: what it waits for itself.
+    """
+
+    what: Dependency
+    state: str
+    notes: tuple[str, ...] = ()
+    cause: str | None = None
+    run: Run | None = None
+    needs: tuple[TriageNode, ...] = ()
+
+    def causes(self) -> Iterator[TriageNode]:
+        """Itself and those below it that are a cause, in the order of the tree."""
+        if self.cause is not None:
+            yield self
+        for each in self.needs:
+            yield from each.causes()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Triage:
+    """Why an instance is not there, on each of its clusters."""
+
+    name: str
+    kind: Kind
+    instance_key: str
+    trees: tuple[TriageNode, ...]
+
+
+def triage(
+    ledger: Ledger,
+    repository: Repository,
+    entity: Feed | Process,
+    clusters: Sequence[str],
+    instant: datetime,
+    now: datetime,
+    look: Callable[[str, str], FeedInstances],
+) -> Triage:
+    """What an instance waits for, down to the causes.
+
+    Args:
+        ledger: knows the runs.
+        repository: all entities.
+        entity: whose instance it is.
+        clusters: where; those that do not have this instance are left out.
+        instant: the instance.
+        now: what is later is not due.
+        look: looks at the instances of a feed on a cluster, by their names.
+
+    Raises:
+        NotAnInstance: it is an instance on none of the clusters.
+        ElError: an expression of a process cannot be resolved.
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    having = [each for each in clusters if instant in entity.instances_on(each)]
+    if not having:
+        raise entity.instances_on(clusters[0]).not_an_instance(instant)
+    key = format_instant(instant)
+    life_cycle = LifeCycle.EXECUTION if isinstance(entity, Process) else None
+    trees = []
+    for cluster in having:
+        root = Dependency(
+            relation=Relation.OUTPUT,
+            kind=entity.KIND,
+            name=entity.name,
+            cluster=cluster,
+            through="",
+            instance_key=key,
+            life_cycle=life_cycle,
+        )
+        trees.append(_Triager(ledger=ledger, repository=repository, now=now, look=look).node(root))
+    return Triage(name=entity.name, kind=entity.KIND, instance_key=key, trees=tuple(trees))
+
+
+_Seen = FoundInstance | FeedctlError
+"""What a look at an instance's data found, or why it could not be looked at."""
+_Need = tuple[Dependency, _Seen | None]
+"""What is waited for; with None, nobody has looked at its data."""
+
+
+@dataclass(kw_only=True)
+class _Triager:
+    """Makes one tree; what was in it before is not looked into again."""
+
+    ledger: Ledger
+    repository: Repository
+    now: datetime
+    look: Callable[[str, str], FeedInstances]
+    _known: set[Dependency] = field(default_factory=set)
+
+    def node(self, what: Dependency, depth: int = DEPTH, seen: _Seen | None = None) -> TriageNode:
+        """The tree below one instance or run."""
+        identity = replace(what, relation=Relation.PRODUCER, through="")
+        if identity in self._known:
+            return TriageNode(what=what, state=UNKNOWN, notes=("see above",))
+        if depth == 0 or len(self._known) >= MOST:
+            return TriageNode(what=what, state=UNKNOWN, notes=("not looked at: too far from the instance",))
+        self._known.add(identity)
+        return self._data(what, depth, seen) if what.life_cycle is None else self._run(what, depth)
+
+    def _data(self, what: Dependency, depth: int, seen: _Seen | None) -> TriageNode:
+        """A feed instance: it waits for what brings it, unless it is ready."""
+        if seen is None:
+            ((_, seen),) = self._looked(what, [_instant(what)])
+        if isinstance(seen, FoundInstance):
+            node = TriageNode(what=what, state=seen.state)
+            return node if seen.is_ready else self._brought(node, depth)
+        if isinstance(seen, NotImplementedYet):  # what brings it can be looked at all the same
+            return self._brought(TriageNode(what=what, state=UNKNOWN, notes=(str(seen),)), depth)
+        return TriageNode(what=what, state=UNKNOWN, cause=str(seen))
+
+    def _brought(self, node: TriageNode, depth: int) -> TriageNode:
+        what, feed = node.what, self.repository.feed(node.what.name)
+        needs: list[_Need] = [(each, None) for each in brought_by(self.repository, feed, what.cluster, _instant(what))]
+        if needs:
+            return self._waiting_for(node, needs, depth)
+        if _instant(what) > self.now:
+            return replace(node, cause=_NOT_DUE)
+        if node.state == DataState.PARTIAL:
+            found = f"it has no {feed.availability_flag}"
+            return replace(node, cause=f"{found}: what writes it is not in this config repo, and has not finished")
+        return replace(node, cause="nothing in this config repo makes it: it has to come from outside")
+
+    def _run(self, what: Dependency, depth: int) -> TriageNode:
+        """A run; one that has not started waits for what it reads, as one did whose time is over."""
+        run, is_owned, obstacle = self.ledger.read(lambda tx: _recorded(tx, what))
+        node = TriageNode(what=what, state=run.status if run else RunStatus.WAITING, run=run)
+        if run is not None and run.status in _BEGUN:
+            node = replace(node, cause=_why_begun(run, what, is_owned=is_owned))
+            return self._reading(node, depth) if run.status is RunStatus.TIMED_OUT else node
+        if run is not None and run.reason:
+            node = replace(node, notes=(run.reason,))
+        if _instant(what) > self.now or obstacle is not None:
+            return replace(node, cause=obstacle or _NOT_DUE)
+        node = self._reading(node, depth)
+        is_cause = not node.needs
+        return replace(node, cause="all that it reads is there, and nothing has started it") if is_cause else node
+
+    def _reading(self, node: TriageNode, depth: int) -> TriageNode:
+        """With what a run reads that is not ready."""
+        what = node.what
+        if what.life_cycle is LifeCycle.EXECUTION:
+            notes, needs = self._inputs(what)
+            return self._waiting_for(replace(node, notes=(*node.notes, *notes)), needs, depth)
+        if what.life_cycle is not LifeCycle.REPLICATION:
+            return node
+        source = _feed_instance(what.name, what.counterpart, "source")
+        return self._waiting_for(node, _not_ready(self._looked(source, [_instant(what)])), depth)
+
+    def _inputs(self, what: Dependency) -> tuple[list[str], list[_Need]]:
+        """How many instances of each input that is not optional are there, and those that are not."""
+        process, nominal = self.repository.process(what.name), _instant(what)
+        site = ProcessSite(process=process, cluster=self.repository.cluster(what.cluster), feeds=self.repository.feeds)
+        notes: list[str] = []
+        needs: list[_Need] = []
+        for name, each in process.inputs.items():
+            if each.optional:
+                continue
+            base = _feed_instance(each.feed, what.cluster, name)
+            if depends_on_availability(each):
+                note, missing = self._counted(site, base, nominal)
+            else:
+                looked = self._looked(base, [one.instant for one in site.input(name, nominal).instances])
+                missing = _not_ready(looked)
+                note = _how_many(name, looked, len(missing))
+            notes.append(note)
+            needs += missing
+        return notes, needs
+
+    def _counted(self, site: ProcessSite, base: Dependency, nominal: datetime) -> tuple[str, list[_Need]]:
+        """An input by `latest` or `future`: when it waits, the nearest instance is the one to look into."""
+        name, grid = base.through, site.feeds[base.name].instances_on(base.cluster)
+        ahead = parse_expression(site.process.inputs[name].start).function is Function.FUTURE
+        nearest = grid.at_or_after(nominal) if ahead else grid.at_or_before(nominal)
+        try:
+            waiting = site.input(name, nominal, self.look(base.name, base.cluster).counted()).waiting
+        except (NotImplementedYet, StorageError) as error:
+            return f"{name}: {error}", [] if nearest is None else [(_at(base, nearest), error)]
+        if waiting is None:
+            return f"{name}: there", []
+        return f"{name}: {waiting.reason}", [] if nearest is None else _not_ready(self._looked(base, [nearest]))
+
+    def _looked(self, base: Dependency, instants: Sequence[datetime]) -> list[tuple[Dependency, _Seen]]:
+        """What is there of instances of one feed; where it cannot be looked at, the last stands for all."""
+        try:
+            found = self.look(base.name, base.cluster).look_at(instants)
+            return [(_at(base, each.instant), each) for each in found]
+        except (InvalidInput, StorageError) as error:
+            return [(_at(base, each), error) for each in instants[-1:]]
+
+    def _waiting_for(self, node: TriageNode, needs: Sequence[_Need], depth: int) -> TriageNode:
+        below = tuple(self.node(what, depth - 1, seen) for what, seen in needs[:SIDE_BY_SIDE])
+        more = len(needs) - len(below)
+        notes = (*node.notes, f"{more} more are not ready, and not shown") if more else node.notes
+        return replace(node, notes=notes, needs=(*node.needs, *below))
+
+
+_NOT_DUE = "its time has not come"
+_BEGUN = {
+    RunStatus.RUNNING: "runs",
+    RunStatus.SUCCEEDED: "has succeeded",
+    RunStatus.FAILED: "has failed",
+    RunStatus.KILLED: "was killed",
+    RunStatus.SUSPENDED: "is suspended",
+    RunStatus.TIMED_OUT: "has timed out",
+}
+"""What an attempt that is not before its start does, in words."""
+
+
+def _why_begun(run: Run, what: Dependency, *, is_owned: bool) -> str | None:
+    """Why an attempt that was begun has not brought what is waited for; None: it has, as far as it can tell."""
+    words = f"attempt {run.attempt} {_BEGUN[run.status]}"
+    if run.status is RunStatus.SUCCEEDED:
+        return f"{words}, and what it makes is not ready" if what.through else None
+    if run.status is RunStatus.RUNNING and not is_owned and run.mode is None:
+        words = f"attempt {run.attempt} was begun, and nobody works on it any more"
+    return f"{words}: {run.reason}" if run.reason else words
+
+
+def _recorded(tx: Transaction, what: Dependency) -> tuple[Run | None, bool, str | None]:
+    """The newest attempt of a run, whether somebody works on it, and what keeps the next one from starting."""
+    key = RunKey(
+        life_cycle=what.life_cycle or LifeCycle.EXECUTION,
+        entity=what.name,
+        cluster=what.cluster,
+        instance_key=what.instance_key or "",
+        counterpart=what.counterpart,
+    )
+    run = newest(tx, key)
+    is_owned = run is not None and bool(owned(tx, [run.run_id]))
+    try:
+        start_check.check(tx, what.name, what.cluster)
+    except Skipped as obstacle:
+        return run, is_owned, str(obstacle)
+    return run, is_owned, None
+
+
+def _how_many(name: str, looked: Sequence[tuple[Dependency, _Seen]], missing: int) -> str:
+    if any(not isinstance(seen, FoundInstance) for _, seen in looked):
+        return f"{name}: nobody can tell how much of it is there"
+    return f"{name}: {len(looked) - missing} of {len(looked)} instances are there"
+
+
+def _not_ready(looked: Sequence[tuple[Dependency, _Seen]]) -> list[_Need]:
+    return [(what, seen) for what, seen in looked if not (isinstance(seen, FoundInstance) and seen.is_ready)]
+
+
+def _feed_instance(feed: str, cluster: str, through: str) -> Dependency:
+    return Dependency(relation=Relation.INPUT, kind=Kind.FEED, name=feed, cluster=cluster, through=through)
+
+
+def _at(base: Dependency, instant: datetime) -> Dependency:
+    return replace(base, instance_key=format_instant(instant))
+
+
+def _instant(what: Dependency) -> datetime:
+    return parse_instant(what.instance_key or "")
