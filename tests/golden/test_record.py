@@ -137,7 +137,7 @@ def test_suspended(scene: Scene) -> None:
 def test_all_of_which_one_cannot_be_done_and_one_fails(scene: Scene) -> None:
     text = (scene.repo.path / "feeds" / "clicks.yaml").read_text()
     for name, retention in (
-        ("kept", "{limit: days(10), action: archive}"),
+        ("kept", "{limit: days(10), action: quarantine}"),
         ("none", ""),
         ("broken", "{limit: days(3)}"),
     ):

@@ -35,7 +35,7 @@ class Told(Generic[T]):
 
     Attributes:
         operation: in Falcon's words, for example ``REPLICATE``.
-        path: of the instance.
+        path: of the instance; where a run is about many, of the directory that they are in.
     """
 
     operation: str

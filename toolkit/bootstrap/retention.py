@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
+from toolkit.bootstrap.messages import Told
 from toolkit.entities.not_implemented import Area
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import FeedTarget, PlanItem, Resolver, RetentionAction, RetentionDetail, SharedDataIndex
@@ -15,14 +17,24 @@ from toolkit.storage import RealPlaces
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
-    from toolkit.entities import Pointer, Repository
+    from toolkit.entities import Cluster, Feed, Pointer, Repository
     from toolkit.retention import RetentionResult
     from toolkit.runs.stop import StopSignal
 
 
 def evict(options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress) -> RetentionResult:
     """A retention run, from the options to the result; arguments and errors are those of `run_action`."""
-    return run_action(options, clock, process, progress, wire, Area.RETENTION)
+    return run_action(options, clock, process, progress, wire, Area.RETENTION, stakes=evicted_and_archives)
+
+
+def evicted_and_archives(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+    """The stakes of an eviction: the chosen feeds that have retention, and what they are in their archives."""
+    clusters = context.repository.clusters
+    for feed, cluster in evicted_feeds(context):
+        yield feed, cluster
+        archived = feed.archive_on(cluster.name)
+        if archived is not None:
+            yield archived, clusters[archived.clusters[0].name]
 
 
 def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]:
@@ -39,6 +51,11 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
             clusters=tuple(repository.clusters.values()),
             real=RealPlaces().of,
         ),
+        archives={
+            name: each
+            for name, each in repository.clusters.items()
+            if repository.environment is None or repository.environment.allows(name)
+        },
     )
     targets = resolver.resolve(context.pairs, must_all_work=bool(options.selection.names))
     if options.dry_run:
@@ -51,7 +68,8 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         hold_seen=None if options.dry_run else context.holds.note_file,
         executors_above=repository.settings.executors_above,
     )
-    return Wired(action=action, targets=targets)
+    told: Told[FeedTarget] = Told(operation="DELETE", path=lambda target: target.locations[0].base)
+    return Wired(action=action, targets=targets, told=told)
 
 
 def place_of(repository: Repository, target: FeedTarget, key: str) -> str:

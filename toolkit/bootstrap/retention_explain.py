@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.model import plan_digest
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
-from toolkit.bootstrap.retention import place_of, wire
+from toolkit.bootstrap.retention import evicted_and_archives, place_of, wire
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.planning.instance_storage import FeedStorage
@@ -66,7 +66,7 @@ def explain(
         InvalidInput: as for `run_action`; a path that no feed has, or what is no instance of the feed.
     """
     with ExitStack() as stack:
-        context = opened_context(options, clock, process, Area.RETENTION, stack)
+        context = opened_context(options, clock, process, Area.RETENTION, stack, evicted_and_archives)
         pairs: tuple[Pair, ...] | None = None
         if isinstance(asked, str):
             asked, pairs = _owners(asked, context)

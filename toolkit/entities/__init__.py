@@ -8,11 +8,12 @@ from toolkit.entities.env_references import MissingVariable, expand_path, expand
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.exchange import Export, ExportTarget, Extract, FieldSelection, Import, ImportSource, Load
 from toolkit.entities.feed import Feed, FeedSchema, LateArrival
-from toolkit.entities.feed_cluster import FeedCluster, FeedSla, Locations
+from toolkit.entities.feed_cluster import FeedCluster, FeedSla
 from toolkit.entities.graph import EntityGraph
 from toolkit.entities.holds import Hold, Holds
 from toolkit.entities.layers import Origin
 from toolkit.entities.loader import load, load_all
+from toolkit.entities.locations import Locations
 from toolkit.entities.lookup import PathOwner
 from toolkit.entities.not_implemented import Area, NotImplementedValue, not_implemented
 from toolkit.entities.pointers import path_text
@@ -20,7 +21,7 @@ from toolkit.entities.problems import ConfigError, Problem
 from toolkit.entities.process import Input, Output, Process, ProcessCluster, ProcessSla
 from toolkit.entities.repo import Environment, LintSettings, MaxDelete, RepoSettings
 from toolkit.entities.repository import Repository, Selection
-from toolkit.entities.retention import FeedMaxDelete, Lifecycle, Protection, Retention, RetentionStage
+from toolkit.entities.retention import Archive, FeedMaxDelete, Lifecycle, Protection, Retention, RetentionStage
 from toolkit.entities.schema_store import Form, SchemaName, schema
 from toolkit.entities.source_files import ConfigFiles
 from toolkit.entities.structure import Entity, to_document
@@ -51,6 +52,7 @@ from toolkit.entities.yaml_location import Pointer, Span
 __all__ = [
     "STOMP_ENDPOINT",
     "Acl",
+    "Archive",
     "Area",
     "Cluster",
     "ClusterLocations",

@@ -1,13 +1,14 @@
 """The feed entity: a data set that gets a new instance every period (Falcon entity specification, Feed)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 from toolkit.el import Frequency, InstanceSequence
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.errors import UnknownName
-from toolkit.entities.feed_cluster import FeedCluster, FeedSla, Locations
+from toolkit.entities.feed_cluster import FeedCluster, FeedSla
+from toolkit.entities.locations import Locations
 from toolkit.entities.retention import FeedMaxDelete, Lifecycle
 from toolkit.entities.values import Acl, Notification, Properties, property_text
 from toolkit.entities.vocabulary import Kind
@@ -138,6 +139,19 @@ class Feed:
         """
         retention = self.cluster(cluster_name).retention
         return self.max_delete if retention is None else retention.max_delete.over(self.max_delete)
+
+    def archive_on(self, cluster_name: str) -> Self | None:
+        """The feed as its retention on a cluster archives it: on the archive's cluster, and nowhere else; None: not.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        each = self.cluster(cluster_name)
+        archive = None if each.retention is None else each.retention.archive
+        if archive is None:
+            return None
+        there = FeedCluster(name=archive.cluster, validity=each.validity)
+        return replace(self, locations=archive.locations, clusters=(there,))
 
     def variables_on(self, cluster: Cluster) -> Mapping[str, str]:
         """The values of template variables on a cluster.

@@ -17,12 +17,11 @@ from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
 
-_NO_RETENTION = "use action: delete, or remove the retention"
+_NO_RETENTION = "use action: delete or archive, or remove the retention"
 _ANOTHER_REASON = "use protect: [late_window], keep_last or holds.yaml"
 _ANOTHER_ENGINE = "use spark_submit, spark_sql or command"
 
 WITHOUT_ACTION: Mapping[StrEnum, str] = {
-    RetentionAction.ARCHIVE: _NO_RETENTION,
     RetentionAction.QUARANTINE: _NO_RETENTION,
     ProtectionName.UNREAD_BATCHES: _ANOTHER_REASON,
     ProtectionName.UNREPLICATED: _ANOTHER_REASON,
@@ -216,6 +215,8 @@ def _retention(
         )
     for index, each in enumerate(retention.protect):
         yield from _word(Area.RETENTION, (*pointer, "protect", index), "protect", each.name, cluster)
+    for location, text in retention.archive.locations.by_type() if retention.archive else ():
+        yield from _store(text, (*pointer, "archive", "locations", str(location)), cluster)
     for location, text in feed.locations_on(cluster).by_type():
         own = feed_cluster.locations is not None and feed_cluster.locations.get(location) is not None
         place = (*(pointer[:-1] if own else ()), "locations", str(location))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolkit.el import Frequency
+from toolkit.entities.locations import Locations
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import ProtectionName, RetentionAction, RetentionPolicy, RetentionType
 
@@ -48,12 +49,26 @@ class FeedMaxDelete:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Archive:
+    """Where instances go with ``action: archive``.
+
+    Attributes:
+        cluster: name; it may be the one that they are on.
+        locations: one for each dated location of the feed, with all that tells instances apart there.
+    """
+
+    cluster: str
+    locations: Locations
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Retention:
     """The retention of a feed on a cluster.
 
     Attributes:
         limit: instances older than this go; exactly as old stays.
         action: what going means.
+        archive: where to, with ``action: archive`` and with no other.
         type: what is counted.
         quarantine: how long a quarantined instance can be restored.
         keep_last: so many of the newest instances stay, however old.
@@ -63,6 +78,7 @@ class Retention:
 
     limit: Frequency
     action: RetentionAction = RetentionAction.DELETE
+    archive: Archive | None = None
     type: RetentionType = RetentionType.INSTANCE
     quarantine: Frequency | None = None
     keep_last: int | None = None

@@ -64,7 +64,7 @@ class RetentionAction(StrEnum):
     DELETE = "delete"
     """It is deleted."""
     ARCHIVE = "archive"
-    """It is moved to an archive."""
+    """It is copied to an archive, and removed once the copy was read and found equal."""
     QUARANTINE = "quarantine"
     """It is set aside for a while, then deleted."""
 

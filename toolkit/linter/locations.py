@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -31,6 +31,7 @@ class FeedLocation:
         is_dated: names have a date in them.
         text: the template as it is written.
         bound: the values of its variables.
+        is_archive: retention archives there; else the feed itself is there.
     """
 
     feed: Feed
@@ -43,6 +44,7 @@ class FeedLocation:
     is_dated: bool
     text: str
     bound: Mapping[str, str]
+    is_archive: bool = False
 
     @property
     def key(self) -> tuple[str, Pointer]:
@@ -92,7 +94,8 @@ class FeedLocation:
         return make(self.text, self.feed.path_timezone, self.bound)
 
     def __str__(self) -> str:
-        return self.what if self.what == "table" else f"{self.what} path"
+        kind = self.what if self.what == "table" else f"{self.what} path"
+        return f"archived {kind}" if self.is_archive else kind
 
 
 def feed_locations(repository: Repository) -> Iterator[FeedLocation]:
@@ -102,6 +105,17 @@ def feed_locations(repository: Repository) -> Iterator[FeedLocation]:
             cluster = repository.clusters.get(each.name)
             if cluster is not None:
                 yield from _of_cluster(feed, position, cluster)
+            archived = feed.archive_on(each.name)
+            there = None if archived is None else repository.clusters.get(archived.clusters[0].name)
+            if archived is not None and there is not None:
+                yield from _archive(archived, position, there)
+
+
+def _archive(archived: Feed, position: int, there: Cluster) -> Iterator[FeedLocation]:
+    """Where a feed's retention archives it: written like a location of the feed, and evicted by nobody."""
+    pointer: Pointer = ("clusters", position, "retention", "archive")
+    for found in _of_cluster(archived, 0, there):
+        yield replace(found, pointer=(*pointer, *found.pointer), is_archive=True)
 
 
 def _of_cluster(feed: Feed, position: int, cluster: Cluster) -> Iterator[FeedLocation]:

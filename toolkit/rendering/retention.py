@@ -85,12 +85,14 @@ def _item(item: PlanItem) -> Document:
         "kind": item.type.value,
         "instance": item.instance_key or None,
         "path": str(item.path),
+        **({} if item.archive is None else {"archive": str(item.archive)}),
     }
 
 
 def _item_text(item: PlanItem) -> str:
     what = item.instance_key or item.type.value
-    return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {item.path}"
+    to = "" if item.archive is None else f"  to {item.archive}"
+    return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {item.path}{to}"
 
 
 def _items_text(item: PlanItem) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, Recovery, RunContext
 from toolkit.actions.batch_loop import new_item, settled_item
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import ItemResult
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import ItemState, LifeCycle
 from toolkit.result import Outcome
+from toolkit.retention.archive import ArchivedDelete, Archiver, settle_stagings
 from toolkit.retention.batches import BatchPlan, DeleteMethod, DeleteUnit, UnitBatch
 from toolkit.retention.delete import BulkDelete, SingleDelete, UnitRemoved
 from toolkit.retention.delete_remote import EXECUTOR_BATCH, RemoteDelete
@@ -22,6 +25,8 @@ from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQue
 from toolkit.retention.plan import StayReason
 from toolkit.retention.planner import Planner, TooMuchOfFeed, TooMuchToDelete, blank_plan
 from toolkit.retention.records import InstanceEvents, recovered
+from toolkit.threads import WorkerPool
+from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
     from toolkit.retention.plan import FeedPlan, HoldFile, PlanItem
     from toolkit.retention.targets import FeedTarget
     from toolkit.storage import StorageSpec
-    from toolkit.threads import WorkerPool
 
 NAME = "retention"
 
@@ -64,6 +68,8 @@ class RetentionAction:
         hold_seen: told of each feed and cluster that was looked at, with the hold file that is there; None: nobody is.
         spec_of: how the store that a path is on is opened anywhere.
         place_of: where a key of a feed's retention on a cluster is written, as ``file:line``.
+        pool: copies the files of what is archived.
+        executors_turn: held by the one archived instance that executors copy.
         executors_above: evictions of more instances than this, on a store without directories, go to executors.
     """
 
@@ -72,6 +78,8 @@ class RetentionAction:
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     place_of: Callable[[FeedTarget, str], str] = lambda target, _: target.feed
     hold_seen: Callable[[str, str, HoldFile | None], None] | None = None
+    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
+    executors_turn: threading.Lock = field(default_factory=threading.Lock)
     executors_above: int = 0
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.EVICTION
@@ -112,8 +120,9 @@ class RetentionAction:
         return ExceededDeleteLimit(excess, target, self.place_of(target, excess.limit))
 
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
-        """See `Action.recover`; nothing has to be finished: the walk finds what a killed removal left aside."""
-        del may_touch
+        """See `Action.recover`; the walk finds what a killed removal left aside, these items what copying left."""
+        if may_touch and plan.detail.hold_file is None:
+            settle_stagings(plan.target, open_items, work.stores)
         return recovered(plan, open_items, work.stores)
 
     def batches(self, plan: FeedPlan, work: RunContext) -> tuple[_EvictionBatch, ...]:
@@ -125,19 +134,27 @@ class RetentionAction:
             capabilities=lambda path: work.stores(path).capabilities,
             rate=work.rate,
             remote=None if remote is None else EXECUTOR_BATCH,
+            archives=plan.target.archive is not None,
         )
-        eviction = _Eviction(plan=plan, work=work, remote=remote)
+        eviction = _Eviction(plan=plan, work=work, remote=remote, archiver=self._archiver(plan.target, work))
         return tuple(_EvictionBatch(eviction=eviction, batch=batch) for batch in divided.batches())
 
     def _remote(self, plan: FeedPlan, work: RunContext) -> RemoteDelete | None:
         """None: there are no executors, or too little is planned."""
-        if work.executors is None:
+        if work.executors is None or plan.target.archive is not None:
             return None
         planned = sum(not work.stores(item.base).capabilities.directories for item in plan.items)
         if planned <= self.executors_above:
             return None
         first = plan.target.availability_flag
         return RemoteDelete(work=work, open_executors=work.executors, first=first, spec_of=self.spec_of)
+
+    def _archiver(self, target: FeedTarget, work: RunContext) -> Archiver | None:
+        """None: what goes is not archived."""
+        if target.archive is None:
+            return None
+        copies = FileCopies(work=work, pool=self.pool, spec_of=self.spec_of, executors_turn=self.executors_turn)
+        return Archiver(work=work, files=copies, base_of=target.archive.base_of, flag=target.availability_flag)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,6 +181,7 @@ class _Eviction:
     plan: FeedPlan
     work: RunContext
     remote: RemoteDelete | None
+    archiver: Archiver | None
     _parents: ParentQueue = field(init=False)
     _events: InstanceEvents = field(init=False)
     _single: SingleDelete = field(init=False)
@@ -173,7 +191,7 @@ class _Eviction:
     def __post_init__(self) -> None:
         storage, guard = self.work.stores, self.work.guard
         self._parents, self._events = ParentQueue(self.plan.items), InstanceEvents(self.plan.items)
-        self._single = SingleDelete(storage=storage, guard=guard)
+        self._single = SingleDelete(storage=storage, guard=guard, first=self.plan.target.availability_flag)
         self._tree = TreeDelete(storage=storage, guard=guard, turn=self.work.turn, single=self._single)
         self._bulk = BulkDelete(storage=storage, guard=guard, first=self.plan.target.availability_flag)
 
@@ -195,6 +213,9 @@ class _Eviction:
 
     def _removed(self, unit: DeleteUnit) -> UnitRemoved:
         items = self.plan.items[unit.positions.start : unit.positions.stop]
+        if self.archiver is not None:
+            archived = ArchivedDelete(archiver=self.archiver, single=self._single)
+            return UnitRemoved([archived.remove(item) for item in items])
         if unit.method is DeleteMethod.SUBTREE and unit.root is not None:
             return self._tree.remove(unit.root, items)
         if unit.method is DeleteMethod.BULK:
@@ -229,6 +250,8 @@ class _Outcome:
         for position, removed in zip(unit.positions, done.removed, strict=True):
             result = removed.result
             self._results.append(result)
+            if removed.archived and result.item.archive is not None:
+                self._audit.append(_archived(result.item, result.item.archive, position, removed.archived))
             if removed.is_open:
                 self._open.add(position)
             else:
@@ -265,6 +288,12 @@ class _Outcome:
         has_gone = is_done or result.code == StayReason.ALREADY_GONE or (is_failed and is_gone)
         event = self.events.of(result.item, is_gone=has_gone, by_us=is_done or is_failed)
         self._told.extend([] if event is None else [event])
+
+
+def _archived(item: PlanItem, place: CanonicalPath, position: int, how_much: str) -> tuple[NewItem, SettledItem]:
+    """The first of two steps: what was copied, or found there and compared, before its original went."""
+    begun = NewItem(position=position, kind=f"archive:{item.location}", path=str(place), instance_key=item.instance_key)
+    return begun, SettledItem(position=position, state=ItemState.DONE, message=how_much)
 
 
 def _removed_tree(item: PlanItem, root: CanonicalPath, positions: range) -> tuple[NewItem, SettledItem]:

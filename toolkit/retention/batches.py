@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 BATCH = 500
 """About so many items are written down before the first of them begins; a unit that is larger is a batch by itself."""
+ARCHIVE_BATCH = 32
+"""So many of those that are copied first: few enough that what is done is told while others are copied."""
 BULK = 100
 """So many items go to a store without directories in one call: few enough that a hold is seen soon."""
 _MOST_ONES, _UNITS_A_THREAD = 10, 3
@@ -75,6 +77,7 @@ class BatchPlan:
         capabilities: of the store that a path is on.
         rate: so many changes a second the store that a path is on is asked for.
         remote: so many items go to other machines at once; None: none do.
+        archives: they are copied before they go.
     """
 
     items: Sequence[PlanItem]
@@ -82,6 +85,7 @@ class BatchPlan:
     capabilities: Callable[[CanonicalPath], Capabilities]
     rate: Callable[[CanonicalPath], float] = lambda _: inf
     remote: int | None = None
+    archives: bool = False
 
     def batches(self) -> Iterator[UnitBatch]:
         """All items, in their order and each once."""
@@ -94,7 +98,7 @@ class BatchPlan:
 
     def _filled(self, units: Iterator[DeleteUnit]) -> Iterator[UnitBatch]:
         waiting: list[DeleteUnit] = []
-        count, most = 0, BATCH
+        count, most = 0, ARCHIVE_BATCH if self.archives else BATCH
         for unit in units:
             if waiting and count + len(unit.positions) > most:
                 yield _batch(waiting)
@@ -105,6 +109,10 @@ class BatchPlan:
             yield _batch(waiting)
 
     def _units(self) -> Iterator[DeleteUnit]:
+        if self.archives:
+            each = (range(position, position + 1) for position in range(len(self.items)))
+            yield from (DeleteUnit(method=DeleteMethod.ONE, positions=alone) for alone in each)
+            return
         at = 0
         for subtree in self.subtrees:
             if subtree.begin < at or not self.capabilities(subtree.root).atomic_delete:

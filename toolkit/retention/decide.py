@@ -93,7 +93,7 @@ class Decisions:
             if kept is None and self.hold_file is not None:
                 kept = Kept(candidate=each, reason=KeepReason.HOLD, detail=self.hold_file.as_reason)
             if kept is None:
-                self.items.append(PlanItem.of_instance(each, target.feed, target.cluster))
+                self.items.append(PlanItem.of_instance(each, target))
             else:
                 self.kept.append(kept)
                 self.stays.append(position)
@@ -153,12 +153,16 @@ class ScanResult:
             return self._held_plan(decided, self.hold_file)
         items = in_order(self._bounded(decided.items) if decided.is_shared else decided.items)
         detail = RetentionDetail(
-            subtrees=() if decided.is_shared else subtrees(self.wholes, decided.stays, items),
+            subtrees=() if self._goes_one_by_one(decided) else subtrees(self.wholes, decided.stays, items),
             kept=_told(decided.kept),
             unrecognized=Unrecognized(count=self.unrecognized, sample=tuple(self.sample)),
         )
         unreadable = tuple(ItemResult.failed(item, error.code, str(error)) for item, error in self.unreadable)
         return TargetPlan(target=self.target, detail=detail, items=items, unreadable=unreadable, notes=self._notes())
+
+    def _goes_one_by_one(self, decided: Decisions) -> bool:
+        """A directory does not go as a whole when each instance in it has to be seen in the archive first."""
+        return decided.is_shared or self.target.archive is not None
 
     def _held_plan(self, decided: Decisions, hold_file: HoldFile) -> FeedPlan:
         """Nothing goes, and how much that is stays in sight: a hold file that somebody forgot fills the disk."""

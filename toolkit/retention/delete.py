@@ -35,11 +35,13 @@ class Removed(NamedTuple):
         result: for the user.
         is_gone: it failed, and nothing is at its path any more all the same.
         is_open: nobody can tell now, and what was asked for may still happen, so that the next run has to look.
+        archived: how much of it is in the archive, in words; empty: none of it was archived.
     """
 
     result: ItemResult[PlanItem]
     is_gone: bool = False
     is_open: bool = False
+    archived: str = ""
 
 
 class UnitRemoved(NamedTuple):
@@ -63,10 +65,12 @@ class SingleDelete:
     Attributes:
         storage: the store that a path is on.
         guard: asked before each.
+        first: as for `BulkDelete`, where the store does not remove at once.
     """
 
     storage: Callable[[CanonicalPath], FileSystem]
     guard: Guard
+    first: str = ""
 
     def remove(self, item: PlanItem, *, gone_by_us: bool = False) -> Removed:
         """Remove an item, unless the run was told to stop or the feed was put on hold.
@@ -90,7 +94,9 @@ class SingleDelete:
             return interrupted(item, system)
 
     def remove_together(self, items: Sequence[PlanItem]) -> list[Removed]:
-        """Remove a few items of one base, on a store where each goes at once; they are let through together.
+        """Remove a few items of one base by one call; they are let through together.
+
+        Several go so only where each goes at once, so that a hold is seen soon.
 
         Args:
             items: instances and what was left of them.
@@ -101,7 +107,7 @@ class SingleDelete:
         system = self.storage(items[0].base)
         answers: Answers = {}
         try:
-            for path, error in system.delete_all([item.path for item in items], below=items[0].base):
+            for path, error in system.delete_all([item.path for item in items], below=items[0].base, first=self.first):
                 answers[path] = error
         except StorageError as error:
             answers |= {item.path: error for item in items if item.path not in answers}

@@ -39,6 +39,7 @@ class PlanItem:
     Attributes:
         instance_key: the instance's canonical time; empty where there is none.
         base: nothing at, beside or above it is touched.
+        archive: where it is copied before it goes; None: it is not.
     """
 
     type: ItemKind
@@ -48,18 +49,20 @@ class PlanItem:
     instance_key: str
     path: CanonicalPath
     base: CanonicalPath
+    archive: CanonicalPath | None = None
 
     @classmethod
-    def of_instance(cls, candidate: Candidate, feed: str, cluster: str) -> PlanItem:
+    def of_instance(cls, candidate: Candidate, target: FeedTarget) -> PlanItem:
         """The item of an instance that was found."""
         return cls(
             type=ItemKind.INSTANCE,
-            feed=feed,
-            cluster=cluster,
+            feed=target.feed,
+            cluster=target.cluster,
             location=candidate.location,
             instance_key=format_instant(candidate.time),
             path=candidate.path,
             base=candidate.base,
+            archive=target.archived(candidate.path),
         )
 
     @classmethod
@@ -77,7 +80,7 @@ class PlanItem:
 
     def about_parent(self, parent: CanonicalPath) -> PlanItem:
         """An item for a directory that this one was in."""
-        return replace(self, type=ItemKind.EMPTY_DIRECTORY, instance_key="", path=parent)
+        return replace(self, type=ItemKind.EMPTY_DIRECTORY, instance_key="", path=parent, archive=None)
 
     @property
     def kind(self) -> str:
@@ -92,7 +95,8 @@ class PlanItem:
     @property
     def identity(self) -> tuple[str, ...]:
         """See `WorkItem.identity`."""
-        return (self.type, self.feed, self.cluster, self.location, self.instance_key, str(self.path))
+        own = (self.type, self.feed, self.cluster, self.location, self.instance_key, str(self.path))
+        return own if self.archive is None else (*own, str(self.archive))
 
     @property
     def is_data_instance(self) -> bool:

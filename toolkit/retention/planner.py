@@ -105,6 +105,7 @@ class Planner:
         """The plan for one feed; what stops it is a failure of this feed only."""
         empty = blank_plan(target)
         try:
+            self._require_archive(target)
             present, absent = self._by_presence(target)
             notes = (*target.notes, *(f"{each.type}: {each.base} does not exist" for each in absent))
             hold_file = self._hold_file((*(each.base for each in present), *target.neighbour_bases))
@@ -113,6 +114,13 @@ class Planner:
         except StorageError as error:
             _LOG.warning("event=feed_failed feed=%s cluster=%s code=%s", target.feed, target.cluster, error.code)
             return replace(empty, failed=Problem(code=error.code, message=str(error)))
+
+    def _require_archive(self, target: FeedTarget) -> None:
+        """An archive that is not mounted, or misspelt, looks as if it were only still to be made."""
+        for location in target.archive.locations.values() if target.archive is not None else ():
+            if not self._is_present(location.base) and self.storage(location.base).capabilities.directories:
+                detail = "the archive is not there; mount it, correct its location, or make this directory once"
+                raise NotFound(path=location.base, detail=detail)
 
     def _by_presence(self, target: FeedTarget) -> tuple[list[Location], list[Location]]:
         present: list[Location] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.el import format_instant
-from toolkit.entities import LocationType
+from toolkit.entities import LocationType, RetentionAction
 from toolkit.entities.not_implemented import not_evictable
 from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.delete_limits import DeleteLimits
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 
-from toolkit.retention.targets import FeedTarget, Location
+from toolkit.retention.targets import ArchiveLocation, ArchiveTarget, FeedTarget, Location
 
 
 class NotYetEvictable(InvalidInput):
@@ -59,8 +59,24 @@ class UndatedData(InvalidInput):
         )
 
 
+class NoArchive(InvalidInput):
+    """A feed whose instances cannot be archived where it says; none of them is deleted instead.
+
+    Args:
+        feed: name.
+        cluster: where they are.
+        why: what is wrong, and what to do.
+    """
+
+    def __init__(self, *, feed: str, cluster: str, why: str) -> None:
+        self.feed, self.cluster, self.why = feed, cluster, why
+        super().__init__(f"feed {feed} on {cluster} cannot be archived: {why}")
+
+
 NOT_IMPLEMENTED = "not_implemented"
 """The code of a feed that asks for something that does not exist yet."""
+NO_ARCHIVE = "no_archive"
+"""The code of a feed whose instances would have to be archived, and cannot be."""
 
 
 _Settled: TypeAlias = "TargetPlan[NoTarget, PlanItem, RetentionDetail]"
@@ -78,6 +94,7 @@ class Resolver:
         holds: of the repo.
         storage: the store that a path is on.
         shared_data: where all feeds of the repo are, also those that the run is not about.
+        archives: the clusters that something may be archived on, by name.
     """
 
     nominal_time: datetime
@@ -85,6 +102,7 @@ class Resolver:
     holds: tuple[Hold, ...]
     storage: Callable[[CanonicalPath], FileSystem]
     shared_data: SharedDataIndex = field(default_factory=SharedDataIndex)
+    archives: Mapping[str, Cluster] = field(default_factory=dict)
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> FeedTargets:
         """All feeds of a run.
@@ -96,6 +114,7 @@ class Resolver:
 
         Raises:
             NotImplementedYet: a named feed asks for something that does not exist yet.
+            NoArchive: the instances of a named feed cannot be archived where it says.
             InvalidInput: an entity cannot be used.
         """
         targets: list[FeedTarget] = []
@@ -108,6 +127,10 @@ class Resolver:
                 refused.append(error)
                 problem = Problem(code=NOT_IMPLEMENTED, message=str(error))
                 settled.append(replace(self._settled(feed, cluster), skipped=problem))
+            except NoArchive as error:
+                refused.append(error)
+                problem = Problem(code=NO_ARCHIVE, message=str(error))
+                settled.append(replace(self._settled(feed, cluster), failed=problem))
         if refused and must_all_work:
             raise _together(refused)
         return Targets(to_do=tuple(targets), settled=tuple(settled))
@@ -150,6 +173,7 @@ class Resolver:
             availability_flag=feed.availability_flag or "",
             name_services=cluster.name_services,
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
+            archive=self._archive(feed, cluster, retention, tuple(dated)),
             notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours, cluster)),
         )
 
@@ -161,6 +185,32 @@ class Resolver:
             where = f"feed {feed.name} on {cluster.name}"
             raise NotImplementedYet(what=error.what, instead=error.instead, where=where) from error
         return Location(type=kind, template=template, base=base)
+
+    def _archive(
+        self, feed: Feed, cluster: Cluster, retention: Retention, dated: Sequence[LocationType]
+    ) -> ArchiveTarget | None:
+        """Loading has refused what is wrong with an archive by itself; whoever gets here with it deletes nothing."""
+        if retention.action is RetentionAction.DELETE:
+            return None
+        archived = feed.archive_on(cluster.name)
+        if archived is None or any(
+            archived.locations_on(archived.clusters[0].name).get(each) is None for each in dated
+        ):
+            raise NoArchive(feed=feed.name, cluster=cluster.name, why="it does not say where to, for each location")
+        there = self.archives.get(archived.clusters[0].name)
+        if there is None:
+            why = f"the environment has no cluster {archived.clusters[0].name}; use one that has, or archive elsewhere"
+            raise NoArchive(feed=feed.name, cluster=cluster.name, why=why)
+        meets = next(iter(self.shared_data.meeting(archived, there)), None)
+        if meets is not None:
+            why = f"its place in the archive is in the data of {place_of(meets.pair, cluster.name)}, {meets.sample}"
+            raise NoArchive(feed=feed.name, cluster=cluster.name, why=f"{why}; archive it beside the feeds")
+        templates = FeedStorage.of(archived, there).templates
+        places = {kind: self._location(kind, templates[kind], archived, there) for kind in dated}
+        return ArchiveTarget(
+            cluster=there.name,
+            locations={kind: ArchiveLocation(template=each.template, base=each.base) for kind, each in places.items()},
+        )
 
 
 def _undated_notes(undated: Mapping[LocationType, PathTemplate]) -> Iterator[str]:

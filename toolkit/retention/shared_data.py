@@ -96,6 +96,11 @@ class SharedDataIndex:
         own = self._index.by_pair.get((feed.name, cluster.name), ())
         return tuple(dict.fromkeys(chain.from_iterable(_sharing(each, self._index) for each in own)))
 
+    def meeting(self, feed: Feed, cluster: Cluster) -> tuple[SharedData, ...]:
+        """As `of`, for a feed that is none of the repo: what has its name on that cluster counts as any other."""
+        own = _locations(feed, cluster, self.real)
+        return tuple(dict.fromkeys(chain.from_iterable(_meeting(each, self._index) for each in own)))
+
     @cached_property
     def _index(self) -> _Index:
         clusters = {each.name: each for each in self.clusters}
@@ -146,8 +151,12 @@ def _moved(path: CanonicalPath, base: CanonicalPath, to: CanonicalPath) -> Canon
 
 
 def _sharing(own: SharedData, index: _Index) -> Iterator[SharedData]:
+    return (each for each in _meeting(own, index) if each.pair != own.pair)
+
+
+def _meeting(own: SharedData, index: _Index) -> Iterator[SharedData]:
     for each in index.near(own):
-        if each.pair != own.pair and (_is_inside(each.sample, own.location) or _is_inside(own.sample, each.location)):
+        if _is_inside(each.sample, own.location) or _is_inside(own.sample, each.location):
             yield each
 
 

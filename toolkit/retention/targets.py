@@ -37,9 +37,59 @@ class Location:
         """The index of the segment that names instances."""
         return len(self.template.segments) - 1
 
+    def has(self, path: CanonicalPath) -> bool:
+        """Whether a path is one of its instances'."""
+        return path.is_within(self.base) and self.template.parse(self.written(path)) is not None
+
     def written(self, path: CanonicalPath) -> str:
         """The path in the way that the template writes it, for `explain`."""
         return f"{self.template.base.removesuffix('/')}/{path.relative_to(self.base)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchiveLocation:
+    """Where the instances of one location are archived.
+
+    Attributes:
+        template: has all that tells the instances of that location apart.
+        base: the directory that bounds every effect in the archive.
+    """
+
+    template: PathTemplate
+    base: CanonicalPath
+
+    def place(self, location: Location, path: CanonicalPath) -> CanonicalPath:
+        """Where an instance of the location is archived.
+
+        Args:
+            location: the instances' own.
+            path: conforms to it.
+        """
+        period = location.template.parse(location.written(path))
+        assert period is not None  # noqa: S101 - the walk has parsed each name of it
+        place = self.base
+        names = tuple(self.template.pattern.render(period.first, period.variables))
+        for name in names[self.template.base_depth :]:
+            place = place.child(name)
+        return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchiveTarget:
+    """The archive of a feed's instances.
+
+    Attributes:
+        cluster: name.
+        locations: of the archive, by the feed's own dated ones.
+    """
+
+    cluster: str
+    locations: Mapping[LocationType, ArchiveLocation]
+
+    def base_of(self, place: CanonicalPath) -> CanonicalPath:
+        """The deepest base around a place."""
+        bases = [each.base for each in self.locations.values() if place.is_within(each.base)]
+        return max(bases, key=lambda base: len(base.path))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +109,7 @@ class FeedTarget:
         availability_flag: the file that says that an instance is complete; empty: there is none.
         name_services: authorities that are one store with a name service, see `Cluster.name_services`.
         max_delete: how much of it one run may delete, whatever goes of other feeds.
+        archive: what goes is copied there before; None: it is deleted at once.
         notes: what the user should know, for example an undated location that stays.
     """
 
@@ -74,6 +125,7 @@ class FeedTarget:
     availability_flag: str = ""
     name_services: Mapping[str, str] = field(default_factory=dict)
     max_delete: DeleteLimits = field(default_factory=DeleteLimits)
+    archive: ArchiveTarget | None = None
     notes: tuple[str, ...] = ()
 
     counterpart: str = ""
@@ -87,6 +139,16 @@ class FeedTarget:
     def instance_key(self) -> str:
         """See `Target.instance_key`: one eviction for each nominal time."""
         return format_instant(self.policy.nominal_time)
+
+    def archived(self, path: CanonicalPath) -> CanonicalPath | None:
+        """Where an instance at a path is archived; None: it is not, or the path is no instance's of the feed."""
+        if self.archive is None:
+            return None
+        for location in self.locations:
+            place = self.archive.locations[location.type].place(location, path) if location.has(path) else None
+            if place is not None:
+                return place
+        return None
 
     @property
     def data_bases(self) -> tuple[CanonicalPath, ...]:

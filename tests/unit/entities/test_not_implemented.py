@@ -22,7 +22,7 @@ TABLE = (
 
 WORK = {
     vocabulary.ClusterRole: {"source", "target"},
-    vocabulary.RetentionAction: {"delete"},
+    vocabulary.RetentionAction: {"delete", "archive"},
     vocabulary.RetentionType: {"instance"},
     vocabulary.RetentionPolicy: {"age_based_delete"},
     vocabulary.ProtectionName: {"late_window"},

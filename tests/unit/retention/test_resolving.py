@@ -43,7 +43,6 @@ def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -
 
 
 REFUSED = [
-    pytest.param(_with(Retention(limit=TEN_DAYS, action=RetentionAction.ARCHIVE)), "action: archive", id="archive"),
     pytest.param(
         _with(Retention(limit=TEN_DAYS, action=RetentionAction.QUARANTINE)), "action: quarantine", id="action"
     ),
@@ -95,10 +94,10 @@ def test_the_clusters_file_system_may_begin_in_a_directory() -> None:
 
 
 def test_everything_that_cannot_be_done_is_named_at_once() -> None:
-    archived = _with(Retention(limit=TEN_DAYS, action=RetentionAction.ARCHIVE, quarantine=TEN_DAYS))
+    aside = _with(Retention(limit=TEN_DAYS, action=RetentionAction.QUARANTINE, quarantine=TEN_DAYS))
     with pytest.raises(NotYetEvictable) as error:
-        _resolve([archived, _table()], named=True)
-    for part in ("action: archive", r"quarantine: days(10)", "retention of a table"):
+        _resolve([aside, _table()], named=True)
+    for part in ("action: quarantine", r"quarantine: days(10)", "retention of a table"):
         assert part in str(error.value)
 
 

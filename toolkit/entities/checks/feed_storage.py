@@ -7,8 +7,9 @@ from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.checks.context import Context
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
-from toolkit.entities.feed_cluster import FeedCluster, Locations
+from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.findings import Finding
+from toolkit.entities.locations import Locations
 from toolkit.entities.templates import path_template, table_uri
 from toolkit.entities.yaml_location import Pointer
 

@@ -15,6 +15,7 @@ _REFERENCES: Mapping[Kind, tuple[tuple[tuple[str | None, ...], Kind], ...]] = {
     Kind.CLUSTER: (),
     Kind.FEED: (
         (("clusters", _EACH, "name"), Kind.CLUSTER),
+        (("clusters", _EACH, "retention", "archive", "cluster"), Kind.CLUSTER),
         (("clusters", _EACH, "import", "source", "name"), Kind.DATASOURCE),
         (("clusters", _EACH, "export", "target", "name"), Kind.DATASOURCE),
     ),

@@ -55,13 +55,14 @@ def _shared_hit(location: FeedLocation, others: list[FeedLocation], made: frozen
     other = others[0]
     deletes = other if other.is_evicted else location if location.is_evicted else None
     both_made = {(each.feed.name, each.feed_cluster.name) for each in (location, other)} <= made
+    is_loss = deletes or both_made or location.is_archive or other.is_archive
     consequence = _shared_consequence(deletes, location, other)
     return Hit(
         subject=location.feed.name,
         pointer=location.pointer,
         message=f"{_who(location, others)}{_shared_such_as(location, other)}{consequence}",
         hint="give each its own directory" if location.what != "table" else "tell them apart by a partition key",
-        severity=Severity.ERROR if (deletes or both_made) and other.feed is not location.feed else Severity.WARNING,
+        severity=Severity.ERROR if is_loss and other.feed is not location.feed else Severity.WARNING,
         related=tuple(dict.fromkeys(each.key for each in others)),
     )
 
@@ -85,6 +86,8 @@ def _shared_such_as(location: FeedLocation, other: FeedLocation) -> str:
 
 
 def _shared_consequence(deletes: FeedLocation | None, location: FeedLocation, other: FeedLocation) -> str:
+    if deletes is None and location.is_archive and other.is_archive:
+        return "; of two instances with one place there the second is refused, and stays where it is"
     if deletes is None:
         return "; what one writes the other reads, or overwrites"
     limit = deletes.feed_cluster.retention.limit if deletes.feed_cluster.retention else ""

@@ -1,0 +1,296 @@
+"""An instance that is archived: whatever breaks, all of it is where it was or in the archive, and a rerun finishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import BinaryIO
+
+import pytest
+
+from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
+from tests.unit.runs.fakes import THEN, AuditMemory
+from toolkit.actions.file_copies import FileCopies
+from toolkit.actions.runner import Targets
+from toolkit.el import CanonicalPath, parse_instant
+from toolkit.entities import Archive, Feed, Locations, LocationType, RetentionAction
+from toolkit.ledger.runs.items import Item
+from toolkit.ledger.vocabulary import ItemState
+from toolkit.result import Outcome
+from toolkit.retention import Resolver, RetentionResult, SharedDataIndex
+from toolkit.retention.archive import ArchivedDelete, Archiver, settle_stagings
+from toolkit.retention.delete import Removed, SingleDelete
+from toolkit.retention.plan import ItemKind, PlanItem
+from toolkit.retention.resolve import FeedTargets, NoArchive
+from toolkit.retention.targets import FeedTarget
+from toolkit.runs.stop import NeverStopped
+from toolkit.storage import FileStatus, FileSystem, LocalFileSystem, NotFound, StorageSpec
+from toolkit.threads import WorkerPool
+
+DAY = "${YEAR}/${MONTH}/${DAY}"
+FILES = {"part-0": "some", "deep/part-1": "more", "_SUCCESS": ""}
+OLD = "2026/03/01"
+
+
+def feed(root: Path, **others: str) -> Feed:
+    """A daily feed that keeps ten days and archives the others."""
+    plain = FeedText(data=f"{root}/data/{DAY}", others=others).feed()
+    archive = Archive(cluster="backup", locations=Locations(data=f"{root}/archive/{DAY}"))
+    (each,) = plain.clusters
+    assert each.retention is not None
+    archived = replace(each.retention, action=RetentionAction.ARCHIVE, archive=archive)
+    return replace(plain, availability_flag="_SUCCESS", clusters=(replace(each, retention=archived),))
+
+
+def target_of(feed: Feed, system: FileSystem | None = None, *, repo: Iterable[Feed] = ()) -> FeedTarget:
+    """The feed on its cluster, as a run works on it."""
+    clusters = {"primary": cluster(), "backup": cluster("backup")}
+    resolver = Resolver(
+        nominal_time=parse_instant("2026-03-20T12:00Z"),
+        keep_beyond_validity=True,
+        holds=(),
+        storage=lambda _: system or LocalFileSystem(),
+        archives=clusters,
+        shared_data=SharedDataIndex(feeds=tuple(repo), clusters=tuple(clusters.values())),
+    )
+    (target,) = resolver.resolve([(feed, clusters["primary"])], must_all_work=True).to_do
+    return target
+
+
+def fill(root: Path, day: str = OLD, files: dict[str, str] | None = None, *, place: str = "data") -> None:
+    for name, text in (FILES if files is None else files).items():
+        path = root / place / day / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def seen(root: Path, place: str, day: str = OLD) -> dict[str, str] | None:
+    top = root / place / day
+    if not top.exists():
+        return None
+    return {str(each.relative_to(top)): each.read_text() for each in top.rglob("*") if each.is_file()}
+
+
+def own_names(root: Path) -> list[str]:
+    """Names of feedctl's own below a directory."""
+    return sorted(each.name for each in root.rglob(".feedctl*"))
+
+
+def run(
+    root: Path,
+    of: Feed | None = None,
+    *,
+    system: FileSystem | None = None,
+    audit: AuditMemory | None = None,
+    dry_run: bool = False,
+) -> RetentionResult:
+    """One run over the feed, on this disk."""
+    disk = system or LocalFileSystem()
+    (root / "archive").mkdir(exist_ok=True)
+    targets: FeedTargets = Targets(to_do=(target_of(of or feed(root)),))
+    return acted(
+        retention(), targets, request_of(dry_run=dry_run), lambda signal: context_on(disk, signal), audit=audit
+    )
+
+
+def outcomes(result: RetentionResult) -> list[tuple[str, str]]:
+    return [(each.outcome.value, each.code) for each in result.items if each.item.archive is not None]
+
+
+def test_an_instance_goes_when_all_of_it_is_in_the_archive_and_the_audit_file_has_both_steps(tmp_path: Path) -> None:
+    fill(tmp_path)
+    fill(tmp_path, "2026/03/15")
+    audit = AuditMemory()
+    result = run(tmp_path, audit=audit)
+    assert (result.exit_code, outcomes(result)) == (0, [("done", "")])
+    assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (None, FILES)
+    assert (seen(tmp_path, "data", "2026/03/15"), seen(tmp_path, "archive", "2026/03/15")) == (FILES, None)
+    place, own = f"file://{tmp_path}/archive/{OLD}", f"file://{tmp_path}/data/{OLD}"
+    told = [each for each in audit.told() if each[0] in {place, own}]
+    assert set(told) == {(own, "done"), (place, "done")}
+    assert [*run(tmp_path).items] == []
+
+
+def test_a_dry_run_says_where_to_and_touches_nothing(tmp_path: Path) -> None:
+    fill(tmp_path)
+    (item,) = [each.item for each in run(tmp_path, dry_run=True).items if each.item.archive]
+    assert str(item.archive) == f"file://{tmp_path}/archive/{OLD}"
+    assert str(item.archive) in item.identity
+    assert (seen(tmp_path, "data"), [*(tmp_path / "archive").iterdir()]) == (FILES, [])
+
+
+def test_what_is_in_the_archive_already_is_not_copied_again(tmp_path: Path) -> None:
+    fill(tmp_path)
+    fill(tmp_path, place="archive")
+    before = (tmp_path / "archive" / OLD / "part-0").stat().st_ino
+    assert outcomes(run(tmp_path)) == [("done", "")]
+    assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (None, FILES)
+    assert (tmp_path / "archive" / OLD / "part-0").stat().st_ino == before
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{**FILES, "part-0": "else"}, {**FILES, "part-0": "longer than it"}, {"part-0": FILES["part-0"]}],
+    ids=["other bytes of the same size", "another size", "a part of it"],
+)
+def test_an_archive_that_has_something_else_is_left_and_so_is_the_instance(
+    tmp_path: Path, other: dict[str, str]
+) -> None:
+    fill(tmp_path)
+    fill(tmp_path, files=other, place="archive")
+    result = run(tmp_path)
+    assert (result.exit_code, outcomes(result)) == (1, [("failed", "archive_differs")])
+    assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (FILES, other)
+
+
+def test_an_archive_that_is_not_mounted_stops_the_feed(tmp_path: Path) -> None:
+    fill(tmp_path)
+    (tmp_path / "archive").mkdir()
+    result = run(tmp_path, system=Unmounted())
+    (one,) = result.targets
+    assert one.plan.failed is not None
+    assert "the archive is not there" in one.plan.failed.message
+    assert seen(tmp_path, "data") == FILES
+
+
+class Unmounted(LocalFileSystem):
+    """A disk on which the archive cannot be seen."""
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        if "/archive" in path.path:
+            raise NotFound(path=path)
+        return super().status(path)
+
+
+class Garbling(LocalFileSystem):
+    """A disk that does not keep what it was given."""
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        super().write(path, [chunk.swapcase() for chunk in chunks], overwrite=overwrite)
+
+
+class Growing(LocalFileSystem):
+    """A disk on which somebody writes into the instance while its copy is read again."""
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        if "/archive/" in path.path:
+            (Path(path.path.partition("/archive/")[0]) / "data" / OLD / "late").write_text("late")
+        return super().read(path, offset=offset, length=length)
+
+
+@pytest.mark.parametrize(("system", "code"), [(Garbling(), "copy_differs"), (Growing(), "source_changed")])
+def test_a_copy_that_is_not_the_instance_is_thrown_away(tmp_path: Path, system: FileSystem, code: str) -> None:
+    fill(tmp_path)
+    assert outcomes(run(tmp_path, system=system)) == [("failed", code)]
+    assert FILES.items() <= (seen(tmp_path, "data") or {}).items()
+    assert (seen(tmp_path, "archive"), own_names(tmp_path)) == (None, [])
+
+
+def test_a_single_file_and_an_empty_directory_are_instances_as_well(tmp_path: Path) -> None:
+    (tmp_path / "data/2026/03").mkdir(parents=True)
+    (tmp_path / "data/2026/03/01").write_text("alone")
+    (tmp_path / "data/2026/03/02").mkdir()
+    for _ in range(2):
+        run(tmp_path)
+        assert (tmp_path / "archive/2026/03/01").read_text() == "alone"
+        assert [*(tmp_path / "archive/2026/03/02").iterdir()] == []
+        assert not (tmp_path / "data/2026").exists()
+        (tmp_path / "data/2026/03/02").mkdir(parents=True)
+
+
+def test_what_is_not_to_be_archived_there_is_deleted_by_nobody(tmp_path: Path) -> None:
+    with pytest.raises(NoArchive, match="does not say where to"):
+        target_of(feed(tmp_path, stats=f"{tmp_path}/stats/{DAY}"))
+    inside = FeedText(name="other", data=f"{tmp_path}/archive/{DAY}").feed()
+    with pytest.raises(NoArchive, match="is in the data of other"):
+        target_of(feed(tmp_path), repo=[inside])
+    own = feed(tmp_path)
+    with pytest.raises(NoArchive, match="is in the data of clicks"):
+        target_of(
+            replace(own, locations=Locations(data=f"{tmp_path}/archive/{DAY}")),
+            repo=[replace(own, locations=Locations(data=f"{tmp_path}/archive/{DAY}"))],
+        )
+
+
+class Dead(BaseException):
+    """The process is not there any more."""
+
+
+class Dying(LocalFileSystem):
+    """A disk whose process dies before so many effects."""
+
+    def __init__(self, effects: int) -> None:
+        super().__init__(self._count)
+        self.left = effects
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Dead
+
+
+def one_by(system: FileSystem, target: FeedTarget, path: CanonicalPath, run_name: str) -> Removed:
+    """Archive and remove one instance, by a run with that name."""
+    assert target.archive is not None
+    work = replace(context_on(system, NeverStopped()), run_name=run_name)
+    pool = WorkerPool(1, "test")
+    files = FileCopies(work=work, pool=pool, spec_of=lambda _: StorageSpec(scheme="file"), executors_turn=Lock())
+    archiver = Archiver(work=work, files=files, base_of=target.archive.base_of, flag=target.availability_flag)
+    item = PlanItem(
+        type=ItemKind.INSTANCE,
+        feed="clicks",
+        cluster="primary",
+        location=LocationType.DATA,
+        instance_key="2026-03-01T00:00Z",
+        path=path,
+        base=target.locations[0].base,
+        archive=target.archived(path),
+    )
+    single = SingleDelete(storage=lambda _: system, guard=work.guard)
+    return ArchivedDelete(archiver=archiver, single=single).remove(item)
+
+
+def left_by(run_id: int, path: CanonicalPath) -> Item:
+    """What the ledger has of an instance that a run was at when it died."""
+    return Item(
+        run_id=run_id,
+        position=0,
+        kind="instance:data",
+        path=str(path),
+        instance_key="2026-03-01T00:00Z",
+        state=ItemState.INTENDED,
+        code=None,
+        message=None,
+        intended_at=THEN,
+        settled_at=None,
+    )
+
+
+def test_wherever_a_run_dies_all_of_it_is_on_one_side_and_the_next_run_finishes(tmp_path: Path) -> None:
+    states = set()
+    for effects in range(30):
+        root = tmp_path / str(effects)
+        fill(root)
+        (root / "archive").mkdir()
+        target, path = target_of(feed(root)), CanonicalPath.parse(f"file://{root}/data/{OLD}")
+        try:
+            one_by(Dying(effects), target, path, "7")
+        except Dead:
+            states.add((seen(root, "data") == FILES, seen(root, "archive") == FILES))
+            assert seen(root, "archive") in (None, FILES), effects
+        disk = LocalFileSystem()
+        settle_stagings(target, [left_by(7, path)], lambda _: LocalFileSystem())
+        assert own_names(root / "archive") == [], effects
+        again = one_by(disk, target, path, "8").result
+        assert again.outcome in {Outcome.DONE, Outcome.SKIPPED}, again
+        assert (seen(root, "data"), seen(root, "archive")) == (None, FILES), effects
+    assert states == {(True, False), (True, True), (False, True)}
+
+
+def test_a_last_copy_that_lost_its_name_gets_it_again(tmp_path: Path) -> None:
+    fill(tmp_path, place="archive", day="2026/03/.feedctl-copy-7-01")
+    path = CanonicalPath.parse(f"file://{tmp_path}/data/{OLD}")
+    settle_stagings(target_of(feed(tmp_path)), [left_by(7, path)], lambda _: LocalFileSystem())
+    assert seen(tmp_path, "archive") == FILES

@@ -1,0 +1,110 @@
+"""An archive of a feed's old instances: it is said where, and each instance has a place of its own there."""
+
+from collections.abc import Iterator
+
+from toolkit.el import CanonicalPath, ElError, PathTemplate
+from toolkit.el.segment import Segment
+from toolkit.el.tokens import Glob
+from toolkit.entities.checks.context import Context
+from toolkit.entities.feed import Feed
+from toolkit.entities.findings import Finding
+from toolkit.entities.retention import Retention
+from toolkit.entities.templates import path_template
+from toolkit.entities.vocabulary import LocationType, RetentionAction
+from toolkit.entities.yaml_location import Pointer
+
+
+def check_archive(feed: Feed) -> Iterator[Finding]:
+    """There is an archive where one is asked for, and nowhere else: nothing is deleted that somebody wants archived."""
+    for index, each in enumerate(feed.clusters):
+        if each.retention is not None:
+            yield from _target_findings(feed, each.retention, each.name, ("clusters", index, "retention"))
+
+
+def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Pointer) -> Iterator[Finding]:
+    archive = retention.archive
+    is_asked_for = retention.action is RetentionAction.ARCHIVE
+    if archive is not None and not is_asked_for:
+        yield Finding(
+            pointer=(*pointer, "archive"),
+            rule="archive-target",
+            message=f"there is an archive, but the action is {retention.action}, which archives nothing",
+            hint="write action: archive, or remove the archive",
+            on_key=True,
+        )
+    elif archive is None and is_asked_for:
+        yield Finding(
+            pointer=(*pointer, "action"),
+            rule="archive-target",
+            message="action: archive does not say where to",
+            hint="add archive: {cluster: NAME, locations: {data: ...}}",
+        )
+    elif archive is not None:
+        for location, text in feed.locations_on(cluster).by_type():
+            if path_template(text).dated and archive.locations.get(location) is None:
+                yield Finding(
+                    pointer=(*pointer, "archive", "locations"),
+                    rule="archive-target",
+                    message=f"the archive has no place for {location}, which has dates and is archived too",
+                    hint=f"add {location}: with the dates of {text}",
+                )
+
+
+def check_names(feed: Feed, context: Context) -> Iterator[Finding]:
+    """Two instances never have one place in the archive, and all of it can be told from an instance's own path."""
+    for index, each in enumerate(feed.clusters):
+        archived = feed.archive_on(each.name)
+        here = context.clusters.get(each.name)
+        there = None if archived is None else context.clusters.get(archived.clusters[0].name)
+        if archived is None or here is None or there is None:
+            continue
+        for location, text in archived.locations_on(there.name).by_type():
+            pointer: Pointer = ("clusters", index, "retention", "archive", "locations", str(location))
+            try:
+                place = path_template(text, feed.path_timezone).bind(feed.variables_on(there))
+                CanonicalPath.parse(place.base, there.default_fs)
+            except ElError as error:
+                yield Finding(pointer=pointer, rule="bad-template", message=f"on the cluster {there.name}: {error}")
+                continue
+            own = feed.locations_on(each.name).get(location)
+            if own is not None:
+                source = path_template(own, feed.path_timezone).bind(feed.variables_on(here))
+                yield from _name_findings(source, place, location, pointer)
+
+
+def _name_findings(
+    source: PathTemplate, place: PathTemplate, location: LocationType, pointer: Pointer
+) -> Iterator[Finding]:
+    missing = [f"${{{each}}}" for each in source.fields if each not in place.fields]
+    missing += [f"${{{each}}}" for each in sorted(source.variables - place.variables)]
+    unknown = [f"${{{each}}}" for each in sorted(place.variables - source.variables)]
+    if missing and source.dated:
+        yield _names_finding(
+            pointer, f"instances that differ in {', '.join(missing)} would have one place", f"add {', '.join(missing)}"
+        )
+    if unknown:
+        yield _names_finding(
+            pointer,
+            f"{', '.join(unknown)} has no value: the {location} path does not have it, nor do the cluster's properties",
+            "remove it, or give it a value",
+        )
+    if any(map(_has_glob, place.segments)):
+        yield _names_finding(pointer, "a glob names no place", "write the name itself, or a variable")
+    elif any(map(_has_glob, source.segments)):
+        yield _names_finding(
+            pointer,
+            f"the {location} path has a glob, so that instances that differ in it would have one place",
+            f"write a variable instead of the glob in {source.text}, and here",
+        )
+
+
+def _names_finding(pointer: Pointer, message: str, hint: str) -> Finding:
+    return Finding(pointer=pointer, rule="archive-names", message=message, hint=hint)
+
+
+def _has_glob(segment: Segment) -> bool:
+    return any(isinstance(token, Glob) for token in segment.tokens)
+
+
+OWN_CHECKS = (check_archive,)
+CROSS_CHECKS = (check_names,)

@@ -1,0 +1,293 @@
+"""Archiving an instance: copied beside its place in the archive, read again, published there, and only then removed.
+
+What the archive has tells what is left to do, so that a run that was killed needs no memory of its own (ADR 0035).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from xxhash import xxh3_128
+
+from toolkit.actions.guard import Refusal
+from toolkit.actions.model import INTERRUPTED, ItemResult
+from toolkit.el import CanonicalPath
+from toolkit.errors import Failed, StopRequested, Unavailable
+from toolkit.retention.delete import Removed, SingleDelete
+from toolkit.retention.plan import StayReason
+from toolkit.runs.errors import Stopped
+from toolkit.storage import FileKind, NotFound, StorageError, Unreachable, Unsupported, WrongKind
+from toolkit.transfer.copying import CHUNK_BYTES, SourceChanged
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, is_there, remove, staging_of
+from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, read_tree, same_content
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.actions.file_copies import FileCopies
+    from toolkit.ledger.runs.items import Item
+    from toolkit.retention.plan import PlanItem
+    from toolkit.retention.targets import FeedTarget
+    from toolkit.storage import FileSystem
+
+_ITSELF = ""
+"""The name of an instance that is a single file, in its tree."""
+
+
+class ArchiveDiffers(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
+    """Something else than the instance is in its place in the archive."""
+
+    code = "archive_differs"
+    text = (
+        "the archive has something else there, so nothing was written and the instance stays; compare both, then "
+        "remove the one that is wrong"
+    )
+
+
+class Archived(NamedTuple):
+    """An instance that is in the archive, as it is where it came from.
+
+    Attributes:
+        copied: so many files were copied now; the others were there, and are the same by their bytes.
+    """
+
+    files: int
+    bytes: int
+    copied: int
+
+    def __str__(self) -> str:
+        files = "1 file" if self.files == 1 else f"{self.files} files"
+        return f"{files} of {self.bytes} bytes are there and the same by their bytes, {self.copied} of them copied now"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Archiver:
+    """Archives instances of one feed; safe between threads.
+
+    Attributes:
+        work: of the run.
+        files: copies them.
+        base_of: bounds every effect at a place of the archive.
+        flag: the file that says that an instance is complete, which comes last; empty: it has none.
+    """
+
+    work: RunContext
+    files: FileCopies
+    base_of: Callable[[CanonicalPath], CanonicalPath]
+    flag: str = ""
+
+    def archive(self, source: CanonicalPath, place: CanonicalPath) -> Archived | None:
+        """See to it that an instance is in the archive, by its bytes.
+
+        Args:
+            source: the instance.
+            place: in the archive.
+
+        Returns:
+            None when there is no instance any more.
+
+        Raises:
+            ArchiveDiffers: something else is there.
+            StorageError: it failed; the archive has nothing of it that readers see, or, on an object store, files of it
+                that the next run completes.
+            StopRequested: the run was stopped, or called off.
+        """
+        directories = all(self.work.stores(end).capabilities.directories for end in (source, place))
+        wanted = self._tree(source, directories=directories)
+        if wanted is None:
+            return None
+        present = self._tree(place, directories=directories)
+        missing = {name: entry for name, entry in wanted.items() if name not in (present or {})}
+        self._require_same(source, place, wanted, present or {})
+        if not self.work.stores(place).capabilities.atomic_rename:
+            self._complete(source, place, wanted, missing, present or {})
+        elif present is None:
+            self._publish(source, place, wanted, directories=directories)
+        elif missing:  # all of it comes by one rename, so that a part of it is nothing that a run of ours has left
+            raise ArchiveDiffers(path=below(place, next(iter(missing))))
+        self._require_unchanged(source, wanted, directories=directories)
+        files = [entry for entry in wanted.values() if entry.kind is FileKind.FILE]
+        copied = sum(entry.kind is FileKind.FILE for entry in missing.values())
+        return Archived(len(files), sum(entry.size for entry in files), copied)
+
+    def _require_same(self, source: CanonicalPath, place: CanonicalPath, wanted: Tree, present: Tree) -> None:
+        """What is on both sides is the same by its bytes, whoever wrote it: the original is going to be removed."""
+        both = {name: entry for name, entry in wanted.items() if name in present}
+        for name, entry in both.items():
+            if entry[:2] != present[name][:2]:
+                raise ArchiveDiffers(path=below(place, name))
+        ours, theirs = self._digests(source, both), self._digests(place, both)
+        for name, digest in ours.items():
+            if digest != theirs[name]:
+                raise ArchiveDiffers(path=below(place, name))
+
+    def _require_unchanged(self, source: CanonicalPath, wanted: Tree, *, directories: bool) -> None:
+        if self._tree(source, directories=directories) != wanted:
+            raise SourceChanged(path=source, detail="its listing is not that of what was archived any more")
+
+    def _publish(self, source: CanonicalPath, place: CanonicalPath, wanted: Tree, *, directories: bool) -> None:
+        system, staging = self.work.stores(place), staging_of(place, self.work.run_name)
+        base = self.base_of(place)
+        remove(system, staging, base)
+        with ExitStack() as unless_published:
+            unless_published.callback(_remove_quietly, system, staging, base)
+            system.mkdirs(place.parent if _ITSELF in wanted else staging)
+            self._copy(source, staging, wanted)
+            if not same_content(self._tree(staging, directories=directories), wanted):
+                raise CopyDiffers(path=place)
+            self._require_unchanged(source, wanted, directories=directories)
+            system.rename(staging, place)
+            unless_published.pop_all()
+
+    def _complete(
+        self, source: CanonicalPath, place: CanonicalPath, wanted: Tree, missing: Tree, present: Tree
+    ) -> None:
+        """Where each file comes by itself, some of them may be there of a run that was killed; never others."""
+        strange = next((name for name in present if name not in wanted), None)
+        if missing and strange is not None:
+            raise ArchiveDiffers(path=below(place, strange))
+        self._copy(source, place, {name: entry for name, entry in missing.items() if name != self.flag})
+        if self.flag in missing:
+            self._require_unchanged(source, wanted, directories=False)
+            self._copy(source, place, {self.flag: missing[self.flag]})
+
+    def _copy(self, source: CanonicalPath, into: CanonicalPath, tree: Tree) -> None:
+        """Copy, and read again what was written: what the store has is to be known before the original goes."""
+        told = self.files.copy(source, into, [file_copy(source, into, name, entry) for name, entry in tree.items()])
+        failed = [each for each in told if each.code]
+        if failed:
+            raise FilesFailed(path=into, failed=failed)
+        written = {each.target: each.digest for each in told if each.digest}
+        for name, digest in self._digests(into, tree).items():
+            if written.get(below(into, name)) != digest:
+                raise CopyDiffers(path=below(into, name))
+
+    def _digests(self, root: CanonicalPath, tree: Tree) -> Mapping[str, str]:
+        """Of the files of a tree, as they are read now."""
+        found: dict[str, str] = {}
+        system = self.work.stores(root)
+        names = [name for name, entry in tree.items() if entry.kind is FileKind.FILE]
+
+        def read(name: str) -> None:
+            digest = xxh3_128()
+            for chunk in self._chunks(system, below(root, name)):
+                digest.update(chunk)
+            found[name] = digest.hexdigest()
+
+        self.files.pool.run_all(read, names, at_once=system.capabilities.parallel)
+        return found
+
+    def _chunks(self, system: FileSystem, path: CanonicalPath) -> Iterable[bytes]:
+        with system.read(path) as stream:
+            while chunk := stream.read(CHUNK_BYTES):
+                self.work.guard.check()
+                yield chunk
+
+    def _tree(self, root: CanonicalPath, *, directories: bool) -> Tree | None:
+        """What is at a path, a single file as a tree of `_ITSELF`; None: nothing."""
+        system = self.work.stores(root)
+        try:
+            status = system.status(root)
+        except NotFound:
+            return None
+        if status.kind is not FileKind.FILE:
+            return read_tree(system, root, self.work.guard.check, directories=directories)
+        if not system.capabilities.directories and _is_beginning(system, root):
+            raise Unsupported(path=root, detail="it is an object, and the beginning of others; remove one of them")
+        return {_ITSELF: TreeFile(FileKind.FILE, status.size, status.modified)}
+
+
+def _remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """What stays has a name of feedctl's own, and the next run sees to it, see `settle_stagings`."""
+    with suppress(StorageError, StopRequested):
+        remove(system, path, base)
+
+
+def _is_beginning(system: FileSystem, path: CanonicalPath) -> bool:
+    """Whether keys begin with that of an object and a slash; who removes the one removes the others."""
+    try:
+        return next(iter(system.list_tree(path)), None) is not None
+    except StorageError as error:
+        if isinstance(error, NotFound | WrongKind):
+            return False
+        raise
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchivedDelete:
+    """Archives items, and removes each that is in the archive; safe between threads.
+
+    Attributes:
+        archiver: of the feed.
+        single: removes.
+    """
+
+    archiver: Archiver
+    single: SingleDelete
+
+    def remove(self, item: PlanItem) -> Removed:
+        """Archive an instance and remove it; what is none has nothing to archive."""
+        if item.archive is None:
+            return self.single.remove(item)
+        guard = self.single.guard
+        refusal = guard.refusal(item.base, must_look=True)
+        if refusal is None and guard.is_silent(item.archive):
+            refusal = Refusal(Unreachable.code, "the archive's storage does not answer; run again when it does")
+        if refusal is not None:
+            return Removed(refusal.of(item))
+        try:
+            archived = self.archiver.archive(item.path, item.archive)
+        except (StorageError, Unavailable) as error:
+            return self._failed(item, error)
+        except Stopped as stopped:
+            guard.stop(stopped)
+            message = f"{item.path}: the run was stopped while it was archived; it is still there, and a rerun takes it"
+            return Removed(ItemResult.failed(item, INTERRUPTED, message), is_open=True)
+        if archived is None:
+            return Removed(ItemResult.skipped(item, StayReason.ALREADY_GONE))
+        return self._removed(item)._replace(archived=str(archived))
+
+    def _removed(self, item: PlanItem) -> Removed:
+        """Copying may have taken hours, in which somebody may have put the feed on hold."""
+        refusal = self.single.guard.refusal(item.base, must_look=True)
+        if refusal is not None:
+            return Removed(refusal.of(item))
+        if self.single.storage(item.base).capabilities.directories:
+            return self.single.remove(item)
+        return self.single.remove_together([item])[0]
+
+    def _failed(self, item: PlanItem, error: StorageError | Unavailable) -> Removed:
+        """It is still there; of what stayed in an archive that is silent the next run hears from the open item."""
+        is_silent = isinstance(error, Unreachable | Unavailable)
+        if isinstance(error, Unreachable):
+            work = self.archiver.work
+            work.guard.note_unanswered(work.stores(error.path), error.path)
+        code = error.code if isinstance(error, StorageError) else Unreachable.code
+        result = ItemResult.failed(item, code, f"not archived, so it stays: {error}")
+        return Removed(result, is_open=is_silent)
+
+
+def settle_stagings(target: FeedTarget, left: Iterable[Item], storage: Callable[[CanonicalPath], FileSystem]) -> None:
+    """Remove what runs that are dead have left unfinished in the archive of a feed whose lease is held.
+
+    What is the last copy gets its name instead: a machine may lose a rename that it has answered.
+
+    Args:
+        target: the feed.
+        left: the items that those runs began.
+        storage: the store that a path is on.
+    """
+    for item in left:
+        path = CanonicalPath.parse(item.path, aliases=target.name_services)
+        place = target.archived(path)
+        if place is None or target.archive is None:
+            continue
+        system, staging = storage(place), staging_of(place, str(item.run_id))
+        with suppress(StorageError):  # the next run tries again
+            if system.capabilities.atomic_rename and is_there(system, staging):
+                if is_there(storage(path), path) or is_there(system, place):
+                    remove(system, staging, target.archive.base_of(place))
+                else:
+                    system.rename(staging, place)
