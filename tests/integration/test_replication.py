@@ -188,7 +188,7 @@ def test_a_held_feed_gets_nothing_replaced(copying: Replication) -> None:
         ({}, ["--target", "primary"], "does not have primary as a target; it has: backup"),
         ({}, ["--source", "backup"], "does not have backup as a source; it has: primary"),
         ({}, ["--end", KEYS[0]], "stands alone; add --start"),
-        ({"more": "properties: {preserveAcl: true}"}, [], "preserveAcl: true"),
+        ({"more": "properties: {ignoreErrors: true}"}, [], "ignoreErrors: true"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_is_touched(

@@ -37,8 +37,6 @@ COPY_PROPERTIES = (
     "preserveBlockSize",
     "preserveReplicationNumber",
     "preserveChecksumType",
-    "preserveAcl",
-    "preserveXattr",
     "tdeEncryptionEnabled",
 )
 """Properties of a feed whose ``true`` asks of replication what it does not do: a copy is never published without it."""

@@ -22,6 +22,7 @@ from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
 from toolkit.replication.planner import CopyLimits, ExceededCopyLimit, Planner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
+from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import SettledLeftOver, path_text
 from toolkit.storage import StorageError, Unreachable
@@ -152,7 +153,8 @@ class _CopyBatch:
         is_open = result.code in {INTERRUPTED, Unreachable.code}
         is_there = len(self.done) == len(self.plan.items) and self.done[-1].is_complete
         events = (_event(self.plan.target, was_there=item.present is not None),) if is_there else ()
-        return Applied(results=(result,), open=frozenset(self.positions if is_open else ()), events=events)
+        notes = self.done[-1].notes if self.done and result.outcome is Outcome.DONE else ()
+        return Applied(results=(result,), notes=notes, open=frozenset(self.positions if is_open else ()), events=events)
 
     def _result(self, item: UnitItem) -> ItemResult[UnitItem]:
         target, work = self.publisher.target, self.publisher.work

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from toolkit.errors import Failed
 from toolkit.storage import StorageError
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
 
 
 class TargetChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
@@ -11,3 +17,21 @@ class TargetChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit
 
     code = "target_changed"
     text = "something else has changed it since the plan was made; nothing was replaced, run again"
+
+
+class NotPreserved(StorageError, Failed):  # noqa: N818
+    """What a feed wants to be kept of its files beside their bytes could not be.
+
+    Args:
+        path: of the unit.
+        properties: of the feed, that ask for it.
+        detail: why.
+    """
+
+    code = "not_preserved"
+    text = "could not be kept"
+
+    def __init__(self, *, path: CanonicalPath, properties: Sequence[str], detail: str) -> None:
+        self.properties = tuple(properties)
+        hint = "remove them, or add preserveOrWarn: true to publish a copy without"
+        super().__init__(path=path, detail=f"{', '.join(properties)}: {detail}; {hint}")

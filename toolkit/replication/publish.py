@@ -20,8 +20,9 @@ from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
 from toolkit.replication.errors import TargetChanged
 from toolkit.replication.listing import difference
+from toolkit.replication.preserve import Preservation
 from toolkit.replication.targets import COPY, ReplicationTarget, UnitItem
-from toolkit.storage import FileKind, StorageError, aside_name
+from toolkit.storage import StorageError, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
 from toolkit.transfer.trees import Tree, below, file_copy, read_tree, same_content
@@ -46,6 +47,7 @@ class Published:
         seconds: from the first effect to the last.
         digests: of the files that were copied, by their names in the unit.
         is_complete: the parts of all sources are there, and the flag where the feed has one.
+        notes: for the user.
     """
 
     files: int
@@ -53,6 +55,7 @@ class Published:
     seconds: float
     digests: dict[str, str]
     is_complete: bool
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +94,13 @@ class Publisher:
         ends = (self.target.source, self.target.target)
         return all(self.work.stores(end).capabilities.directories for end in ends)
 
+    @cached_property
+    def preservation(self) -> Preservation:
+        """Keeps what the feed asks for."""
+        ends = (self.target.source, self.target.target)
+        source, target = (self.work.stores(end) for end in ends)
+        return Preservation(source=source, target=target, rules=self.target.rules, check=self._check)
+
     def tree(self, root: CanonicalPath) -> Tree | None:
         """See `read_tree`."""
         return read_tree(self.work.stores(root), root, self._check, directories=self.directories)
@@ -108,12 +118,20 @@ class Publisher:
         """
         began = time.monotonic()
         system = self.work.stores(item.target)
-        digests = self._published(item, system) if item.kind == COPY else {}
+        notes = list(self.preservation.refused(item.target)) if item.kind == COPY else []
+        digests = self._published(item, system, notes) if item.kind == COPY else {}
         is_complete = is_last and self._complete(system)
         seconds = time.monotonic() - began
-        return Published(files=item.files, bytes=item.bytes, seconds=seconds, digests=digests, is_complete=is_complete)
+        return Published(
+            files=item.files,
+            bytes=item.bytes,
+            seconds=seconds,
+            digests=digests,
+            is_complete=is_complete,
+            notes=tuple(notes),
+        )
 
-    def _published(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
+    def _published(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
         present = self.tree(item.target)
         if present != item.present:
             step = system.capabilities.time_step
@@ -122,10 +140,10 @@ class Publisher:
                 return {}
             raise TargetChanged(path=item.target)
         if system.capabilities.atomic_rename:
-            return self._renamed_in(item, system)
+            return self._renamed_in(item, system, notes)
         return self._written_in_place(item, system)
 
-    def _renamed_in(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
+    def _renamed_in(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
         base, run = self.target.target_base, self.work.run_name
         staging, aside = staging_of(item.target, run), aside_of(item.target, run)
         remove(system, staging, base)
@@ -135,7 +153,7 @@ class Publisher:
                 system.mkdirs(staging)  # else it is made with what is in it
             digests = self._copied(item, staging, item.wanted)
             self._require_copy(item, staging, _expected(item))
-            self._preserve(item, staging)
+            notes += self.preservation.keep(item.source, staging, item.wanted, self.pool)
             refusal = self.work.guard.refusal(base, must_look=True)  # the copy may have taken hours
             if refusal is not None:
                 raise CalledOff(refusal=refusal)
@@ -152,6 +170,8 @@ class Publisher:
 
     def _written_in_place(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
         """The flag goes first and comes last, so that nobody takes what is between them for whole.
+
+        No store of this kind has attributes, which `Preservation.refused` has said.
 
         Before it goes what says that this source's part is there: with it, another source's run would write the flag.
         """
@@ -186,24 +206,6 @@ class Publisher:
             raise CopyDiffers(path=item.target)
         if self.tree(item.source) != item.wanted:
             raise SourceChanged(path=item.source, detail="its listing is not that of the plan any more")
-
-    def _preserve(self, item: UnitItem, root: CanonicalPath) -> None:
-        rules, system = self.target.rules, self.work.stores(root)
-        if not (rules.permission or rules.owner or rules.group or rules.times):
-            return
-        source = self.work.stores(item.source)
-        # The deepest first: what is set on a directory must not keep us from what is in it.
-        for name in sorted(item.wanted, key=lambda each: (-each.count("/"), each)):
-            found, path = source.status(below(item.source, name)), below(root, name)
-            if rules.owner or rules.group:
-                system.set_owner(
-                    path, owner=found.owner if rules.owner else None, group=found.group if rules.group else None
-                )
-            if rules.permission and found.permission is not None:
-                system.set_permission(path, found.permission)
-            if rules.times and found.kind is FileKind.FILE:
-                # Not the time that it has by now: a change since then would look copied.
-                system.set_modified(path, item.wanted[name].modified or found.modified)
 
     def _complete(self, system: FileSystem) -> bool:
         """Say that this source's part is there; who finds those of all sources writes the flag."""

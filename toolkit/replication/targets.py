@@ -33,7 +33,10 @@ class CopyRules:
         permission: keep the permission bits.
         owner: keep the owner.
         group: keep the group.
+        acl: keep access control lists.
+        xattrs: keep extended attributes.
         times: keep the times of files.
+        or_warn: a copy that lacks what cannot be kept is published with a note; else it fails.
         at_once: so many files of one instance at once; None: as many as the store is good for.
         bandwidth: bytes a second of one instance's copy; inf: as many as come.
         counters: time, files and bytes of each instance are part of the result.
@@ -44,7 +47,10 @@ class CopyRules:
     permission: bool = False
     owner: bool = False
     group: bool = False
+    acl: bool = False
+    xattrs: bool = False
     times: bool = False
+    or_warn: bool = False
     at_once: int | None = None
     bandwidth: float = inf
     counters: bool = False

@@ -1,0 +1,122 @@
+"""What a copy keeps of its files beside their bytes, as the properties of the feed ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.replication.errors import NotPreserved
+from toolkit.storage import FileKind, StorageError
+from toolkit.transfer.trees import Tree, below
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.replication.targets import CopyRules
+    from toolkit.storage import Capabilities, FileSystem
+    from toolkit.threads import WorkerPool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preservation:
+    """Gives copies what their sources have.
+
+    Attributes:
+        source: the store that was read.
+        target: the store that was written to.
+        rules: what is asked for.
+        check: asked before each file.
+    """
+
+    source: FileSystem
+    target: FileSystem
+    rules: CopyRules
+    check: Callable[[], None]
+
+    def refused(self, unit: CanonicalPath) -> tuple[str, ...]:
+        """What one of the stores does not have at all, for the user; asked before anything is copied.
+
+        Raises:
+            NotPreserved: there is something, and the feed wants no copy without it.
+        """
+        missing = sorted(name for name, has in self._asked() if not (has(self.source) and has(self.target)))
+        if not missing:
+            return ()
+        where = "source" if any(not has(self.source) for name, has in self._asked() if name in missing) else "target"
+        return self._told(NotPreserved(path=unit, properties=missing, detail=f"the store of the {where} has none"))
+
+    def keep(self, source: CanonicalPath, target: CanonicalPath, wanted: Tree, pool: WorkerPool) -> tuple[str, ...]:
+        """Set what is asked for: on files, then on the deepest directories, which may keep us from what is in them.
+
+        Args:
+            source: the directory that was read.
+            target: the copy of it.
+            wanted: what is in it.
+            pool: works on files.
+
+        Raises:
+            NotPreserved: it could not be set, and the feed wants no copy without it.
+            StopRequested: the run was stopped.
+        """
+        asked = {name for name, has in self._asked() if has(self.source) and has(self.target)}
+        failures: list[StorageError] = []
+
+        def set_all(name: str) -> None:
+            self.check()
+            try:
+                self._set(asked, below(source, name), below(target, name), wanted, name)
+            except StorageError as error:
+                failures.append(error)
+
+        if not asked:
+            return ()
+        files = [name for name, entry in wanted.items() if entry.kind is FileKind.FILE]
+        pool.run_all(set_all, files, at_once=self.target.capabilities.parallel)
+        directories = {name for name, entry in wanted.items() if entry.kind is FileKind.DIRECTORY}
+        if self.target.capabilities.directories:
+            for name in sorted({*directories, ""}, key=lambda each: (-len(each.split("/")), not each, each)):
+                set_all(name)
+        if not failures:
+            return ()
+        detail = f"{len(failures)} files or directories, the first: {failures[0]}"
+        return self._told(NotPreserved(path=target, properties=sorted(asked), detail=detail))
+
+    def _told(self, error: NotPreserved) -> tuple[str, ...]:
+        if not self.rules.or_warn:
+            raise error
+        return (str(error),)
+
+    def _asked(self) -> Iterator[tuple[str, Callable[[FileSystem], bool]]]:
+        """The properties that are set, each with whether a store has what it is about."""
+        rules = self.rules
+        if rules.permission:
+            yield "preservePermission", _having(lambda can: can.permissions)
+        if rules.owner:
+            yield "preserveUser", _having(lambda can: can.permissions)
+        if rules.group:
+            yield "preserveGroup", _having(lambda can: can.permissions)
+        if rules.acl:
+            yield "preserveAcl", _having(lambda can: can.acls)
+        if rules.xattrs:
+            yield "preserveXattr", _having(lambda can: can.xattrs)
+        if rules.times:
+            yield "preserveTimes", _having(lambda can: can.times)
+
+    def _set(self, asked: set[str], source: CanonicalPath, target: CanonicalPath, wanted: Tree, name: str) -> None:
+        found, entry = self.source.status(source), wanted.get(name)
+        if {"preserveUser", "preserveGroup"} & asked:
+            owner, group = found.owner if "preserveUser" in asked else None, found.group
+            self.target.set_owner(target, owner=owner, group=group if "preserveGroup" in asked else None)
+        for attribute, value in (self.source.xattrs(source) if "preserveXattr" in asked else {}).items():
+            self.target.set_xattr(target, attribute, value)
+        if "preservePermission" in asked and found.permission is not None:
+            self.target.set_permission(target, found.permission)
+        if "preserveAcl" in asked:  # after the permission bits, which are those of its mask
+            self.target.set_acl(target, self.source.acl(source))
+        if "preserveTimes" in asked and found.kind is FileKind.FILE:
+            # Not the time that it has by now: a change since then would look copied.
+            self.target.set_modified(target, (entry.modified if entry else None) or found.modified)
+
+
+def _having(has: Callable[[Capabilities], bool]) -> Callable[[FileSystem], bool]:
+    return lambda system: has(system.capabilities)
