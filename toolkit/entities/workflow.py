@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from toolkit.el import Frequency
+from toolkit.entities.datasource import Credential
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import Engine, LatePolicy, RetryPolicy
 
@@ -34,6 +35,7 @@ class Step:
     """One step of a workflow of several.
 
     Attributes:
+        args: of a command, or of a Spark application after its paths; ``${name}`` stands for a property.
         inputs: names of the process's inputs that the step reads; None: all of them (BDRE: a sub-process consumes the
             batches of its own upstreams).
         recoverable: its success is kept when the process is rerun after a failure (BDRE's can_recover). False: a rerun
@@ -43,6 +45,7 @@ class Step:
     name: str
     engine: Engine
     path: str
+    args: tuple[str, ...] = ()
     inputs: tuple[str, ...] | None = None
     recoverable: bool = True
 
@@ -53,6 +56,8 @@ class Workflow:
 
     Attributes:
         path: of the script, relative to the config repo, or a URI.
+        args: as those of a step, for a workflow without steps.
+        secrets: environment variables of the steps, and where their values are found.
         lib: files and directories that the workflow needs.
     """
 
@@ -60,6 +65,8 @@ class Workflow:
     path: str | None = None
     name: str | None = None
     version: str | None = None
+    args: tuple[str, ...] = ()
+    secrets: Mapping[str, Credential] = field(default_factory=dict)
     lib: tuple[str, ...] = ()
     spark: SparkAttributes | None = None
     steps: tuple[Step, ...] = ()

@@ -18,7 +18,8 @@ class StepCall:
         step: its name; that of the process when the workflow has no steps.
         engine: what runs it.
         path: of its script, jar or program: an absolute path of this machine, or a URI.
-        workflow: that the step belongs to: settings of Spark, arguments, libraries, references to secrets.
+        args: of the entity: the step's, or the workflow's own; ``${name}`` still stands for a property.
+        workflow: that the step belongs to: settings of Spark, libraries, references to secrets.
         cluster: that it runs on: the Spark master, the metastore, Hadoop's settings.
         paths: the lists of input paths, then the output paths, in the order of the entity: the first arguments of a
             Spark application (Falcon, spark-attributes).
@@ -26,6 +27,9 @@ class StepCall:
         environment: of the child, as a whole: nothing else is taken from this process.
         directory: that it runs in.
         log: the file for all that it says. No two attempts have the same, so that it also names the attempt.
+        quiet_seconds: so long the step goes on while nothing is heard of a runner that lives, but is frozen: less than
+            its lease lasts. None: for ever.
+        grace_seconds: between asking the step's processes to end and ending them.
     """
 
     step: str
@@ -33,11 +37,14 @@ class StepCall:
     path: str
     workflow: Workflow
     cluster: Cluster
+    args: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     directory: Path
     log: Path
+    quiet_seconds: float | None = None
+    grace_seconds: float = 10.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,109 @@
+"""The log of a step: where it is, and how its pieces are read (`supervisor.BoundedLog` writes them)."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from toolkit.errors import InvalidInput
+
+DIRECTORY_VARIABLE = "FEEDCTL_LOG_DIR"
+"""Environment variable: where logs of steps go, for all processes."""
+
+_CHUNK = 1 << 16
+_END_BYTES = 4096
+_UTF8 = codecs.getincrementaldecoder("utf-8")
+
+
+class NoPlaceForLogs(InvalidInput):
+    """Nothing says where the logs of steps go."""
+
+    def __init__(self) -> None:
+        super().__init__(f"no directory for the logs of steps: neither {DIRECTORY_VARIABLE} nor HOME is set")
+
+
+def log_directory(environment: Mapping[str, str]) -> Path:
+    """Where the logs of steps go: on this machine, since a step's engine writes it as the step speaks.
+
+    Raises:
+        NoPlaceForLogs: the environment does not say.
+    """
+    if given := environment.get(DIRECTORY_VARIABLE):
+        return Path(given).absolute()
+    if state := environment.get("XDG_STATE_HOME"):
+        return Path(state).absolute() / "feedctl" / "logs"
+    if home := environment.get("HOME"):
+        return Path(home).absolute() / ".local" / "state" / "feedctl" / "logs"
+    raise NoPlaceForLogs
+
+
+def step_log(base: Path, run: tuple[str, str, str, int], step: str, number: int = 1) -> Path:
+    """The log of one attempt of a step.
+
+    Args:
+        base: see `log_directory`.
+        run: process, cluster, instance key and attempt.
+        step: its name.
+        number: of the step's own attempt within the run.
+    """
+    name = f"{step}.log" if number == 1 else f"{step}-{number}.log"
+    return base.joinpath(*map(str, run), name)
+
+
+class StepLog:
+    """A log that may still grow; it is read once, from its beginning."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._number, self._place = path, 0, 0
+        self._decoder = _UTF8("replace")
+
+    def new_text(self) -> Iterator[str]:
+        """What came since the last call, in chunks; where old pieces are gone, a line says so.
+
+        Raises:
+            OSError: a piece cannot be read.
+        """
+        while True:
+            yield from self._rest_of_piece()
+            later = [number for number in pieces(self._path) if number > self._number]
+            if not later:
+                return
+            yield from self._rest_of_piece()  # what was written just before the next piece was begun
+            if later[0] != self._number + 1:
+                yield f"\nfeedctl: {later[0] - self._number - 1} pieces of the log were dropped here\n"
+            self._number, self._place = later[0], 0
+
+    def _rest_of_piece(self) -> Iterator[str]:
+        try:
+            with _piece(self._path, self._number).open("rb") as piece:
+                piece.seek(self._place)
+                while octets := piece.read(_CHUNK):
+                    self._place += len(octets)
+                    yield self._decoder.decode(octets)
+        except FileNotFoundError:
+            return  # not yet begun, or dropped while it was read
+
+
+def pieces(path: Path) -> tuple[int, ...]:
+    """The numbers of a log's pieces after the first, oldest first."""
+    pattern = re.compile(re.escape(path.name) + r"\.([0-9]+)")
+    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    return tuple(sorted(int(found[1]) for name in names if (found := pattern.fullmatch(name))))
+
+
+def last_line(path: Path) -> str:
+    """The last line that says something; empty: there is none."""
+    newest = _piece(path, max(pieces(path), default=0))
+    try:
+        with newest.open("rb") as piece:
+            piece.seek(max(0, newest.stat().st_size - _END_BYTES))
+            lines = piece.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
+
+
+def _piece(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.{number}") if number else path

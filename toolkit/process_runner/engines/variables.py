@@ -1,0 +1,105 @@
+"""What a step finds in its environment: the properties of its instance, and secrets that come from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolkit.entities import Credential
+from toolkit.errors import InvalidInput
+from toolkit.process_runner.engines.port import StepCall
+
+PROPERTIES_VARIABLE = "FEEDCTL_PROPERTIES"
+"""In the environment of a step: the file that has all properties, as one JSON object."""
+
+_LONGEST = (1 << 17) - 1
+"""Octets of a variable with its name that Linux hands to a program (MAX_ARG_STRLEN, without the final zero)."""
+
+
+class UnusableProperty(InvalidInput):
+    """No variable can hold a property."""
+
+    def __init__(self, *, name: str, why: str) -> None:
+        super().__init__(f"the property {name!r} cannot be handed to a program: {why}")
+
+
+class SecretUnavailable(InvalidInput):
+    """A secret is not where the entity says; the message has its place, never its text."""
+
+    def __init__(self, *, name: str, place: str, why: str) -> None:
+        super().__init__(f"the secret {name} is to come from {place}, {why}")
+
+
+def properties_file(call: StepCall) -> Path:
+    """Where the properties of a step are written, beside its log."""
+    return call.log.with_name(f"{call.log.name}.properties.json")
+
+
+def property_variables(call: StepCall) -> dict[str, str]:
+    """The properties as variables, and the file with all of them.
+
+    One that is too long for a variable is only in the file (a year of hourly paths can be), and the log says so.
+
+    Raises:
+        UnusableProperty: a program could not be told one of them as it is.
+    """
+    for name, text in call.properties.items():
+        _require_usable(name, text)
+    call.log.parent.mkdir(parents=True, exist_ok=True)
+    file = properties_file(call)
+    file.write_text(json.dumps(dict(call.properties), ensure_ascii=False), encoding="utf-8")
+    long = [name for name, text in call.properties.items() if len(f"{name}={text}".encode()) > _LONGEST]
+    with call.log.open("a", encoding="utf-8") as log:
+        log.writelines(
+            f"feedctl: the property {name} is too long for a variable; it is in the file of {PROPERTIES_VARIABLE}\n"
+            for name in long
+        )
+    short = {name: text for name, text in call.properties.items() if name not in long}
+    return {**short, PROPERTIES_VARIABLE: str(file)}
+
+
+def _require_usable(name: str, text: str) -> None:
+    if not name or "=" in name:
+        raise UnusableProperty(name=name, why="a variable's name is not empty and has no =")
+    if "\0" in name + text:
+        raise UnusableProperty(name=name, why="it has a zero character")
+    try:
+        f"{name}{text}".encode()
+    except UnicodeEncodeError:
+        raise UnusableProperty(name=name, why="it has half a character, which UTF-8 cannot hold") from None
+
+
+def secret_variables(call: StepCall) -> dict[str, str]:
+    """The secrets of a workflow that are in variables and files of this machine.
+
+    Those in a Hadoop credential provider are for `providers`: only Java reads them.
+
+    Raises:
+        SecretUnavailable: one is not there.
+    """
+    references = call.workflow.secrets.items()
+    return {name: _found(name, each, call.environment) for name, each in references if each.alias is None}
+
+
+def providers(call: StepCall) -> tuple[str, ...]:
+    """The Hadoop credential providers that the secrets of a workflow are in."""
+    found = (each.provider for each in call.workflow.secrets.values() if each.alias is not None)
+    return tuple(dict.fromkeys(each for each in found if each))
+
+
+def _found(name: str, reference: Credential, environment: Mapping[str, str]) -> str:
+    if reference.env is not None:
+        if reference.env not in environment:
+            raise SecretUnavailable(name=name, place=f"the variable {reference.env}", why="which is not set")
+        return environment[reference.env]
+    if reference.file is None:
+        raise SecretUnavailable(name=name, place="nowhere", why="give env, file or alias")
+    try:
+        text = Path(reference.file).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "no text in UTF-8"
+        raise SecretUnavailable(name=name, place=f"the file {reference.file}", why=f"which says: {why}") from error
+    if "\0" in text:
+        raise SecretUnavailable(name=name, place=f"the file {reference.file}", why="which has a zero character")
+    return text
