@@ -26,6 +26,7 @@ _MODULES = {
     "0003": "0003_owner_mark",
     "0004": "0004_file_holds",
     "0006": "0006_process_runs",
+    "0007": "0007_late_checks",
 }
 _LOCK = 0x6665656463746C  # "feedctl"; advisory locks are numbers
 _DUPLICATE_TABLE = "42P07"

@@ -154,6 +154,19 @@ class EventKind(StrEnum):
     """Its producer took it back."""
 
 
+class LateVerdict(StrEnum):
+    """What a check for late data found."""
+
+    UNCHANGED = "unchanged"
+    """What the instance has read is as it was."""
+    LATE = "late"
+    """Something has changed; the instance has another attempt because of that."""
+    GONE = "gone"
+    """Nothing is there any more of something that the instance has read; it cannot be run again."""
+    NOT_EXPECTED = "not_expected"
+    """Nobody expects late data of it, or not any more; it is not looked at again."""
+
+
 class RequestKind(StrEnum):
     """What a command asks of the owner of a running instance."""
 

@@ -1,27 +1,73 @@
-"""The fingerprint of what a process instance reads: the files that its engine would see, from one listing."""
+"""The fingerprints of what a process instance reads: the files that its engine would see, one listing an instance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from toolkit.el import CanonicalPath, format_instant
+from toolkit.ledger.fingerprints import Fingerprint, ListedFile, ReadInput
 from toolkit.planning.instance_storage import PartitionExpression
-from toolkit.planning.late_changes import Fingerprint, ListedFile
+from toolkit.planning.late_schedule import watched_inputs
+from toolkit.runs.recorder import path_text
 from toolkit.storage import FileKind, NotFound, WrongKind
 
 if TYPE_CHECKING:
-    from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
+    from toolkit.planning.process_io import PlannedInput, ProcessSite
+    from toolkit.process_runner.resolution import ResolvedInstance
     from toolkit.storage import FileSystem
 
+_NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+"""Of what is no file, such as a symbolic link."""
 
-def _never() -> None:
-    """Nothing ends the listing early."""
+
+def read_inputs(
+    site: ProcessSite,
+    resolved: ResolvedInstance,
+    stores: Callable[[CanonicalPath], FileSystem],
+    now: Callable[[], datetime],
+) -> tuple[ReadInput, ...]:
+    """What an instance is about to read, for the ledger: taken before its first step, so that nothing is missed.
+
+    Only the inputs count of which late data is looked for, see `watched_inputs`; so most processes list nothing.
+
+    Args:
+        site: the process on the cluster.
+        resolved: the instance, which is ready.
+        stores: the store that a path is on.
+        now: of the wall clock, UTC.
+
+    Raises:
+        ElError: an expression that cannot be resolved.
+        StorageError: an instance cannot be listed as a whole.
+        Stopped: what the stores let through.
+    """
+    watched = watched_inputs(site, resolved.nominal_time, {each.name: each for each in resolved.inputs})
+    return tuple(found for each in watched for found in _read(site, each, stores, now))
 
 
-def fingerprint(
-    system: FileSystem, path: CanonicalPath, partition: str = "", check: Callable[[], None] = _never
-) -> Fingerprint:
+def _read(
+    site: ProcessSite,
+    planned: PlannedInput,
+    stores: Callable[[CanonicalPath], FileSystem],
+    now: Callable[[], datetime],
+) -> Iterator[ReadInput]:
+    for instance in planned.instances:
+        path = CanonicalPath.parse(site.uri(planned.storage, instance))
+        yield ReadInput(
+            input=planned.name,
+            feed=planned.storage.feed,
+            cluster=planned.storage.cluster,
+            instance_key=format_instant(instance.instant),
+            uri=path_text(str(path)),
+            looked_at=now(),
+            fingerprint=fingerprint(stores(path), path, planned.partition),
+        )
+
+
+def fingerprint(system: FileSystem, path: CanonicalPath, partition: str = "") -> Fingerprint:
     """The files of an instance that an engine reads; of one that is not there, the fingerprint of no file.
 
     What Hadoop's readers pass over does not count, so that neither a flag that is written anew nor what is in
@@ -32,29 +78,24 @@ def fingerprint(
         system: the store.
         path: the instance: a directory, or a single file.
         partition: of the input, for example ``*/US``: only what it selects counts.
-        check: asked from time to time; what it raises ends the listing.
 
     Raises:
         ElError: a malformed partition.
         StorageError: it cannot be listed as a whole.
+        Stopped: what the store lets through.
     """
     parts = PartitionExpression(partition).parts if partition else ()
-    return Fingerprint.of(_files(system, path, parts, check))
+    return Fingerprint.of(_files(system, path, parts))
 
 
-def _files(
-    system: FileSystem, path: CanonicalPath, parts: Sequence[Segment], check: Callable[[], None]
-) -> Iterator[ListedFile]:
+def _files(system: FileSystem, path: CanonicalPath, parts: Sequence[Segment]) -> Iterator[ListedFile]:
     try:
         for entry in system.list_tree(path):
-            check()
             names = entry.name.split("/")
             if entry.kind is not FileKind.DIRECTORY and not any(map(_is_hidden, names)) and _is_selected(names, parts):
-                yield ListedFile(entry.name, entry.size, entry.modified)
+                yield ListedFile(entry.name, entry.size, entry.modified or _NO_TIME)
     except NotFound as error:
-        if (
-            error.path != path
-        ):  # a directory went away while it was listed: half a listing must not pass for a whole one
+        if error.path != path:  # a directory went while it was listed: half a listing must not pass for a whole one
             raise
     except WrongKind:
         found = system.status(path)

@@ -14,7 +14,10 @@ from toolkit.ledger.database import Ledger
 
 Statement = tuple[str, Any]
 
-GROWING = ("archive", "batch", "batch_instance", "event", "file", "input_fingerprint", "queue", "run", "step_run")
+GROWING = (
+    *("archive", "batch", "batch_instance", "event", "file", "input_fingerprint", "late_check", "queue", "run"),
+    "step_run",
+)
 """The tables that grow with the life of a ledger."""
 
 _SQLITE_SCAN = re.compile(r"SCAN (\w+)")

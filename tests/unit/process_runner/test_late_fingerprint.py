@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from toolkit.el import CanonicalPath
-from toolkit.process_runner.late_fingerprint import fingerprint
+from tests.unit.planning.entities import cluster, path_feed, process
+from toolkit.el import CanonicalPath, parse_instant
+from toolkit.entities import Input, LatePolicy, LateProcess
+from toolkit.ledger.fingerprints import Fingerprint, changes
+from toolkit.planning.process_io import ProcessSite
+from toolkit.process_runner.late_fingerprint import fingerprint, read_inputs
+from toolkit.process_runner.resolution import resolve_instance
 from toolkit.storage import Entry, NotFound
 from toolkit.storage.local.file_system import LocalFileSystem
 
@@ -21,7 +27,9 @@ def written(root: Path, *names: str) -> CanonicalPath:
 
 
 def names(root: CanonicalPath, partition: str = "") -> list[str]:
-    return [each.name for each in fingerprint(LocalFileSystem(), root, partition).listing or ()]
+    found = changes(Fingerprint.of([]), fingerprint(LocalFileSystem(), root, partition))
+    assert found is not None
+    return list(found.added)
 
 
 def test_all_files_that_an_engine_would_read_count(tmp_path: Path) -> None:
@@ -67,3 +75,26 @@ def test_half_a_listing_does_not_pass_for_a_whole_one(tmp_path: Path) -> None:
     root = written(tmp_path, "a/part-0", "gone/part-1")
     with pytest.raises(NotFound, match="gone"):
         fingerprint(Vanishing(), root)
+
+
+NOMINAL = parse_instant("2012-03-01T06:40Z")
+
+
+def test_an_instance_notes_what_its_late_inputs_are_before_they_are_read(tmp_path: Path) -> None:
+    written(tmp_path, "clicks/2012030105/US/part-0", "clicks/2012030105/UK/part-1", "shown/2012030105/part-2")
+    hour = {"start": "now(-1,0)", "end": "now(0,0)"}
+    inputs = {
+        "clicks": Input(feed="clicks", partition="US", optional=True, **hour),
+        "shown": Input(feed="shown", optional=True, **hour),
+    }
+    late = LateProcess(policy=LatePolicy.FINAL, inputs={"clicks": "late.sql"})
+    feeds = {name: path_feed(name, f"{tmp_path}/{name}/${{YEAR}}${{MONTH}}${{DAY}}${{HOUR}}") for name in inputs}
+    site = ProcessSite(process=replace(process(inputs), late_process=late), cluster=cluster(), feeds=feeds)
+    there = {parse_instant("2012-03-01T05:00Z")}
+    resolved = resolve_instance(site, NOMINAL, lambda _feed: there)
+    found = read_inputs(site, resolved, lambda _path: LocalFileSystem(), lambda: NOMINAL)
+    assert [(each.input, each.instance_key, each.fingerprint.files) for each in found] == [
+        ("clicks", "2012-03-01T05:00Z", 1),
+        ("clicks", "2012-03-01T06:00Z", 0),
+    ]
+    assert (found[0].uri, found[0].looked_at) == (f"file://{tmp_path}/clicks/2012030105", NOMINAL)

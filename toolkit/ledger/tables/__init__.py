@@ -4,7 +4,7 @@
 """
 
 from toolkit.ledger.columns import metadata
-from toolkit.ledger.tables.inputs import input_fingerprint
+from toolkit.ledger.tables.inputs import input_fingerprint, late_check
 from toolkit.ledger.tables.processes import (
     archive,
     batch,
@@ -50,6 +50,7 @@ __all__ = [
     "hold",
     "input_fingerprint",
     "item",
+    "late_check",
     "lease",
     "metadata",
     "process",

@@ -1,10 +1,11 @@
-"""What runs of processes read (DESIGN section 6, Input fingerprints)."""
+"""What runs of processes read, and whether that was looked at again (DESIGN section 6, Input fingerprints)."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toolkit.ledger.columns import Number, UtcTime, metadata
+from toolkit.ledger.columns import Number, UtcTime, choice, metadata, partial_index
+from toolkit.ledger.vocabulary import LateVerdict
 
 input_fingerprint = sa.Table(
     "input_fingerprint",
@@ -22,4 +23,20 @@ input_fingerprint = sa.Table(
     sa.Column("listing", sa.LargeBinary, comment="names, sizes and changes, zlib of JSON; empty: too many files"),
     sa.Column("looked_at", UtcTime, nullable=False, comment="when the files were listed, before they were read"),
     comment="what each input of a run was when it was read, so that late data shows",
+)
+
+late_check = sa.Table(
+    "late_check",
+    metadata,
+    sa.Column("process", sa.String(120), primary_key=True, comment="the process"),
+    sa.Column("cluster", sa.String(120), primary_key=True, comment="where"),
+    sa.Column("instance_key", sa.String(32), primary_key=True, comment="which instance of the process"),
+    sa.Column("due_at", UtcTime, primary_key=True, comment="the check's time by the process's policy"),
+    sa.Column("is_last", sa.Boolean, nullable=False, comment="no check of the instance follows"),
+    sa.Column("verdict", choice(LateVerdict), nullable=False, comment="what it found"),
+    sa.Column("cause", sa.Text, comment="what has changed, for people"),
+    sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), comment="the attempt that late data led to"),
+    sa.Column("recorded_at", UtcTime, nullable=False, comment="when it was made"),
+    partial_index("ix_late_check_last", "process", "cluster", "instance_key", where="is_last"),
+    comment="checks for late data that were made",
 )

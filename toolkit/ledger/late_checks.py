@@ -1,0 +1,115 @@
+"""Checks for late data: which instances are still to be looked at again, and what was found (DESIGN section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.tables import input_fingerprint, late_check, run
+from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenInstance:
+    """An instance of a process whose last check for late data was not made yet.
+
+    Attributes:
+        instance_key: which.
+        run_id: the last attempt that succeeded and has noted what it read.
+        ends: the newest feed instance that it read through each input, by the name of the input.
+        last_check: the time of the newest check that was made; None: none was.
+    """
+
+    instance_key: str
+    run_id: int
+    ends: dict[str, str] = field(default_factory=dict)
+    last_check: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MadeCheck:
+    """A check that was made; the fields are columns of the table `late_check`, where each is explained."""
+
+    process: str
+    cluster: str
+    instance_key: str
+    due_at: datetime
+    is_last: bool
+    verdict: LateVerdict
+    cause: str | None = None
+    run_id: int | None = None
+
+
+def open_instances(tx: Transaction, process: str, cluster: str) -> list[OpenInstance]:
+    """The instances of a process on a cluster that are still to be looked at, oldest first.
+
+    One that never succeeded is left out, and so is one whose attempts have noted nothing.
+    """
+    runs = _last_readers(tx, process, cluster)
+    ends = _ends(tx, runs.values())
+    made = _last_checks(tx, process, cluster, runs)
+    return [
+        OpenInstance(instance_key=key, run_id=number, ends=ends[number], last_check=made.get(key))
+        for key, number in runs.items()
+    ]
+
+
+def record(tx: Transaction, checks: Iterable[MadeCheck]) -> None:
+    """Note checks that were made; one that somebody else has noted meanwhile stays as it is."""
+    now = tx.now()
+    rows = [{**asdict(each), "recorded_at": now} for each in checks]
+    if rows:
+        tx.execute(tx.upsert(late_check).on_conflict_do_nothing(), rows)
+
+
+def made_for(tx: Transaction, process: str, cluster: str, instance_key: str) -> list[MadeCheck]:
+    """The checks that were made of an instance, in their order."""
+    columns = [late_check.c[name] for name in MadeCheck.__dataclass_fields__]
+    of_it = (late_check.c.process == process, late_check.c.cluster == cluster)
+    wanted = sa.select(*columns).where(*of_it, late_check.c.instance_key == instance_key)
+    return list(tx.rows(MadeCheck, wanted.order_by(late_check.c.due_at)))
+
+
+def _last_readers(tx: Transaction, process: str, cluster: str) -> dict[str, int]:
+    """The attempts that count, by the key of the instance."""
+    is_over = sa.exists().where(
+        late_check.c.process == process,
+        late_check.c.cluster == cluster,
+        late_check.c.instance_key == run.c.instance_key,
+        late_check.c.is_last,
+    )
+    has_noted = sa.exists().where(input_fingerprint.c.run_id == run.c.run_id)
+    of_process = (run.c.entity == process, run.c.life_cycle == LifeCycle.EXECUTION, run.c.cluster == cluster)
+    wanted = (
+        sa.select(run.c.instance_key, sa.func.max(run.c.run_id))
+        .where(*of_process, is_one_of(run.c.status, RunStatus.SUCCEEDED), ~is_over, has_noted)
+        .group_by(run.c.instance_key)
+        .order_by(run.c.instance_key)
+    )
+    return dict(tx.execute(wanted).tuples().all())
+
+
+def _ends(tx: Transaction, run_ids: Collection[int]) -> dict[int, dict[str, str]]:
+    found: dict[int, dict[str, str]] = {}
+    of_input = (input_fingerprint.c.run_id, input_fingerprint.c.input)
+    newest = sa.select(*of_input, sa.func.max(input_fingerprint.c.instance_key))
+    for chunk in in_chunks(run_ids):
+        for number, name, key in tx.execute(newest.where(input_fingerprint.c.run_id.in_(chunk)).group_by(*of_input)):
+            found.setdefault(number, {})[name] = key
+    return found
+
+
+def _last_checks(tx: Transaction, process: str, cluster: str, keys: Collection[str]) -> dict[str, datetime]:
+    found: dict[str, datetime] = {}
+    newest = sa.select(late_check.c.instance_key, sa.func.max(late_check.c.due_at)).where(
+        late_check.c.process == process, late_check.c.cluster == cluster
+    )
+    for chunk in in_chunks(keys):
+        wanted = newest.where(late_check.c.instance_key.in_(chunk)).group_by(late_check.c.instance_key)
+        found |= dict(tx.execute(wanted).tuples().all())
+    return found
