@@ -82,10 +82,9 @@ NOMINAL = parse_instant("2012-03-01T06:40Z")
 
 def test_an_instance_notes_what_its_late_inputs_are_before_they_are_read(tmp_path: Path) -> None:
     written(tmp_path, "clicks/2012030105/US/part-0", "clicks/2012030105/UK/part-1", "shown/2012030105/part-2")
-    hour = {"start": "now(-1,0)", "end": "now(0,0)"}
     inputs = {
-        "clicks": Input(feed="clicks", partition="US", optional=True, **hour),
-        "shown": Input(feed="shown", optional=True, **hour),
+        "clicks": Input(feed="clicks", start="now(-1,0)", end="now(0,0)", partition="US", optional=True),
+        "shown": Input(feed="shown", start="now(-1,0)", end="now(0,0)", optional=True),
     }
     late = LateProcess(policy=LatePolicy.FINAL, inputs={"clicks": "late.sql"})
     feeds = {name: path_feed(name, f"{tmp_path}/{name}/${{YEAR}}${{MONTH}}${{DAY}}${{HOUR}}") for name in inputs}

@@ -1,0 +1,282 @@
+"""Looking again at what instances have read: which checks are due, and what has changed since (DESIGN 7 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from toolkit.el import CanonicalPath, format_instant, parse_instant
+from toolkit.errors import InvalidInput
+from toolkit.ledger import fingerprints, late_checks
+from toolkit.ledger.fingerprints import Fingerprint, ReadInput, changes
+from toolkit.ledger.late_checks import MadeCheck, OpenInstance
+from toolkit.ledger.vocabulary import LateVerdict
+from toolkit.planning.late_schedule import LateSchedule, late_schedule
+from toolkit.process_runner.late_fingerprint import fingerprint
+from toolkit.runs.recorder import message_text, path_of
+
+if TYPE_CHECKING:
+    from toolkit.ledger.database import Ledger
+    from toolkit.planning.process_io import ProcessSite
+    from toolkit.storage import FileSystem
+
+_SHOWN = 3
+"""So many files are named; the others are counted."""
+
+
+class NoLateData(InvalidInput):
+    """A process of which nobody looks for late data.
+
+    Args:
+        process: its name.
+    """
+
+    def __init__(self, *, process: str) -> None:
+        self.process = process
+        super().__init__(f"process {process} has no late_process; add one with the inputs that data may come late for")
+
+
+class NothingRead(InvalidInput):
+    """An instance that cannot be looked at again, since it has not noted what it has read.
+
+    Args:
+        process: its name.
+        instance_key: which instance.
+    """
+
+    def __init__(self, *, process: str, instance_key: str) -> None:
+        self.process, self.instance_key = process, instance_key
+        found = (
+            f"the instance {instance_key} of {process} has not succeeded with late_process yet, or its cut-off is over"
+        )
+        super().__init__(f"{found}; `feedctl instance status {process}` shows what ran")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LateInput:
+    """A feed instance that a process instance has read, and that has changed since.
+
+    Attributes:
+        read: what it was.
+        now: what it is.
+    """
+
+    read: ReadInput
+    now: Fingerprint
+
+    @property
+    def is_gone(self) -> bool:
+        """Nothing of it is there any more."""
+        return self.now.files == 0
+
+    def __str__(self) -> str:
+        """For example ``clicks of 2026-03-01T05:00Z: added part-7; 1 file and 120 bytes more``."""
+        before = self.read.fingerprint
+        found = changes(before, self.now)
+        files = [] if found is None else [*_named("added", found.added), *_named("changed", found.changed)]
+        files += [] if found is None else _named("removed", found.removed)
+        shown = ", ".join(files[:_SHOWN]) + (f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else "")
+        more = f"{self.now.files - before.files:+d} files, {self.now.size - before.size:+d} bytes"
+        return f"{self.read.input} of {self.read.instance_key}: {shown}{'; ' if shown else ''}{more}"
+
+
+def _named(what: str, names: Sequence[str]) -> list[str]:
+    return [f"{what} {message_text(name)}" for name in names]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DueCheck:
+    """An instance that is to be looked at again.
+
+    Attributes:
+        site: the process on its cluster.
+        instance_key: which instance.
+        run_id: the attempt that has noted what it read.
+        due_at: the time of the check; None: it was asked for before one is due, and none is noted.
+        is_last: no check follows.
+    """
+
+    site: ProcessSite
+    instance_key: str
+    run_id: int
+    due_at: datetime | None
+    is_last: bool
+
+    @property
+    def nominal_time(self) -> datetime:
+        """Of the instance, UTC."""
+        return parse_instant(self.instance_key)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckedInstance:
+    """What a check has found.
+
+    Attributes:
+        due: the check.
+        late: what has changed, input by input.
+    """
+
+    due: DueCheck
+    late: tuple[LateInput, ...]
+
+    @property
+    def gone(self) -> tuple[LateInput, ...]:
+        """What the instance cannot do without, and is not there any more."""
+        inputs = self.due.site.process.inputs
+        return tuple(each for each in self.late if each.is_gone and not inputs[each.read.input].optional)
+
+    @property
+    def verdict(self) -> LateVerdict:
+        """In one word."""
+        if self.gone:
+            return LateVerdict.GONE
+        return LateVerdict.LATE if self.late else LateVerdict.UNCHANGED
+
+    @property
+    def cause(self) -> str:
+        """What has changed, in words; empty: nothing."""
+        return "; ".join(map(str, self.late))
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The names of the inputs that have changed."""
+        return frozenset(each.read.input for each in self.late)
+
+    def made(self, run_id: int | None = None) -> tuple[MadeCheck, ...]:
+        """What the ledger keeps of it; nothing when no check was due.
+
+        Args:
+            run_id: the attempt that it led to.
+        """
+        if self.due.due_at is None:
+            return ()
+        made = MadeCheck(
+            process=self.due.site.process.name,
+            cluster=self.due.site.cluster.name,
+            instance_key=self.due.instance_key,
+            due_at=self.due.due_at,
+            is_last=self.due.is_last,
+            verdict=self.verdict,
+            cause=self.cause or None,
+            run_id=run_id,
+        )
+        return (made,)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DueChecks:
+    """What is to be looked at, and what is not any more.
+
+    Attributes:
+        checks: oldest instance first.
+        not_expected: of instances of which late data is not expected any more.
+    """
+
+    checks: tuple[DueCheck, ...]
+    not_expected: tuple[MadeCheck, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LateChecker:
+    """Finds checks that are due, and makes them; changes nothing itself.
+
+    Attributes:
+        ledger: where what was read is noted.
+    """
+
+    ledger: Ledger
+
+    def due(self, site: ProcessSite, at: datetime) -> DueChecks:
+        """The instances of a process that are to be looked at.
+
+        Args:
+            site: the process on a cluster.
+            at: checks up to this instant have come, UTC.
+
+        Raises:
+            NoLateData: nobody looks for late data of the process.
+            LedgerUnavailable: the ledger cannot be used.
+        """
+        checks: list[DueCheck] = []
+        over: list[MadeCheck] = []
+        for each in self._open(site):
+            schedule = _schedule(site, each)
+            if schedule is None or schedule.cut_off <= schedule.nominal_time:
+                over.append(_not_expected(site, each))
+            elif (due_at := schedule.due(at, each.last_check)) is not None:
+                checks.append(_check(site, each, schedule, due_at))
+        return DueChecks(checks=tuple(checks), not_expected=tuple(over))
+
+    def of_instance(self, site: ProcessSite, nominal_time: datetime, at: datetime) -> DueCheck:
+        """One instance, to be looked at whether a check is due or not.
+
+        Raises:
+            NothingRead: it has not noted what it read, or its last check is over.
+            NotAnInstance: the process has no such instance on the cluster.
+            NoLateData: as `due`.
+            LedgerUnavailable: the ledger cannot be used.
+        """
+        site.process.instances_on(site.cluster.name).index(nominal_time)
+        key = format_instant(nominal_time)
+        for each in self._open(site):
+            if each.instance_key == key:
+                schedule = _schedule(site, each)
+                due_at = None if schedule is None else schedule.due(at, each.last_check)
+                return _check(site, each, schedule, due_at)
+        raise NothingRead(process=site.process.name, instance_key=key)
+
+    def read_by(self, checks: Iterable[DueCheck]) -> Mapping[int, Sequence[ReadInput]]:
+        """What the attempts have read whose instances are to be looked at, by the number of the run."""
+        numbers = [each.run_id for each in checks]
+        return self.ledger.read(lambda tx: fingerprints.of_runs(tx, numbers))
+
+    def _open(self, site: ProcessSite) -> list[OpenInstance]:
+        if site.process.late_process is None:
+            raise NoLateData(process=site.process.name)
+        names = (site.process.name, site.cluster.name)
+        return self.ledger.read(lambda tx: late_checks.open_instances(tx, *names))
+
+
+def look(due: DueCheck, read: Iterable[ReadInput], stores: Callable[[CanonicalPath], FileSystem]) -> CheckedInstance:
+    """Compare what an instance has read with what is there now; inputs that nobody watches any more are left out.
+
+    Raises:
+        StorageError: something cannot be listed as a whole.
+        Stopped: what the stores let through.
+    """
+    inputs, late = due.site.process.inputs, due.site.process.late_process
+    found: list[LateInput] = []
+    for each in read:
+        if each.input not in inputs or late is None or each.input not in late.inputs:
+            continue
+        path = CanonicalPath.parse(path_of(each.uri))
+        now = fingerprint(stores(path), path, inputs[each.input].partition or "")
+        if now.digest != each.fingerprint.digest:
+            found.append(LateInput(read=each, now=now))
+    return CheckedInstance(due=due, late=tuple(found))
+
+
+def _schedule(site: ProcessSite, each: OpenInstance) -> LateSchedule | None:
+    late = site.process.late_process
+    watched = site.process.inputs.keys() & (late.inputs if late is not None else {})
+    ends = {name: parse_instant(key) for name, key in each.ends.items() if name in watched}
+    return late_schedule(site.process, site.feeds, parse_instant(each.instance_key), ends)
+
+
+def _check(site: ProcessSite, each: OpenInstance, schedule: LateSchedule | None, due_at: datetime | None) -> DueCheck:
+    is_last = schedule is not None and due_at is not None and schedule.is_last(due_at)
+    return DueCheck(site=site, instance_key=each.instance_key, run_id=each.run_id, due_at=due_at, is_last=is_last)
+
+
+def _not_expected(site: ProcessSite, each: OpenInstance) -> MadeCheck:
+    return MadeCheck(
+        process=site.process.name,
+        cluster=site.cluster.name,
+        instance_key=each.instance_key,
+        due_at=parse_instant(each.instance_key),
+        is_last=True,
+        verdict=LateVerdict.NOT_EXPECTED,
+    )
