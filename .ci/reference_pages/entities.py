@@ -34,9 +34,8 @@ reason, which alone is no failure, and `feedctl status` leaves it out. A stage's
 nothing: only whoever starts a run can choose them.
 """
 _WAITING = """
-These are checked, shown, and read by no action that exists, so that nothing happens for them: the `feed.retry.*`
-and `feed.late.*` properties, `workflow`, `retry`, `late_process` and `notification` (your own jobs
-run workflows, with `feedctl run`), datasources and `acl`.
+These are checked, shown, and read by no action that exists, so that nothing happens for them: `notification`,
+datasources and `acl`.
 """
 _OVERLAYS: Mapping[SchemaName, str] = {
     SchemaName.DEFAULTS: """

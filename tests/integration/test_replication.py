@@ -161,6 +161,22 @@ def test_an_expression_that_nothing_fits_is_a_clear_error(copying: Replication) 
     assert copying.target.files(hidden=True) == {}
 
 
+@pytest.mark.parametrize(("allowed", "copied"), [("true", 1), ("false", 0)])
+def test_late_data_is_copied_until_the_cut_off_unless_the_feed_does_not_allow_it(
+    copying: Replication, allowed: str, copied: int
+) -> None:
+    arrival = "availability_flag: _SUCCESS\nlate_arrival: {cut_off: hours(2)}"
+    more = f"{arrival}\nproperties: {{feed.late.allowed: {allowed}}}"
+    expecting = replace(copying, more=more)
+    assert expecting.run()[0] == 0
+    for number in (0, 1):  # of the first one the cut-off is over at the nominal time
+        (copying.directory / f"from/clicks/2026-03-01-0{number}/late").write_text("late")
+    assert expecting.run()[0] == 0
+    assert [name.split("/")[1] for name in expecting.target.files() if name.endswith("/late")] == [
+        "2026-03-01-01"
+    ] * copied
+
+
 def test_a_limit_refuses_all_and_its_digest_lifts_it_once(copying: Replication) -> None:
     limited = replace(copying, settings="max_copy: {instances: 2}")
     code, result = limited.run()
@@ -189,6 +205,7 @@ def test_a_held_feed_gets_nothing_replaced(copying: Replication) -> None:
         ({}, ["--source", "backup"], "does not have backup as a source; it has: primary"),
         ({}, ["--end", KEYS[0]], "stands alone; add --start"),
         ({"more": "properties: {ignoreErrors: true}"}, [], "ignoreErrors: true"),
+        ({"more": "properties: {feed.late.policy: final}"}, [], "looks again until the late cut-off"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_is_touched(

@@ -12,6 +12,7 @@ from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Lifecycle, Retention
 from toolkit.entities.structure import Entity
+from toolkit.entities.values import property_text
 from toolkit.entities.vocabulary import ClusterRole, Engine, FirstRun, ProtectionName, RetentionAction
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
@@ -40,6 +41,17 @@ COPY_PROPERTIES = (
     "tdeEncryptionEnabled",
 )
 """Properties of a feed whose ``true`` asks of replication what it does not do: a copy is never published without it."""
+
+REPEAT_PROPERTIES = (
+    "feed.retry.allowed",
+    "feed.retry.attempts",
+    "feed.retry.frequency",
+    "feed.retry.policy",
+    "feed.retry.onTimeout",
+    "feed.late.frequency",
+    "feed.late.policy",
+)
+"""Properties of a feed that say when replication looks again; that is the scheduler's to say, who starts the runs."""
 
 STORES_WITHOUT_ADAPTER = frozenset({"viewfs", "ofs", "wasb", "wasbs"})
 """Schemes of paths that are understood and cannot be opened."""
@@ -129,6 +141,7 @@ def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
     if isinstance(subject, Feed):
         yield from _stage(subject.lifecycle, ("lifecycle",))
         yield from _copies(subject)
+        yield from _repeats(subject)
         for index, each in enumerate(subject.clusters):
             yield from _feed_cluster(subject, each, ("clusters", index))
             yield from _stage(each.lifecycle, ("clusters", index, "lifecycle"))
@@ -157,6 +170,18 @@ def _copies(feed: Feed) -> Iterator[NotImplementedValue]:
                 pointer=("properties", name),
                 value=f"{name}: true",
                 instead=f"remove {name}, or set it to false",
+            )
+
+
+def _repeats(feed: Feed) -> Iterator[NotImplementedValue]:
+    has_target = any(each.type is ClusterRole.TARGET for each in feed.clusters)
+    for name in REPEAT_PROPERTIES if has_target else ():
+        if name in feed.properties:
+            yield NotImplementedValue(
+                area=Area.REPLICATION,
+                pointer=("properties", name),
+                value=f"{name}: {property_text(feed.properties[name])}",
+                instead=f"remove {name}: every run tries again what failed, and looks again until the late cut-off",
             )
 
 

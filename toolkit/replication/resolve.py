@@ -116,8 +116,12 @@ class Resolver:
             yield self._target(route, instant, rules)
 
     def _may_have_changed(self, route: Route, instant: datetime) -> bool:
-        """What was copied before is looked at again while late data may come, and when the user names it."""
-        late = route.late_until(instant)
+        """What was copied before is looked at again while late data may come, and when the user names it.
+
+        With the feed's property ``feed.late.allowed: false`` no late data is copied.
+        """
+        is_wanted = route.feed.properties.get("feed.late.allowed") is not False
+        late = route.late_until(instant) if is_wanted else None
         return self.wanted.is_given or (late is not None and self.nominal < late)
 
     def _target(self, route: Route, instant: datetime, rules: CopyRules) -> ReplicationTarget:
