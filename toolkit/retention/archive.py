@@ -10,18 +10,18 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from xxhash import xxh3_128
-
 from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult
+from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, StopRequested, Unavailable
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
 from toolkit.runs.errors import Stopped
 from toolkit.storage import FileKind, NotFound, StorageError, Unreachable, Unsupported, WrongKind
-from toolkit.transfer.copying import CHUNK_BYTES, SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, is_there, remove, staging_of
+from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.digests import digest_of
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, read_tree, same_content
 
 if TYPE_CHECKING:
@@ -171,19 +171,10 @@ class Archiver:
         names = [name for name, entry in tree.items() if entry.kind is FileKind.FILE]
 
         def read(name: str) -> None:
-            digest = xxh3_128()
-            for chunk in self._chunks(system, below(root, name)):
-                digest.update(chunk)
-            found[name] = digest.hexdigest()
+            found[name] = digest_of(system, below(root, name), self.work.guard.check)
 
         self.files.pool.run_all(read, names, at_once=system.capabilities.parallel)
         return found
-
-    def _chunks(self, system: FileSystem, path: CanonicalPath) -> Iterable[bytes]:
-        with system.read(path) as stream:
-            while chunk := stream.read(CHUNK_BYTES):
-                self.work.guard.check()
-                yield chunk
 
     def _tree(self, root: CanonicalPath, *, directories: bool) -> Tree | None:
         """What is at a path, a single file as a tree of `_ITSELF`; None: nothing."""
