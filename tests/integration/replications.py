@@ -140,7 +140,7 @@ class Replication:
             "feeds/clicks.yaml": self._feed(),
         }
         for name, end in {**self.sources, "backup": self.target}.items():
-            documents[f"clusters/{name}.yaml"] = _cluster(name, end)
+            documents[f"clusters/{name}.yaml"] = cluster_document(name, end)
         for name, text in documents.items():
             (self.repo / name).parent.mkdir(parents=True, exist_ok=True)
             (self.repo / name).write_text(text)
@@ -188,7 +188,8 @@ def outcomes(result: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
     return [(item["instance"], item["outcome"], item["code"]) for item in result["items"]]
 
 
-def _cluster(name: str, end: End) -> str:
+def cluster_document(name: str, end: End) -> str:
+    """The YAML of a cluster whose paths are below a directory of a store."""
     interfaces = f'write: {{endpoint: "{end.uri}"}}'
     if end.readonly:
         interfaces += f', readonly: {{endpoint: "{end.readonly}"}}'

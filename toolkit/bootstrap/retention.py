@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from toolkit.bootstrap.messages import Told
 from toolkit.entities.not_implemented import Area
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import FeedTarget, PlanItem, Resolver, RetentionAction, RetentionDetail, SharedDataIndex
+from toolkit.retention.resolve import NoArchive
 from toolkit.storage import RealPlaces
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         },
     )
     targets = resolver.resolve(context.pairs, must_all_work=bool(options.selection.names))
+    if options.no_ledger:
+        _refuse_archives(targets.to_do)
     if options.dry_run:
         targets = replace(targets, to_do=tuple(_with_obstacle(target, context) for target in targets.to_do))
     action = RetentionAction(
@@ -70,6 +73,14 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     )
     told: Told[FeedTarget] = Told(operation="DELETE", path=lambda target: target.locations[0].base)
     return Wired(action=action, targets=targets, told=told)
+
+
+def _refuse_archives(targets: Iterable[FeedTarget]) -> None:
+    """What a killed run leaves in an archive is found by the ledger's items alone."""
+    for target in targets:
+        if target.archive is not None:
+            why = "without the ledger nobody finds what a killed run leaves in the archive; run it without --no-ledger"
+            raise NoArchive(feed=target.feed, cluster=target.cluster, why=why)
 
 
 def place_of(repository: Repository, target: FeedTarget, key: str) -> str:

@@ -183,7 +183,8 @@ class Explainer:
         }
         why = told.get(item.type) or self._age(self._time_of(item))
         found = self._answer(Verdict.GOES, "old" if item.type is ItemKind.INSTANCE else item.type.value, why, item.path)
-        return self._unless_refused(replace(found, instance=item.instance_key))
+        to = () if item.archive is None else (f"it is copied to {item.archive} before it goes",)
+        return self._unless_refused(replace(found, instance=item.instance_key, notes=(*to, *found.notes)))
 
     def _unless_refused(self, found: Explanation) -> Explanation:
         refused = () if self.refusal is None else (f"the run would be refused: {self.refusal}",)

@@ -4,59 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import BinaryIO
 
 import pytest
 
-from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
-from tests.unit.runs.fakes import THEN, AuditMemory
-from toolkit.actions.file_copies import FileCopies
+from tests.unit.retention.archiving import DAY, FILES, Dead, Dying, feed, left_by, one_by, target_of
+from tests.unit.retention.feeds import FeedText, acted, context_on, request_of, retention
+from tests.unit.runs.fakes import AuditMemory
 from toolkit.actions.runner import Targets
-from toolkit.el import CanonicalPath, parse_instant
-from toolkit.entities import Archive, Feed, Locations, LocationType, RetentionAction
-from toolkit.ledger.runs.items import Item
-from toolkit.ledger.vocabulary import ItemState
+from toolkit.el import CanonicalPath
+from toolkit.entities import Feed, Locations
 from toolkit.result import Outcome
-from toolkit.retention import Resolver, RetentionResult, SharedDataIndex
-from toolkit.retention.archive import ArchivedDelete, Archiver, settle_stagings
-from toolkit.retention.delete import Removed, SingleDelete
-from toolkit.retention.plan import ItemKind, PlanItem
+from toolkit.retention import RetentionResult
+from toolkit.retention.archive import settle_stagings
 from toolkit.retention.resolve import FeedTargets, NoArchive
-from toolkit.retention.targets import FeedTarget
-from toolkit.runs.stop import NeverStopped
-from toolkit.storage import FileStatus, FileSystem, LocalFileSystem, NotFound, StorageSpec
-from toolkit.threads import WorkerPool
+from toolkit.storage import FileStatus, FileSystem, LocalFileSystem, NotFound
 
-DAY = "${YEAR}/${MONTH}/${DAY}"
-FILES = {"part-0": "some", "deep/part-1": "more", "_SUCCESS": ""}
 OLD = "2026/03/01"
-
-
-def feed(root: Path, **others: str) -> Feed:
-    """A daily feed that keeps ten days and archives the others."""
-    plain = FeedText(data=f"{root}/data/{DAY}", others=others).feed()
-    archive = Archive(cluster="backup", locations=Locations(data=f"{root}/archive/{DAY}"))
-    (each,) = plain.clusters
-    assert each.retention is not None
-    archived = replace(each.retention, action=RetentionAction.ARCHIVE, archive=archive)
-    return replace(plain, availability_flag="_SUCCESS", clusters=(replace(each, retention=archived),))
-
-
-def target_of(feed: Feed, system: FileSystem | None = None, *, repo: Iterable[Feed] = ()) -> FeedTarget:
-    """The feed on its cluster, as a run works on it."""
-    clusters = {"primary": cluster(), "backup": cluster("backup")}
-    resolver = Resolver(
-        nominal_time=parse_instant("2026-03-20T12:00Z"),
-        keep_beyond_validity=True,
-        holds=(),
-        storage=lambda _: system or LocalFileSystem(),
-        archives=clusters,
-        shared_data=SharedDataIndex(feeds=tuple(repo), clusters=tuple(clusters.values())),
-    )
-    (target,) = resolver.resolve([(feed, clusters["primary"])], must_all_work=True).to_do
-    return target
 
 
 def fill(root: Path, day: str = OLD, files: dict[str, str] | None = None, *, place: str = "data") -> None:
@@ -214,58 +180,9 @@ def test_what_is_not_to_be_archived_there_is_deleted_by_nobody(tmp_path: Path) -
         )
 
 
-class Dead(BaseException):
-    """The process is not there any more."""
-
-
-class Dying(LocalFileSystem):
-    """A disk whose process dies before so many effects."""
-
-    def __init__(self, effects: int) -> None:
-        super().__init__(self._count)
-        self.left = effects
-
-    def _count(self) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise Dead
-
-
-def one_by(system: FileSystem, target: FeedTarget, path: CanonicalPath, run_name: str) -> Removed:
-    """Archive and remove one instance, by a run with that name."""
-    assert target.archive is not None
-    work = replace(context_on(system, NeverStopped()), run_name=run_name)
-    pool = WorkerPool(1, "test")
-    files = FileCopies(work=work, pool=pool, spec_of=lambda _: StorageSpec(scheme="file"), executors_turn=Lock())
-    archiver = Archiver(work=work, files=files, base_of=target.archive.base_of, flag=target.availability_flag)
-    item = PlanItem(
-        type=ItemKind.INSTANCE,
-        feed="clicks",
-        cluster="primary",
-        location=LocationType.DATA,
-        instance_key="2026-03-01T00:00Z",
-        path=path,
-        base=target.locations[0].base,
-        archive=target.archived(path),
-    )
-    single = SingleDelete(storage=lambda _: system, guard=work.guard)
-    return ArchivedDelete(archiver=archiver, single=single).remove(item)
-
-
-def left_by(run_id: int, path: CanonicalPath) -> Item:
-    """What the ledger has of an instance that a run was at when it died."""
-    return Item(
-        run_id=run_id,
-        position=0,
-        kind="instance:data",
-        path=str(path),
-        instance_key="2026-03-01T00:00Z",
-        state=ItemState.INTENDED,
-        code=None,
-        message=None,
-        intended_at=THEN,
-        settled_at=None,
-    )
+def _on(system: FileSystem, path: CanonicalPath) -> FileSystem:
+    del path
+    return system
 
 
 def test_wherever_a_run_dies_all_of_it_is_on_one_side_and_the_next_run_finishes(tmp_path: Path) -> None:
@@ -276,14 +193,13 @@ def test_wherever_a_run_dies_all_of_it_is_on_one_side_and_the_next_run_finishes(
         (root / "archive").mkdir()
         target, path = target_of(feed(root)), CanonicalPath.parse(f"file://{root}/data/{OLD}")
         try:
-            one_by(Dying(effects), target, path, "7")
+            one_by(partial(_on, Dying(effects)), target, path, "7")
         except Dead:
             states.add((seen(root, "data") == FILES, seen(root, "archive") == FILES))
             assert seen(root, "archive") in (None, FILES), effects
-        disk = LocalFileSystem()
         settle_stagings(target, [left_by(7, path)], lambda _: LocalFileSystem())
         assert own_names(root / "archive") == [], effects
-        again = one_by(disk, target, path, "8").result
+        again = one_by(lambda _: LocalFileSystem(), target, path, "8").result
         assert again.outcome in {Outcome.DONE, Outcome.SKIPPED}, again
         assert (seen(root, "data"), seen(root, "archive")) == (None, FILES), effects
     assert states == {(True, False), (True, True), (False, True)}
