@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolkit.storage import Entry, FileKind, NotFound, SymlinkRefused, Unsupported, WrongKind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
@@ -87,22 +87,26 @@ class Presence:
 
     def is_absent(self, path: CanonicalPath) -> bool:
         """Whether it is known that nothing is there, since it or a directory above it was seen to be absent."""
-        while path == self.base or path.is_within(self.base):
-            if path in self._absent:
-                return True
-            path = path.parent
-        return False
+        return any(each in self._absent for each in self._up_from(path))
 
     def note_missing(self, parent: CanonicalPath) -> None:
         """Find out why something in a directory is missing: how far up nothing is there at all."""
         topmost: CanonicalPath | None = None
-        while (parent == self.base or parent.is_within(self.base)) and parent not in self._present:
-            if _entry(self.system, parent) is not None:
-                self._present.add(parent)
+        for each in self._up_from(parent):
+            if each in self._present or _entry(self.system, each) is not None:
+                self._present.add(each)
                 break
-            topmost, parent = parent, parent.parent
+            topmost = each
         if topmost is not None:
             self._absent.add(topmost)
+
+    def _up_from(self, path: CanonicalPath) -> Iterator[CanonicalPath]:
+        """A directory and those above it, up to the base."""
+        while path.is_within(self.base):
+            yield path
+            path = path.parent
+        if path == self.base:
+            yield path
 
     def _listed(self, parent: CanonicalPath, names: Collection[str]) -> dict[str, Entry]:
         """Of an object and a directory with one name, the directory, which comes behind it."""

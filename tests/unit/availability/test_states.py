@@ -85,6 +85,17 @@ def test_what_is_not_there_is_missing_however_much_of_the_way_there_is(there: tu
     assert both_ways(system).state is DataState.MISSING
 
 
+def test_a_feed_right_below_the_root_of_its_store_is_looked_at_too() -> None:
+    system = MemoryFileSystem()
+    system.put("/2026/03/01/05/_SUCCESS")
+    data = "/${YEAR}/${MONTH}/${DAY}/${HOUR}"
+    assert [both_ways(system, hour, data=data).state for hour in (5, 6, 24)] == [
+        DataState.EMPTY,
+        DataState.MISSING,
+        DataState.MISSING,
+    ]
+
+
 def test_keys_of_an_object_store_are_instances_too() -> None:
     system = ObjectMemory()
     system.put(f"{_DAY}/05-old/part-0", f"{_DAY}/05/part-0", f"{_DAY}/05/_SUCCESS", f"{_DAY}/06/part-0")
