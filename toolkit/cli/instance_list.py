@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from toolkit.cli.instance_answers import answer, asked_range, filters_of, print_instances, wanted_clusters
 from toolkit.cli.option_values import BadOption, MissingOption
 from toolkit.cli.options import Output, print_rows
+from toolkit.cli.streams import say
 from toolkit.entities import Feed
 
 if TYPE_CHECKING:
@@ -55,10 +56,13 @@ def _print_data(repository: Repository, feed: Feed, asked: InstanceOptions, outp
     clusters = chosen_clusters(repository, feed, wanted_clusters(asked.cluster, filters.clusters))
     look = reader_of(repository)
     found = instance_data(feed, clusters, wanted, lambda name: look(feed, repository.cluster(name)))
-    rows, nothing = data_rows(found), "no such instances"
+    rows, problems = data_rows(found), [each.problem for each in found.clusters if each.problem is not None]
+    nothing = "nothing could be looked at" if problems else "no such instances"
     print_rows(output, lambda: data_document(found), DATA_COLUMNS, rows, DATA_STYLES, nothing=nothing)
-    if found.problem is not None:
-        raise found.problem
+    for problem in problems[1:]:
+        say(f"feedctl: {problem}")
+    if problems:
+        raise problems[0]
 
 
 def _print_planned(repository: Repository, asked: InstanceOptions, output: Output) -> None:

@@ -56,11 +56,6 @@ class DataList:
     name: str
     clusters: tuple[ClusterData, ...]
 
-    @property
-    def problem(self) -> FeedctlError | None:
-        """What a store answered first that could not be looked at."""
-        return next((each.problem for each in self.clusters if each.problem is not None), None)
-
 
 def instance_data(
     feed: Feed, clusters: Sequence[str], wanted: DataRange, look_on: Callable[[str], FeedInstances]
