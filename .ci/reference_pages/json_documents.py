@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from reference_pages.markdown import code, page, prose, table
 from reference_pages.properties import Property, properties
@@ -42,10 +43,22 @@ def _section(name: DocumentName) -> Iterator[str]:
     yield f"## {name}"
     yield prose(schema["description"])
     for form in (each["$ref"].rsplit("/", 1)[1] for each in schema["anyOf"]):
-        node = inlined({**schema["$defs"][form], "$defs": schema["$defs"]})
+        definitions = {each: _once(node, f"#/$defs/{each}") for each, node in schema["$defs"].items()}
+        node = inlined({**definitions[form], "$defs": definitions})
         yield f"### {name}: {form}"
         yield prose(node["description"])
         yield table(("key", "value", "always", "what it is"), map(_row, properties(node)))
+
+
+def _once(node: Any, itself: str) -> Any:  # noqa: ANN401 - any part of a schema
+    """A definition that holds more of its own kind, as the nodes of a tree do, with those left as objects."""
+    if isinstance(node, list):
+        return [_once(each, itself) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("$ref") == itself:
+        return {"type": "object", "description": "The same again.", **{key: node[key] for key in node if key != "$ref"}}
+    return {key: _once(value, itself) for key, value in node.items()}
 
 
 def _row(each: Property) -> list[str]:

@@ -29,13 +29,13 @@ WORK = {
     vocabulary.FirstRun: {"apply"},
     vocabulary.Order: {"FIFO", "LIFO", "LAST_ONLY"},
     vocabulary.Engine: {"spark_submit", "spark_sql", "command"},
+    vocabulary.RetryPolicy: {"periodic", "backoff", "exp_backoff"},
+    vocabulary.LatePolicy: {"periodic", "backoff", "exp_backoff", "final"},
     vocabulary.LintLevel: {"error", "warning", "info", "off"},
 }
 """What an action, the queue or the linter does, by its closed set."""
 
 WAIT = {
-    vocabulary.RetryPolicy: "`retry`",
-    vocabulary.LatePolicy: "`late_process`",
     vocabulary.NotificationLevel: "`notification`",
     vocabulary.DatasourceType: "datasources",
     vocabulary.ExtractType: "`clusters[].import`",
