@@ -13,6 +13,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.errors import Failed, InvalidInput
+from toolkit.ledger import manifests
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import consumer_cursor, event, event_counter
 from toolkit.ledger.vocabulary import EventKind
@@ -96,6 +97,7 @@ def append(tx: Transaction, events: Sequence[NewEvent], run_id: int | None = Non
     """
     if not events:
         return range(0)
+    _forget_copies(tx, events)
     counted = sa.update(event_counter).values(last_sequence=event_counter.c.last_sequence + len(events))
     last: int = tx.execute(counted.returning(event_counter.c.last_sequence)).scalar_one()
     numbers = range(last - len(events) + 1, last + 1)
@@ -103,6 +105,16 @@ def append(tx: Transaction, events: Sequence[NewEvent], run_id: int | None = Non
     rows = [{**_columns(each), **always, "sequence": number} for number, each in zip(numbers, events, strict=True)]
     tx.execute(sa.insert(event), rows)
     return numbers
+
+
+def _forget_copies(tx: Transaction, events: Sequence[NewEvent]) -> None:
+    """What is gone has no files any more, whoever removed it."""
+    gone: dict[tuple[str, str], list[str]] = {}
+    for each in events:
+        if each.kind is EventKind.EVICTED:
+            gone.setdefault((each.feed, each.cluster), []).append(each.instance_key)
+    for (feed, cluster), keys in gone.items():
+        manifests.forget(tx, feed, cluster, keys)
 
 
 def _columns(new: NewEvent) -> dict[str, object]:

@@ -25,6 +25,7 @@ _MODULES = {
     "0002": "0002_run_metadata",
     "0003": "0003_owner_mark",
     "0004": "0004_file_holds",
+    "0005": "0005_manifests",
     "0006": "0006_process_runs",
     "0007": "0007_late_checks",
 }

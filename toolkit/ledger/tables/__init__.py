@@ -4,6 +4,7 @@
 """
 
 from toolkit.ledger.columns import metadata
+from toolkit.ledger.tables.copies import manifest, run_counter
 from toolkit.ledger.tables.inputs import input_fingerprint, late_check
 from toolkit.ledger.tables.processes import (
     archive,
@@ -52,6 +53,7 @@ __all__ = [
     "item",
     "late_check",
     "lease",
+    "manifest",
     "metadata",
     "process",
     "process_log",
@@ -60,6 +62,7 @@ __all__ = [
     "request",
     "resource",
     "run",
+    "run_counter",
     "safe_mode",
     "server",
     "step",

@@ -8,7 +8,7 @@ from alembic import op
 from toolkit.ledger.migrations.elements import NUMBER, TIME, partial_index
 
 revision = "0006"
-down_revision = "0004"
+down_revision = "0005"
 
 
 def upgrade() -> None:

@@ -1,0 +1,69 @@
+"""What was published where is kept file by file, replaced whole, and forgotten with the instance."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from tests.contract.ledger.samples import begun, key
+from toolkit.ledger import events, manifests
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.events import NewEvent
+from toolkit.ledger.manifests import ManifestFile, PackedManifest, UnitKey
+from toolkit.ledger.runs import counters
+from toolkit.ledger.vocabulary import EventKind, LifeCycle
+
+HOUR, NEXT = "2026-03-20T12:00Z", "2026-03-20T13:00Z"
+UNIT = UnitKey(feed="clicks", cluster="backup", instance_key=HOUR, counterpart="primary", path="hdfs://nn/clicks/12")
+FILES = {
+    "deep/part-1": ManifestFile(7, "0" * 32, datetime(2026, 3, 20, 12, 1, 2, 345678, tzinfo=UTC)),
+    "no unicode \udcff": ManifestFile(0, "", None),
+}
+
+
+def _published(ledger: Ledger, unit: UnitKey, files: manifests.Manifest) -> int:
+    run = begun(ledger, key(unit.instance_key, life_cycle=LifeCycle.REPLICATION))
+    ledger.write(lambda tx: manifests.replace(tx, run.run_id, unit, PackedManifest.of(files)))
+    return run.run_id
+
+
+def _known(ledger: Ledger, instance: str) -> dict[str, manifests.Manifest]:
+    return ledger.read(lambda tx: manifests.of_instance(tx, "clicks", "backup", instance, "primary"))
+
+
+def test_a_publication_replaces_what_was_known_of_its_unit_and_of_no_other(ledger: Ledger) -> None:
+    other = UnitKey(feed="clicks", cluster="backup", instance_key=HOUR, counterpart="primary", path="hdfs://nn/other")
+    _published(ledger, UNIT, FILES)
+    ledger.write(lambda tx: manifests.replace(tx, 1, other, PackedManifest.of(FILES)))
+    assert _known(ledger, HOUR) == {UNIT.path: FILES, other.path: FILES}
+    new = {"new": ManifestFile(1, "1")}
+    ledger.write(lambda tx: manifests.replace(tx, 1, UNIT, PackedManifest.of(new)))
+    assert _known(ledger, HOUR) == {UNIT.path: new, other.path: FILES}
+    ledger.write(lambda tx: manifests.forget_unit(tx, other))
+    assert list(_known(ledger, HOUR)) == [UNIT.path]
+
+
+def test_very_many_files_are_kept_at_once(ledger: Ledger) -> None:
+    many = {f"part-{number:06}": ManifestFile(number, f"{number:032x}") for number in range(100_000)}
+    _published(ledger, UNIT, many)
+    assert _known(ledger, HOUR)[UNIT.path] == many
+
+
+def test_what_is_evicted_is_forgotten_and_its_neighbours_are_not(ledger: Ledger) -> None:
+    _published(ledger, UNIT, FILES)
+    next_hour = UnitKey(feed="clicks", cluster="backup", instance_key=NEXT, counterpart="primary", path="x")
+    _published(ledger, next_hour, FILES)
+    for kind, cluster in ((EventKind.UPDATED, "backup"), (EventKind.EVICTED, "primary")):
+        event = NewEvent(kind=kind, feed="clicks", cluster=cluster, instance_key=HOUR)
+        ledger.write(lambda tx, event=event: events.append(tx, [event]))  # type: ignore[misc]
+    assert UNIT.path in _known(ledger, HOUR)
+    gone = NewEvent(kind=EventKind.EVICTED, feed="clicks", cluster="backup", instance_key=HOUR)
+    ledger.write(lambda tx: events.append(tx, [gone]))
+    keys = ledger.read(lambda tx: manifests.instance_keys(tx, "clicks", "backup", "primary"))
+    assert keys == {NEXT}
+
+
+def test_a_run_is_known_by_what_it_counted_last(ledger: Ledger) -> None:
+    first, second = begun(ledger, key(HOUR)).run_id, begun(ledger, key(NEXT)).run_id
+    ledger.write(lambda tx: counters.replace(tx, first, {"COPY": 1, "BYTESCOPIED": 2**40}))
+    ledger.write(lambda tx: counters.replace(tx, first, {"COPY": 3}))
+    assert ledger.read(lambda tx: counters.of_runs(tx, [first, second])) == {first: {"COPY": 3, "BYTESCOPIED": 2**40}}

@@ -1,0 +1,134 @@
+"""Manifests: the files of what was published last at a target, so that one can tell later what they were (ADR 0034)."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, TypeAlias
+
+import sqlalchemy as sa
+
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.tables import manifest
+
+
+class ManifestFile(NamedTuple):
+    """A file as it was published.
+
+    Attributes:
+        size: bytes.
+        digest: of them, in hexadecimal; empty: nobody read them when it was published.
+        modified: the last change at the source, UTC; None: it did not come from there.
+    """
+
+    size: int
+    digest: str = ""
+    modified: datetime | None = None
+
+
+Manifest: TypeAlias = Mapping[str, ManifestFile]
+"""The files of a unit, by their names below it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnitKey:
+    """What was published at once.
+
+    Attributes:
+        feed: the feed.
+        cluster: the target.
+        instance_key: which instance.
+        counterpart: the source.
+        path: of the unit at the target, as `path_text` writes it.
+    """
+
+    feed: str
+    cluster: str
+    instance_key: str
+    counterpart: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PackedManifest:
+    """A manifest as the ledger keeps it; packing 100,000 files takes a second, for which no transaction should last.
+
+    Attributes:
+        files: how many.
+        size: bytes in them.
+        content: compressed.
+    """
+
+    files: int
+    size: int
+    content: bytes
+
+    @classmethod
+    def of(cls, files: Manifest) -> PackedManifest:
+        """The same files."""
+        return cls(files=len(files), size=sum(each.size for each in files.values()), content=_packed(files))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_STEP = timedelta(microseconds=1)
+
+
+def replace(tx: Transaction, run_id: int, key: UnitKey, found: PackedManifest) -> None:
+    """Keep what a run published instead of what was known of the unit before."""
+    forget_unit(tx, key)
+    values = {"files": found.files, "bytes": found.size, "content": found.content}
+    tx.execute(sa.insert(manifest).values(run_id=run_id, **_columns(key), **values))
+
+
+def forget_unit(tx: Transaction, key: UnitKey) -> None:
+    """Nobody knows any more what is in a unit."""
+    tx.execute(sa.delete(manifest).where(*(manifest.c[name] == value for name, value in _columns(key).items())))
+
+
+def forget(tx: Transaction, feed: str, cluster: str, instance_keys: Sequence[str]) -> None:
+    """Instances are gone from a cluster."""
+    of_feed = (manifest.c.feed == feed) & (manifest.c.cluster == cluster)
+    for keys in in_chunks(instance_keys):
+        tx.execute(sa.delete(manifest).where(of_feed, manifest.c.instance_key.in_(keys)))
+
+
+def of_instance(tx: Transaction, feed: str, cluster: str, instance_key: str, counterpart: str) -> dict[str, Manifest]:
+    """What is known of the units of an instance that came from a source, by their paths."""
+    wanted = {"feed": feed, "cluster": cluster, "instance_key": instance_key, "counterpart": counterpart}
+    where = [manifest.c[name] == value for name, value in wanted.items()]
+    rows = tx.execute(sa.select(manifest.c.path, manifest.c.content).where(*where).order_by(manifest.c.path))
+    return {path: _unpacked(content) for path, content in rows}
+
+
+def instance_keys(tx: Transaction, feed: str, cluster: str, counterpart: str) -> frozenset[str]:
+    """The instances that came from a source to a target of which anything is known."""
+    wanted = {"feed": feed, "cluster": cluster, "counterpart": counterpart}
+    where = [manifest.c[name] == value for name, value in wanted.items()]
+    return frozenset(tx.execute(sa.select(manifest.c.instance_key.distinct()).where(*where)).scalars())
+
+
+def _columns(key: UnitKey) -> dict[str, str]:
+    return {name: getattr(key, name) for name in UnitKey.__slots__}
+
+
+def _packed(files: Manifest) -> bytes:
+    """JSON writes what is no Unicode in a name, too, and reads it back."""
+    rows = [(name, size, digest, _number(modified)) for name, (size, digest, modified) in sorted(files.items())]
+    return zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), level=6)
+
+
+def _unpacked(content: bytes) -> Manifest:
+    rows = json.loads(zlib.decompress(content))
+    return {name: ManifestFile(size, digest, _moment(number)) for name, size, digest, number in rows}
+
+
+def _number(moment: datetime | None) -> int | None:
+    """Microseconds since 1970."""
+    return None if moment is None else (moment - _EPOCH) // _STEP
+
+
+def _moment(number: int | None) -> datetime | None:
+    return None if number is None else _EPOCH + number * _STEP

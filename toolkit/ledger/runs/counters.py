@@ -1,0 +1,28 @@
+"""What runs counted of their work, by the names that users know (Falcon overview, replication metrics)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import sqlalchemy as sa
+
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.tables import run_counter
+
+
+def replace(tx: Transaction, run_id: int, counted: Mapping[str, int]) -> None:
+    """Write down what a run has counted by now, instead of what it had before."""
+    if not counted:
+        return
+    insert = tx.upsert(run_counter)
+    upsert = insert.on_conflict_do_update(index_elements=["run_id", "name"], set_={"value": insert.excluded.value})
+    tx.execute(upsert, [{"run_id": run_id, "name": name, "value": value} for name, value in sorted(counted.items())])
+
+
+def of_runs(tx: Transaction, run_ids: Collection[int]) -> dict[int, dict[str, int]]:
+    """What runs have counted; those that counted nothing are left out."""
+    found: dict[int, dict[str, int]] = {}
+    for ids in in_chunks(run_ids):
+        for run_id, name, value in tx.execute(sa.select(run_counter).where(run_counter.c.run_id.in_(ids))):
+            found.setdefault(run_id, {})[name] = value
+    return found
