@@ -130,7 +130,7 @@ class PathInstances:
         if self.flag and not is_flagged and not is_whole:
             is_flagged = is_there(self._system, path.child(self.flag))
         ready = is_flagged or not self.flag
-        state = (DataState.AVAILABLE if ready else DataState.PARTIAL) if data or not is_whole else DataState.EMPTY
+        state = (DataState.AVAILABLE if ready else DataState.PARTIAL) if data else DataState.EMPTY
         if not is_whole or any(each.kind is FileKind.DIRECTORY for each in data):
             return self._found(instant, path, state, is_ready=ready)
         return self._found(instant, path, state, data, is_ready=ready)

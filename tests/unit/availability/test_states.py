@@ -98,12 +98,14 @@ def test_a_feed_right_below_the_root_of_its_store_is_looked_at_too() -> None:
 
 def test_keys_of_an_object_store_are_instances_too() -> None:
     system = ObjectMemory()
-    system.put(f"{_DAY}/05-old/part-0", f"{_DAY}/05/part-0", f"{_DAY}/05/_SUCCESS", f"{_DAY}/06/part-0")
+    system.put(f"{_DAY}/06-old/part-0", f"{_DAY}/05/part-0", f"{_DAY}/05/_SUCCESS", f"{_DAY}/06/part-0")
     assert [both_ways(system, hour).state for hour in (5, 6, 7)] == [
         DataState.AVAILABLE,
         DataState.PARTIAL,
         DataState.MISSING,
     ]
+    (*_, last) = instances(system).look_at([at(5), at(6)])  # the key of 06-old comes before that of 06
+    assert last.state is DataState.PARTIAL
 
 
 def test_an_error_of_the_store_is_never_a_missing_instance() -> None:

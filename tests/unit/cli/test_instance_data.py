@@ -60,9 +60,10 @@ def test_instances_are_chosen_by_their_state(feedctl: Feedctl) -> None:
 
 @pytest.mark.usefixtures("data")
 def test_without_a_start_the_newest_that_are_due_are_told(feedctl: Feedctl) -> None:
-    found = feedctl("instance", "list", "clicks", "--output", "json").document["instances"]
-    times = [each["instance"] for each in found]
-    assert (len(times), times) == (10, sorted(times, reverse=True))
+    for options, number in (((), 10), (("--limit", "12"), 12)):
+        found = feedctl("instance", "list", "clicks", *options, "--output", "json").document["instances"]
+        times = [each["instance"] for each in found]
+        assert (len(times), times) == (number, sorted(times, reverse=True))
 
 
 def test_a_store_that_refuses_is_told_beside_what_was_seen(feedctl: Feedctl, data: Path) -> None:

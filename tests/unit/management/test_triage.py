@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.contract.ledger.samples import begun, changed, key
+from tests.contract.ledger.samples import ORIGIN, begun, changed, key
 from tests.unit.entities.config_repo import repository
 from tests.unit.management.repo import FILES, repo
 from tests.unit.management.runs import execution
@@ -17,6 +17,7 @@ from toolkit.availability import FeedInstances, instances_of
 from toolkit.el import NotAnInstance, parse_instant
 from toolkit.entities.repository import Repository
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.runs import attempts
 from toolkit.ledger.state import start_check
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.locations import chosen_clusters, runnable
@@ -182,6 +183,28 @@ def test_a_process_that_reads_what_it_makes_has_an_end(sqlite_ledger: Ledger) ->
     assert any("too far" in each.notes[0] for each in nodes if each.notes)
     reasons = [note for each in nodes for note in each.notes if note.startswith("newest")]
     assert "latest(0) needs 1 available instances" in reasons[0]
+
+
+def test_an_input_by_future_waits_for_the_instance_ahead(sqlite_ledger: Ledger) -> None:
+    ahead = _LOOP.replace("latest(0)", "future(0,5)").replace(
+        '{feed: counts, start: "now', '{feed: clicks, start: "now'
+    )
+    site = Site(sqlite_ledger, repository({**FILES, "processes/count_job.yaml": ahead}))
+    site.stores["primary"].make(
+        "/data/clicks/2026/03/19", *(f"/data/clicks/2026/03/19/{hour}" for hour in (20, 21, 22))
+    )
+    (tree,) = site.triage("count_job", "2026-03-19T23:00Z").trees
+    assert [each.what.instance_key for each in tree.needs] == ["2026-03-19T23:00Z"]
+    (early,) = site.triage("count_job", "2026-03-01T01:00Z").trees
+    assert early.needs[-1].what.name == "counts"
+
+
+def test_what_a_waiting_run_said_is_told(site: Site) -> None:
+    site.stores["primary"].make(f"{_CLICKS}/02", f"{_CLICKS}/03")
+    job = key("2026-03-05T03:00Z", entity="count_job", life_cycle=LifeCycle.EXECUTION)
+    site.ledger.write(lambda tx: attempts.skip(tx, job, ORIGIN, "another run was at it"))
+    (tree,) = site.triage("count_job", "2026-03-05T03:00Z").trees
+    assert tree.notes[0] == "another run was at it"
 
 
 def test_a_table_cannot_be_looked_at_and_what_makes_it_can(sqlite_ledger: Ledger) -> None:
