@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -11,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from entrypoints import retention
 from tests.databases.port import reserved_port
+from tests.e2e.tiny_repo import NOMINAL_TIME, make_tiny_repo, retention_arguments
 from tests.integration.replications import KEYS, End, Replication, hour
 from tests.testbed.activemq import ActiveMQ, Received
 from tests.unit.notify.messages import message
+from toolkit.cli.boundary import run_app
 from toolkit.notify.outbox import Outbox
 from toolkit.notify.stomp import Broker
 
@@ -88,6 +92,31 @@ def test_success_and_failure_of_each_instance_arrive_with_their_keys(
     # As XML only because it is a map to the broker, as Falcon's were: a text would have stayed JSON.
     assert "<string>nominalTime</string>" in "".join(of_second.body.split())
     assert f"<string>{KEYS[1]}</string>" in of_second.body
+
+
+def test_evictions_and_failed_ones_arrive_too(activemq: ActiveMQ, tmp_path: Path) -> None:
+    repo = make_tiny_repo(tmp_path)
+    cluster = repo.path / "clusters/local.yaml"
+    cluster.write_text(cluster.read_text().replace('"}}', f'"}}, messaging: {_bare(activemq.uri)}}}'))
+    base = repo.old.parents[2]
+    with activemq.subscriber() as subscriber:
+        assert run_app(retention.app, retention_arguments(repo, "--dry-run")) == 0
+        assert run_app(retention.app, retention_arguments(repo)) == 0
+        evicted = subscriber.next().headers
+        shutil.rmtree(base)
+        base.write_text("no directory")
+        assert run_app(retention.app, retention_arguments(repo)) == 1
+        failed = subscriber.next().headers
+    assert not repo.old.exists()
+    assert [each["status"] for each in (evicted, failed)] == ["SUCCEEDED", "FAILED"]
+    expected = {
+        "operation": "DELETE",
+        "cluster": "local",
+        "sourceCluster": "",
+        "nominalTime": NOMINAL_TIME,
+        "feedInstancePaths": f"file://{base}",
+    }
+    assert {key: evicted.get(key, "") for key in expected} == expected
 
 
 def test_an_instance_that_is_waited_for_and_one_that_is_only_planned_send_nothing(
