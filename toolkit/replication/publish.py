@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from operator import eq
 from typing import TYPE_CHECKING
 
 from toolkit.actions.file_copies import FileCopies
@@ -25,7 +26,7 @@ from toolkit.replication.targets import COPY, ReplicationTarget, UnitItem
 from toolkit.storage import StorageError, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
-from toolkit.transfer.trees import Tree, below, file_copy, read_tree, same_content
+from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _ASIDE, _PUBLISHED = ".feedctl-old-", ".feedctl-from-"
 """Feedctl's own names beside a unit, and in an instance that several sources make."""
 _PIECE = 1 << 16
+_FILES_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,6 +106,10 @@ class Publisher:
     def tree(self, root: CanonicalPath) -> Tree | None:
         """See `read_tree`."""
         return read_tree(self.work.stores(root), root, self._check, directories=self.directories)
+
+    def _is_still(self, root: CanonicalPath, expected: Tree, is_same: Callable[[TreeFile, TreeFile], bool]) -> bool:
+        system, directories = self.work.stores(root), self.directories
+        return is_still(system, root, self._check, expected, directories=directories, is_same=is_same)
 
     def publish(self, item: UnitItem, *, is_last: bool) -> Published:
         """Do what an item says.
@@ -189,22 +195,33 @@ class Publisher:
 
     def _copied(self, item: UnitItem, into: CanonicalPath, wanted: Tree) -> dict[str, str]:
         """Copy into a directory that nobody reads: new files from the source, the others from where they are."""
-        new = [file_copy(item.source, into, name, wanted[name]) for name in wanted if name in item.copied]
-        told = self.files.copy(item.source, into, new)
+        new = [name for name in wanted if name in item.copied]
+        digests = self._copied_from(item.source, item, into, wanted, new)
         if into != item.target:
-            kept = {name: entry for name, entry in _expected(item).items() if name not in item.copied}
-            there = [file_copy(item.target, into, *each) for each in kept.items()]
-            told += self.files.copy(item.target, into, there, is_progress=False)
-        failed = [each for each in told if each.code]
-        if failed:
-            raise FilesFailed(path=item.target, failed=failed)
-        return {each.target.relative_to(into): each.digest for each in told if each.digest}
+            expected = _expected(item)
+            kept = [name for name in expected if name not in item.copied]
+            digests |= self._copied_from(item.target, item, into, expected, kept)
+        return digests
+
+    def _copied_from(
+        self, root: CanonicalPath, item: UnitItem, into: CanonicalPath, tree: Tree, names: Sequence[str]
+    ) -> dict[str, str]:
+        """In parts, since a plan of copies takes more memory than the listing that it is made of."""
+        digests: dict[str, str] = {}
+        for start in range(0, len(names), _FILES_AT_ONCE):
+            files = [file_copy(root, into, name, tree[name]) for name in names[start : start + _FILES_AT_ONCE]]
+            told = self.files.copy(root, into, files, is_progress=root == item.source)
+            failed = [each for each in told if each.code]
+            if failed:
+                raise FilesFailed(path=item.target, failed=failed)
+            digests.update((each.target.relative_to(into), each.digest) for each in told if each.digest)
+        return digests
 
     def _require_copy(self, item: UnitItem, place: CanonicalPath, expected: Tree) -> None:
         """A source that was written to meanwhile gives a copy that never was whole there."""
-        if not same_content(self.tree(place) or {}, expected):
+        if not self._is_still(place, expected, same_bytes):
             raise CopyDiffers(path=item.target)
-        if self.tree(item.source) != item.wanted:
+        if not self._is_still(item.source, item.wanted, eq):
             raise SourceChanged(path=item.source, detail="its listing is not that of the plan any more")
 
     def _complete(self, system: FileSystem) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -48,30 +48,63 @@ def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None]
     """
     found: dict[str, TreeFile] = {}
     try:
-        for entry in system.list_tree(root):
-            check()
-            name, parts = entry.name, entry.name.split("/")
-            if any(part.startswith(OWN_PREFIX) for part in parts):
-                continue
-            if not all(map(is_name, parts)):
-                raise BadName(
-                    path=root, detail=f"{name!r} in it is not the way to a file below it, and cannot be copied"
-                )
-            if entry.kind is FileKind.SYMLINK:
-                raise SymlinkRefused(path=below(root, name))
-            if entry.kind is FileKind.OTHER:
-                raise Unsupported(
-                    path=below(root, name), detail="it is neither a file nor a directory, and cannot be copied"
-                )
-            is_file = entry.kind is FileKind.FILE
-            if not (is_file or directories):
-                continue
-            found[name] = TreeFile(entry.kind, entry.size, entry.modified)
+        found.update(_entries(system, root, check, directories=directories))
     except NotFound:
         return None
     if not found and not system.capabilities.directories:
         return None  # where keys are all that there is, nothing in it is nothing at all
     return found
+
+
+def is_still(
+    system: FileSystem,
+    root: CanonicalPath,
+    check: Callable[[], None],
+    expected: Tree,
+    *,
+    directories: bool,
+    is_same: Callable[[TreeFile, TreeFile], bool],
+) -> bool:
+    """Whether a directory has what is expected below it, and nothing else; it is read without being held.
+
+    Args:
+        system: the store.
+        root: the directory.
+        check: asked from time to time; what it raises ends the reading.
+        expected: names with what is known of them.
+        directories: as for `read_tree`, as are the errors.
+        is_same: compares what is there with what is expected.
+    """
+    left = len(expected)
+    try:
+        for name, entry in _entries(system, root, check, directories=directories):
+            known = expected.get(name)
+            if known is None or not is_same(entry, known):
+                return False
+            left -= 1
+    except NotFound:
+        return not expected and not system.capabilities.directories
+    return not left
+
+
+def _entries(
+    system: FileSystem, root: CanonicalPath, check: Callable[[], None], *, directories: bool
+) -> Iterator[tuple[str, TreeFile]]:
+    for entry in system.list_tree(root):
+        check()
+        name, parts = entry.name, entry.name.split("/")
+        if any(part.startswith(OWN_PREFIX) for part in parts):
+            continue
+        if not all(map(is_name, parts)):
+            raise BadName(path=root, detail=f"{name!r} in it is not the way to a file below it, and cannot be copied")
+        if entry.kind is FileKind.SYMLINK:
+            raise SymlinkRefused(path=below(root, name))
+        if entry.kind is FileKind.OTHER:
+            raise Unsupported(
+                path=below(root, name), detail="it is neither a file nor a directory, and cannot be copied"
+            )
+        if directories or entry.kind is FileKind.FILE:
+            yield name, TreeFile(entry.kind, entry.size, entry.modified)
 
 
 def below(root: CanonicalPath, names: str) -> CanonicalPath:
@@ -83,7 +116,12 @@ def same_content(left: Tree | None, right: Tree | None) -> bool:
     """Whether two listings have the same names, kinds and sizes; times are the business of each side."""
     if left is None or right is None:
         return left is right
-    return {name: entry[:2] for name, entry in left.items()} == {name: entry[:2] for name, entry in right.items()}
+    return left.keys() == right.keys() and all(same_bytes(entry, right[name]) for name, entry in left.items())
+
+
+def same_bytes(left: TreeFile, right: TreeFile) -> bool:
+    """Whether both are of one kind and size."""
+    return left[:2] == right[:2]
 
 
 def file_copy(root: CanonicalPath, into: CanonicalPath, name: str, entry: TreeFile) -> FileCopy:
