@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import SKIPPED, environment
 from tests.soak.hdfs_feed import LAYOUTS, NOMINAL, HdfsFeed
+from tests.soak.killed_processes import driver_of, kill, wait_for_death
 
 _ENTRYPOINT = ROOT / "entrypoints" / "retention.py"
 _LEASE_SECONDS = 2.0
@@ -120,45 +120,11 @@ def _kill_one(feed: HdfsFeed, java_home: Path, victim: str, point: Callable[[], 
     env = environment(java_home, lease_seconds=_LEASE_SECONDS)
     with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as jvm:
         point()
-        driver = _driver_of(jvm.pid)
+        driver = driver_of(jvm.pid, "retention.py")
         victims = {"jvm": [jvm.pid], "driver": [driver or jvm.pid], "both": [jvm.pid, driver or jvm.pid]}[victim]
         for pid in victims:
-            _kill(pid)
-        _wait_for_death(jvm.pid, driver)
-
-
-def _driver_of(jvm: int) -> int | None:
-    """The Python driver is a child of one of the JVM's threads; None before it was started, or after it ended."""
-    try:
-        for task in Path(f"/proc/{jvm}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                if b"retention.py" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    return int(child)
-    except OSError:
-        return None
-    return None
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
-def _wait_for_death(jvm: int, driver: int | None) -> None:
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    for pid in (jvm, driver):
-        while pid is not None and _is_alive(pid):
-            assert time.monotonic() < deadline, f"process {pid} lives on after the kill"
-            time.sleep(0.01)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
+            kill(pid)
+        wait_for_death(jvm.pid, driver)
 
 
 def _run_again(feed: HdfsFeed) -> subprocess.CompletedProcess[str]:

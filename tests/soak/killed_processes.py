@@ -1,0 +1,61 @@
+"""The processes of a run that spark-submit started, and their deaths."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_DEADLINE_SECONDS = 90.0
+
+
+def driver_of(jvm: int, script: str) -> int | None:
+    """The Python driver is a child of one of the JVM's threads; None before it was started, or after it ended."""
+    return next((child for child in _children(jvm) if script.encode() in _command(child)), None)
+
+
+def python_workers(jvm: int) -> list[int]:
+    """The Python of the tasks that the JVM's executors have: children of a daemon that is one of the JVM's."""
+    daemons = [child for child in _children(jvm) if b"pyspark.daemon" in _command(child)]
+    return [worker for daemon in daemons for worker in _children(daemon)]
+
+
+def kill(pid: int) -> None:
+    """Kill a process, unless it is gone."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def wait_for_death(*pids: int | None) -> None:
+    """Return when none of them lives; None is nobody."""
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    for pid in pids:
+        while pid is not None and _is_alive(pid):
+            assert time.monotonic() < deadline, f"process {pid} lives on after the kill"
+            time.sleep(0.01)
+
+
+def _children(pid: int) -> Iterator[int]:
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            yield from map(int, (task / "children").read_text().split())
+    except OSError:
+        return
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
