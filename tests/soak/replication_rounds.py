@@ -250,11 +250,11 @@ def _of_hour(number: int, files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {name: data for name, data in files.items() if f"-{number:02}/" in name}
 
 
-def _few() -> dict[str, bytes]:
-    names = [f"part-{number}" for number in range(40)]
+def _few(files: int = 40) -> dict[str, bytes]:
+    names = [f"part-{number}" for number in range(files)]
     return {name: content for number in range(DUE) for name, content in hour(number, names).items()}
 
 
 def _many() -> dict[str, bytes]:
     empty = {f"clicks/2026-03-01-00/deep/empty-{number}": b"" for number in range(_MANY)}
-    return _few() | empty
+    return _few(3) | empty
