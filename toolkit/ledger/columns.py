@@ -75,9 +75,8 @@ def is_one_of(column: sa.ColumnElement[E], *values: E) -> sa.ColumnElement[bool]
 
     A database uses a partial index only where it can see at planning that the statement asks for nothing else.
     """
-    if len(values) == 1:
-        return column == sa.bindparam(None, values[0], type_=column.type, literal_execute=True)
-    return column.in_(sa.bindparam(None, values, type_=column.type, expanding=True, literal_execute=True))
+    written = [sa.literal_column(f"'{value.value}'", column.type) for value in values]
+    return column == written[0] if len(written) == 1 else column.in_(written)
 
 
 metadata = sa.MetaData(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from toolkit.ledger.engine import cut_connection
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import SQLITE
 from toolkit.ledger.sqlite_place import hindrance
+from toolkit.ledger.statements import NOW, S, Timed, locking
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -29,6 +30,9 @@ T = TypeVar("T")
 SIZE = 400
 """Below the 500 selects that SQLite joins with UNION ALL, and the 999 values that an old one takes."""
 
+
+Values = Mapping[str, object]
+"""Of the parameters of a statement, by name."""
 
 DatabaseClock = Callable[[sa.Connection], datetime]
 """Reads the clock of the database, which is the one that leases expire by."""
@@ -59,18 +63,31 @@ class Transaction:
         """The present instant by the database's clock; read anew with each call."""
         return self.clock(self.connection)
 
-    def execute(self, statement: sa.Executable, rows: list[dict[str, object]] | None = None) -> sa.CursorResult[Any]:
-        """Execute a statement, for each of the rows when there are some."""
+    def execute(
+        self, statement: sa.Executable, rows: list[dict[str, object]] | Values | None = None
+    ) -> sa.CursorResult[Any]:
+        """Execute a statement, with the values of its parameters, or for each of the rows."""
         return self.connection.execute(statement, rows) if rows is not None else self.connection.execute(statement)
 
-    def rows(self, kind: type[T], statement: sa.Select[Any]) -> Iterator[T]:
-        """The rows of a query as values of a dataclass whose fields are named like the columns."""
-        return (kind(**row) for row in self.connection.execute(statement).mappings())
+    def execute_timed(self, statement: Timed[S], values: Values) -> sa.CursorResult[Any]:
+        """Execute a statement that writes the present instant down, with the values of its parameters."""
+        if self.clock is database_now:
+            return self.connection.execute(statement.by_database, values)
+        return self.connection.execute(statement.by_hand, {**values, NOW: self.now()})
 
-    def row(self, kind: type[T], statement: sa.Select[Any]) -> T | None:
+    def rows(self, kind: type[T], statement: sa.Select[Any], values: Values | None = None) -> Iterator[T]:
+        """The rows of a query as values of a dataclass whose fields are named like the columns."""
+        return (kind(**row) for row in self.execute(statement, values).mappings())
+
+    def row(self, kind: type[T], statement: sa.Select[Any], values: Values | None = None) -> T | None:
         """The first row of a query, typed; None when there is none."""
-        found = self.connection.execute(statement).mappings().first()
+        found = self.execute(statement, values).mappings().first()
         return None if found is None else kind(**found)
+
+    @property
+    def has_one_writer(self) -> bool:
+        """Whether nobody else can write until the transaction ends, so that nothing has to be locked in it."""
+        return self.connection.dialect.name == "sqlite"
 
     def insert(self, table: sa.Table, **values: object) -> int:
         """Insert one row and return its primary key."""
@@ -87,11 +104,8 @@ class Transaction:
         return statement
 
     def locked(self, statement: sa.Select[Any]) -> sa.Select[Any]:
-        """The query, made to lock its rows until the transaction ends; SQLite has one writer anyway.
-
-        Rows that refer to the locked ones can still be written (NO KEY UPDATE).
-        """
-        return statement.with_for_update(key_share=True)
+        """See `toolkit.ledger.statements.locking`."""
+        return locking(statement)
 
 
 def in_chunks(values: Collection[T], size: int = SIZE) -> Iterator[list[T]]:

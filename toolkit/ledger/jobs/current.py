@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 import sqlalchemy as sa
 
@@ -14,10 +14,12 @@ from toolkit.ledger import tables
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
-from toolkit.ledger.jobs.rows import JobRef, key_of
+from toolkit.ledger.jobs.reference import IS_ACTIVE, ByReference, values_of
+from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, any_process
 from toolkit.ledger.runs import finding
 from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.statements import given, locking
 from toolkit.ledger.tables import batch, run, step_run
 from toolkit.ledger.vocabulary import BatchState, JobMode, RunStatus
 
@@ -101,19 +103,22 @@ class Chain:
     running: tuple[str, ...]
 
 
+_CHAIN = (
+    sa.select(step_run.c.step_id, step_run.c.run_id, step_run.c.status, tables.step.c.name)
+    .join(run, run.c.run_id == step_run.c.run_id)
+    .join(tables.step, tables.step.c.step_id == step_run.c.step_id)
+    .where(run.c.target_batch_id == given(run.c.target_batch_id), run.c.process_id == given(run.c.process_id))
+    .order_by(step_run.c.step_run_id)
+)
+
+
 def chain_of(tx: Transaction, job: Run) -> Chain:
     """How the steps went in a job and in the attempts at the same batch before it; an old batch's do not count."""
-    wanted = (
-        sa.select(step_run.c.step_id, step_run.c.run_id, step_run.c.status, tables.step.c.name)
-        .join(run, run.c.run_id == step_run.c.run_id)
-        .join(tables.step, tables.step.c.step_id == step_run.c.step_id)
-        .where(run.c.target_batch_id == job.target_batch_id, run.c.process_id == job.process_id)
-        .order_by(step_run.c.step_run_id)
-    )
     earlier: dict[int, StepOutcome] = {}
     own: dict[int, StepOutcome] = {}
     running = []
-    for step_id, run_id, status, name in tx.execute(wanted):
+    values = {"target_batch_id": job.target_batch_id, "process_id": job.process_id}
+    for step_id, run_id, status, name in tx.execute(_CHAIN, values):
         (own if run_id == job.run_id else earlier)[step_id] = StepOutcome(run_id=run_id, status=status)
         running += [name] if status is RunStatus.RUNNING else []
     return Chain(earlier=earlier, own=own, running=tuple(running))
@@ -160,17 +165,17 @@ def running_job(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Job:
 
 def begun_job(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Job:
     """As `running_job`, and a job that is suspended in the middle will do."""
-    found = _active(tx, owner, ref)
+    found = _active(tx, ref)
     if found is None or found.target_batch_id is None:
-        raise JobNotRunning(ref=ref, last=_newest(tx, owner, ref))
+        raise JobNotRunning(ref=ref, last=_newest(tx, ref))
     return Job(process=owner, run=found, target_batch_id=found.target_batch_id)
 
 
-def active_run(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Run:
+def active_run(tx: Transaction, ref: JobRef) -> Run:
     """As `running_job`, of a run that need not be a job yet."""
-    found = _active(tx, owner, ref)
+    found = _active(tx, ref)
     if found is None:
-        raise JobNotRunning(ref=ref, last=_newest(tx, owner, ref))
+        raise JobNotRunning(ref=ref, last=_newest(tx, ref))
     _refuse_suspended(found)
     return found
 
@@ -180,10 +185,17 @@ def _refuse_suspended(job: Run) -> None:
         raise JobIsSuspended(run=job)
 
 
-def _active(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Run | None:
+_ACTIVE = ByReference(lambda is_meant: locking(sa.select(run).where(*IS_ACTIVE, *is_meant)))
+_NEWEST = ByReference(lambda is_meant: sa.select(run).where(*is_meant).order_by(run.c.run_id.desc()).limit(1))
+
+
+def _active(tx: Transaction, ref: JobRef) -> Run | None:
     """The job that runs or is suspended in the middle, locked; of the queue, or of the instance."""
-    active = (is_one_of(run.c.status, *finding.ACTIVE), run.c.started_at.is_not(None))
-    return tx.row(Run, tx.locked(sa.select(run).where(*active, *_of(owner, ref))))
+    return tx.row(Run, _ACTIVE(ref), values_of(ref))
+
+
+def _newest(tx: Transaction, ref: JobRef) -> Run | None:
+    return tx.row(Run, _NEWEST(ref), values_of(ref))
 
 
 def newest_job(tx: Transaction, ref: JobRef) -> Run:
@@ -193,29 +205,11 @@ def newest_job(tx: Transaction, ref: JobRef) -> Run:
         UnknownProcess: the process was never registered.
         JobNotRunning: there is none.
     """
-    found = _newest(tx, any_process(tx, ref.site), ref)
+    any_process(tx, ref.site)
+    found = _newest(tx, ref)
     if found is None:
         raise JobNotRunning(ref=ref, last=None)
     return found
-
-
-def _newest(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Run | None:
-    return tx.row(Run, sa.select(run).where(*_of(owner, ref)).order_by(run.c.run_id.desc()).limit(1))
-
-
-def _of(owner: RegisteredProcess, ref: JobRef) -> list[sa.ColumnElement[bool]]:
-    of_run = [] if ref.run_id is None else [run.c.run_id == ref.run_id]
-    if ref.instance_key is None:
-        return [*of_run, run.c.process_id == owner.process_id, is_one_of(run.c.mode, JobMode.QUEUE)]
-    key = key_of(ref.site, ref.instance_key)
-    return [
-        *of_run,
-        run.c.entity == key.entity,
-        run.c.life_cycle == key.life_cycle,
-        run.c.cluster == key.cluster,
-        run.c.counterpart == key.counterpart,
-        run.c.instance_key == key.instance_key,
-    ]
 
 
 def sites_on_queue(tx: Transaction) -> frozenset[tuple[str, str]]:
@@ -230,15 +224,34 @@ def sites_on_queue(tx: Transaction) -> frozenset[tuple[str, str]]:
     return frozenset((name, cluster) for name, cluster in tx.execute(found))
 
 
+_OPEN_IN_QUEUE = (
+    sa.select(run)
+    .where(
+        run.c.entity == given(run.c.entity),
+        is_one_of(run.c.status, *finding.OPEN),
+        run.c.cluster == given(run.c.cluster),  # not process_id: SQLite would take ix_run_job and read all jobs
+        is_one_of(run.c.mode, JobMode.QUEUE),
+    )
+    .order_by(run.c.run_id)
+)
+
+
 def open_in_queue(tx: Transaction, process: RegisteredProcess) -> tuple[Run, ...]:
     """The jobs of a process on the queue that are not over, the oldest first: one that runs, and ordered reruns."""
-    wanted = sa.select(run).where(
-        run.c.entity == process.name,
-        is_one_of(run.c.status, *finding.OPEN),
-        run.c.cluster == process.cluster,  # not process_id: SQLite would take ix_run_job and read all jobs there were
-        run.c.mode == JobMode.QUEUE,
+    return tuple(tx.rows(Run, _OPEN_IN_QUEUE, {"entity": process.name, "cluster": process.cluster}))
+
+
+_UNFINISHED_IN_QUEUE = (
+    sa.select(run)
+    .join(batch, batch.c.source_run_id == run.c.run_id)
+    .where(
+        batch.c.process_id == given(batch.c.process_id),
+        is_one_of(batch.c.state, BatchState.ALLOCATED),
+        is_one_of(run.c.mode, JobMode.QUEUE),
     )
-    return tuple(tx.rows(Run, wanted.order_by(run.c.run_id)))
+    .order_by(batch.c.batch_id)
+    .limit(1)
+)
 
 
 def unfinished_in_queue(tx: Transaction, process_id: int) -> Run | None:
@@ -246,26 +259,19 @@ def unfinished_in_queue(tx: Transaction, process_id: int) -> Run | None:
 
     It is the state of the batch that tells, not rows that were left in the queue, nor the order of starts.
     """
-    unfinished = (
-        sa.select(run)
-        .join(batch, batch.c.source_run_id == run.c.run_id)
-        .where(
-            batch.c.process_id == process_id,
-            is_one_of(batch.c.state, BatchState.ALLOCATED),
-            run.c.mode == JobMode.QUEUE,
-        )
-    )
-    return tx.row(Run, unfinished.order_by(batch.c.batch_id).limit(1))
+    return tx.row(Run, _UNFINISHED_IN_QUEUE, {"process_id": process_id})
+
+
+_LAST_BATCH = (
+    sa.select(run.c.target_batch_id, batch.c.state)
+    .join(batch, batch.c.batch_id == run.c.target_batch_id)
+    .where(*(run.c[each.name] == given(run.c[each.name]) for each in fields(RunKey)))
+    .order_by(run.c.attempt.desc())
+    .limit(1)
+)
 
 
 def unfinished_of(tx: Transaction, key: RunKey) -> int | None:
     """The batch that the last attempt of a key began to make, unless it was finished."""
-    newest = (
-        sa.select(run.c.target_batch_id, batch.c.state)
-        .join(batch, batch.c.batch_id == run.c.target_batch_id)
-        .where(*(run.c[name] == value for name, value in asdict(key).items()))
-        .order_by(run.c.attempt.desc())
-        .limit(1)
-    )
-    found = tx.execute(newest).first()
+    found = tx.execute(_LAST_BATCH, asdict(key)).first()
     return int(found[0]) if found is not None and found[1] is BatchState.ALLOCATED else None

@@ -124,7 +124,7 @@ def adopt(tx: Transaction, run_id: int, inputs: Sequence[FeedInstance] = (), *, 
     found = finding.get(tx, run_id)
     owner = _live_process(tx, Site(name=found.entity, cluster=found.cluster))
     ref = JobRef(process=found.entity, cluster=found.cluster, instance_key=found.instance_key, run_id=run_id)
-    adopted = active_run(tx, owner, ref)
+    adopted = active_run(tx, ref)
     start = Start.of(tx, owner, ref, replace(adopted, is_forced=adopted.is_forced or is_forced))
     return _told(tx, _begin_at_key(tx, start, adopted.key, inputs))
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
-from toolkit.ledger.jobs.current import Job, begun_job, running_job, step_runs
+from toolkit.ledger.jobs.current import begun_job, running_job, step_runs
 from toolkit.ledger.jobs.errors import StepIsRunning, StepNotRunning
+from toolkit.ledger.jobs.reference import IS_ACTIVE, PROCESS_ID, ByReference, Conditions, values_of
 from toolkit.ledger.jobs.rows import JobRef, StepRun
-from toolkit.ledger.registry.reading import RegisteredStep, any_step, locked_process, unknown_step
+from toolkit.ledger.registry.reading import any_step, locked_process, unknown_step
 from toolkit.ledger.registry.registration import Site, UnknownStep
 from toolkit.ledger.runs.finding import get
-from toolkit.ledger.tables import process_log, queue, step, step_run
+from toolkit.ledger.statements import Timed, given, locking
+from toolkit.ledger.tables import process_log, queue, run, step, step_run
 from toolkit.ledger.vocabulary import QueueState, RunStatus
 
 
@@ -44,25 +47,22 @@ def init_step(
         JobIsSuspended: it is suspended in the middle.
         StepIsRunning: the step runs already.
     """
-    owner = locked_process(tx, ref.site)
-    known = any_step(tx, owner, step)
-    if known.is_deleted:
-        raise unknown_step(tx, owner, step)
-    job = running_job(tx, owner, ref)
-    last = _last(tx, job, known)
-    if last is not None and last.status is RunStatus.RUNNING:
-        raise StepIsRunning(run=job.run, steps=[step])
-    begun = _Begun(application_id=application_id, log_location=log_location, started_at=tx.now())
-    row = sa.insert(step_run).values(
-        run_id=job.run.run_id,
-        step_id=known.step_id,
-        attempt=1 if last is None else last.attempt + 1,
-        status=RunStatus.RUNNING,
-        **asdict(begun),
-    )
-    written = tx.execute(row.returning(step_run)).mappings().one()
-    _mark_batches(tx, job, known, {"state": QueueState.ACCESSED, "started_at": begun.started_at, "ended_at": None})
+    if not tx.has_one_writer:
+        tx.execute(_LOCKED(ref), values_of(ref)).all()
+    said = {"application_id": application_id, "log_location": log_location}
+    written = tx.execute_timed(_BEGUN(ref), {**values_of(ref), _NAME: step, **said}).mappings().first()
+    if written is None:
+        raise _why_not_begun(tx, ref, step)
+    _mark_batches(tx, written, {"state": QueueState.ACCESSED, "started_at": written["started_at"], "ended_at": None})
     return StepRun(step=step, **written)
+
+
+def _why_not_begun(tx: Transaction, ref: JobRef, step: str) -> StepIsRunning:
+    """What stands against the start of a step; what else than this one raises itself."""
+    owner = locked_process(tx, ref.site)
+    if any_step(tx, owner, step).is_deleted:
+        raise unknown_step(tx, owner, step)
+    return StepIsRunning(run=running_job(tx, owner, ref).run, steps=[step])
 
 
 def halt_step(tx: Transaction, ref: JobRef, step: str) -> StepRun:
@@ -90,15 +90,6 @@ def term_step(tx: Transaction, ref: JobRef, step: str) -> StepRun:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Begun:
-    """What is said about a step that begins."""
-
-    application_id: str | None
-    log_location: str | None
-    started_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _Ending:
     """How a step ends, and what becomes of its batches."""
 
@@ -107,37 +98,79 @@ class _Ending:
 
 
 def _end(tx: Transaction, ref: JobRef, step: str, ending: _Ending) -> StepRun:
-    owner = locked_process(tx, ref.site)
-    known = any_step(tx, owner, step)
-    job = begun_job(tx, owner, ref)
-    now = tx.now()
-    ended = (
-        sa.update(step_run)
-        .where(*_of(job, known), is_one_of(step_run.c.status, RunStatus.RUNNING))
-        .values(status=ending.status, ended_at=now)
-        .returning(step_run)
-    )
-    written = tx.execute(ended).mappings().first()
+    values = {**values_of(ref), _NAME: step, "to": ending.status}
+    written = tx.execute_timed(_ENDED(ref), values).mappings().first()
     if written is None:
-        raise StepNotRunning(run=job.run, step=step)
-    _mark_batches(tx, job, known, {"state": ending.state, "ended_at": now})
+        raise _why_not_ended(tx, ref, step)
+    _mark_batches(tx, written, {"state": ending.state, "ended_at": written["ended_at"]})
     return StepRun(step=step, **written)
 
 
-def _last(tx: Transaction, job: Job, step: RegisteredStep) -> StepRun | None:
-    """The newest attempt of the step within the job."""
-    name = sa.literal(step.name).label("step")
-    newest = sa.select(*step_run.c, name).where(*_of(job, step)).order_by(step_run.c.attempt.desc()).limit(1)
-    return tx.row(StepRun, newest)
+def _why_not_ended(tx: Transaction, ref: JobRef, step: str) -> StepNotRunning:
+    """What stands against the end of a step; what else than this one raises itself."""
+    owner = locked_process(tx, ref.site)
+    any_step(tx, owner, step)
+    return StepNotRunning(run=begun_job(tx, owner, ref).run, step=step)
 
 
-def _of(job: Job, step: RegisteredStep) -> tuple[sa.ColumnElement[bool], ...]:
-    return (step_run.c.run_id == job.run.run_id, step_run.c.step_id == step.step_id)
+def _mark_batches(tx: Transaction, written: sa.RowMapping, values: dict[str, object]) -> None:
+    tx.execute(_MARKED, {"of_run": written["run_id"], "of_step": written["step_id"], **values})
 
 
-def _mark_batches(tx: Transaction, job: Job, step: RegisteredStep, values: dict[str, object]) -> None:
-    mine = (queue.c.target_batch_id == job.target_batch_id, queue.c.step_id == step.step_id)
-    tx.execute(sa.update(queue).where(*mine).values(values))
+_NAME = "of_name"
+_LOCKED = ByReference(lambda is_meant: locking(sa.select(run.c.run_id).where(*IS_ACTIVE, *is_meant)))
+_IS_STEP = (step.c.process_id == PROCESS_ID, step.c.name == given(step.c.name, _NAME))
+_IS_RUNNING = is_one_of(step_run.c.status, RunStatus.RUNNING)
+
+
+def _begun_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Insert:
+    """Writes the next attempt of a step down, when it may begin."""
+    attempts = sa.select(step_run.c.attempt).where(
+        step_run.c.run_id == run.c.run_id, step_run.c.step_id == step.c.step_id
+    )
+    newest = attempts.with_only_columns(sa.func.coalesce(sa.func.max(step_run.c.attempt), 0)).correlate(run, step)
+    row = (
+        sa.select(
+            run.c.run_id,
+            step.c.step_id,
+            newest.scalar_subquery() + 1,
+            sa.literal_column(f"'{RunStatus.RUNNING.value}'", step_run.c.status.type),
+            given(step_run.c.application_id),
+            given(step_run.c.log_location),
+            now,
+        )
+        .select_from(sa.join(run, step, sa.true()))
+        .where(
+            *_IS_STEP,
+            step.c.is_deleted.is_(sa.false()),
+            *IS_ACTIVE,
+            *is_meant,
+            is_one_of(run.c.status, RunStatus.RUNNING),
+            run.c.target_batch_id.is_not(None),
+            ~sa.exists(attempts.where(_IS_RUNNING).correlate(run, step)),
+        )
+    )
+    columns = ["run_id", "step_id", "attempt", "status", "application_id", "log_location", "started_at"]
+    return sa.insert(step_run).from_select(columns, row).returning(step_run)
+
+
+_BEGUN = ByReference(lambda is_meant: Timed(partial(_begun_by, is_meant)))
+
+
+def _ended_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Update:
+    """Ends a step that runs."""
+    of_run = sa.select(run.c.run_id).where(*IS_ACTIVE, *is_meant, run.c.target_batch_id.is_not(None)).scalar_subquery()
+    of_step = sa.select(step.c.step_id).where(*_IS_STEP).scalar_subquery()
+    is_it = (step_run.c.run_id == of_run, step_run.c.step_id == of_step, _IS_RUNNING)
+    to = sa.bindparam("to", type_=step_run.c.status.type)
+    return sa.update(step_run).where(*is_it).values(status=to, ended_at=now).returning(step_run)
+
+
+_ENDED = ByReference(lambda is_meant: Timed(partial(_ended_by, is_meant)))
+_TARGET = sa.select(run.c.target_batch_id).where(run.c.run_id == given(run.c.run_id, "of_run")).scalar_subquery()
+_MARKED = sa.update(queue).where(
+    queue.c.target_batch_id == _TARGET, queue.c.step_id == given(queue.c.step_id, "of_step")
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

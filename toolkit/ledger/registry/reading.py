@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.registry.registration import ProcessEntry, Site, StepEntry, UnknownProcess, UnknownStep
+from toolkit.ledger.statements import given, locking
 from toolkit.ledger.tables import process, process_property, step, step_input, upstream
 from toolkit.ledger.vocabulary import ProcessKind
 
@@ -72,10 +73,20 @@ class Registered:
     entry: ProcessEntry
 
 
+_SITE = ("name", "cluster")
 PROCESS_COLUMNS = [process.c[each.name] for each in fields(RegisteredProcess)]
 """Of a `RegisteredProcess`."""
 STEP_COLUMNS = [step.c[each.name] for each in fields(RegisteredStep)]
 """Of a `RegisteredStep`."""
+
+_AT_SITE = sa.select(*PROCESS_COLUMNS).where(*(process.c[name] == given(process.c[name]) for name in _SITE))
+_AT_SITE_LOCKED = locking(_AT_SITE)
+_LIVE_STEPS = (
+    sa.select(*STEP_COLUMNS)
+    .where(step.c.process_id == given(step.c.process_id), step.c.is_deleted.is_(sa.false()))
+    .order_by(step.c.position, step.c.step_id)
+)
+_STEP = sa.select(*STEP_COLUMNS).where(step.c.process_id == given(step.c.process_id), step.c.name == given(step.c.name))
 
 
 def source(tx: Transaction, site: Site) -> RegisteredProcess:
@@ -84,7 +95,7 @@ def source(tx: Transaction, site: Site) -> RegisteredProcess:
     Raises:
         UnknownProcess: it is not registered, or no longer in the config repo.
     """
-    found = tx.row(RegisteredProcess, _at(site))
+    found = tx.row(RegisteredProcess, _AT_SITE, asdict(site))
     if found is None:
         raise _unknown(tx, site)
     if found.is_deleted:
@@ -98,18 +109,17 @@ def any_process(tx: Transaction, site: Site) -> RegisteredProcess:
     Raises:
         UnknownProcess: it was never registered, or is a feed.
     """
-    return _process(tx, site, _at(site))
+    return _process(tx, site, _AT_SITE)
 
 
 def locked_process(tx: Transaction, site: Site) -> RegisteredProcess:
     """As `any_process`; nobody else starts or ends anything of it until the transaction is over."""
-    return _process(tx, site, tx.locked(_at(site)))
+    return _process(tx, site, _AT_SITE_LOCKED)
 
 
 def live_steps(tx: Transaction, process_id: int) -> tuple[RegisteredStep, ...]:
     """The steps of a process that are in the config repo, in the order in which they run."""
-    wanted = sa.select(*STEP_COLUMNS).where(step.c.process_id == process_id, step.c.is_deleted.is_(sa.false()))
-    return tuple(tx.rows(RegisteredStep, wanted.order_by(step.c.position, step.c.step_id)))
+    return tuple(tx.rows(RegisteredStep, _LIVE_STEPS, {"process_id": process_id}))
 
 
 def any_step(tx: Transaction, owner: RegisteredProcess, name: str) -> RegisteredStep:
@@ -118,8 +128,7 @@ def any_step(tx: Transaction, owner: RegisteredProcess, name: str) -> Registered
     Raises:
         UnknownStep: the process never had one of that name.
     """
-    wanted = sa.select(*STEP_COLUMNS).where(step.c.process_id == owner.process_id, step.c.name == name)
-    found = tx.row(RegisteredStep, wanted)
+    found = tx.row(RegisteredStep, _STEP, {"process_id": owner.process_id, "name": name})
     if found is None:
         raise unknown_step(tx, owner, name)
     return found
@@ -150,12 +159,8 @@ def get_properties(tx: Transaction, site: Site, group: str | None = None) -> tup
     return tuple(tx.rows(ProcessProperty, wanted.order_by(table.c.key)))
 
 
-def _at(site: Site) -> sa.Select[tuple[object, ...]]:
-    return sa.select(*PROCESS_COLUMNS).where(process.c.name == site.name, process.c.cluster == site.cluster)
-
-
 def _process(tx: Transaction, site: Site, statement: sa.Select[tuple[object, ...]]) -> RegisteredProcess:
-    found = tx.row(RegisteredProcess, statement)
+    found = tx.row(RegisteredProcess, statement, asdict(site))
     if found is None:
         raise _unknown(tx, site)
     if found.kind is ProcessKind.FEED:

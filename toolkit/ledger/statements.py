@@ -1,0 +1,68 @@
+"""Statements that are built once, when their module is loaded, and take their values as parameters.
+
+SQLAlchemy takes four times as long to build a statement anew, and to recognize it, as SQLite takes to execute it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from toolkit.ledger.columns import UtcTime
+
+S = TypeVar("S", bound=sa.Executable)
+R = TypeVar("R", bound=tuple[Any, ...])
+
+NOW = "now"
+"""The parameter that a `Timed` statement takes where the database is not to read its own clock."""
+
+
+class _Clock(FunctionElement[datetime]):
+    """The present instant by the database's own clock, as a column of type UtcTime keeps it."""
+
+    name = "database_clock"
+    type = UtcTime()
+    inherit_cache = True
+
+
+@compiles(_Clock, "sqlite")
+def _on_sqlite(element: _Clock, compiler: SQLCompiler, **options: object) -> str:
+    del element, compiler, options
+    return "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')"
+
+
+@compiles(_Clock, "postgresql")
+def _on_postgresql(element: _Clock, compiler: SQLCompiler, **options: object) -> str:
+    del element, compiler, options
+    return "clock_timestamp()"
+
+
+class Timed(Generic[S]):
+    """A statement that writes down when: by the database's clock, which it reads itself, or by the one of a test.
+
+    Args:
+        build: makes the statement with the instant.
+    """
+
+    def __init__(self, build: Callable[[sa.ColumnElement[datetime]], S]) -> None:
+        self.by_database = build(_Clock())
+        self.by_hand = build(sa.bindparam(NOW, type_=UtcTime()))
+
+
+def locking(statement: sa.Select[R]) -> sa.Select[R]:
+    """The query, made to lock its rows until the transaction ends; SQLite has one writer anyway.
+
+    Rows that refer to the locked ones can still be written (NO KEY UPDATE).
+    """
+    return statement.with_for_update(key_share=True)
+
+
+def given(column: sa.Column[Any], name: str | None = None) -> sa.BindParameter[Any]:
+    """A parameter for a value of a column; not named like the column where that is written at the same time."""
+    return sa.bindparam(name or column.name, type_=column.type)
