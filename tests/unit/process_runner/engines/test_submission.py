@@ -1,0 +1,179 @@
+"""What spark-submit is told, by a program of that name that writes it down."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.unit.process_runner.engines.calls import LOCAL, a_call, after, never
+from toolkit.entities import Cluster, Credential, Engine, Interface, Interfaces, SparkAttributes, Workflow
+from toolkit.process_runner.engines.opening import ENGINES, end_left_over
+from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.runs.errors import Stopped
+
+RECORDER = """#!/usr/bin/env python3
+import json, os, pathlib, sys, time
+place = pathlib.Path(__file__).parent.parent / "called.jsonl"
+with place.open("a") as log:
+    log.write(json.dumps([pathlib.Path(__file__).name, *sys.argv[1:]]) + "\\n")
+if "SAYS" in os.environ:
+    print(os.environ["SAYS"], flush=True)
+    time.sleep(float(os.environ.get("SLEEPS", "0")))
+"""
+APPLICATION = "26/11/22 12:00:00 INFO YarnClientImpl: Submitted application application_1700000000000_0042"
+YARN = Cluster(
+    name="primary",
+    interfaces=Interfaces(
+        write=Interface(endpoint="hdfs://nn"),
+        spark=Interface(endpoint="yarn-cluster"),
+        registry=Interface(endpoint="thrift://hms:9083", version="4.0.1"),
+    ),
+    hadoop_conf={"dfs.client.use.datanode.hostname": True},
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A directory with programs that write down how they were called."""
+    (tmp_path / "bin").mkdir()
+    for name in ("spark-submit", "yarn"):
+        program = tmp_path / "bin" / name
+        program.write_text(RECORDER)
+        program.chmod(0o755)
+    return tmp_path
+
+
+def spark_call(site: Path, engine: Engine = Engine.SPARK_SUBMIT, **changes: object) -> StepCall:
+    (site / "job.py").write_text("pass\n")
+    (site / "job.sql").write_text("SELECT '${clicks}'\n")
+    known = {name: text for name, text in os.environ.items() if name != "SPARK_HOME"}
+    environment = {**known, "PATH": f"{site}/bin:{os.environ['PATH']}"}
+    path = site / ("job.sql" if engine is Engine.SPARK_SQL else "job.py")
+    return replace(a_call(site, path, engine=engine, environment=environment), **changes)  # type: ignore[arg-type]
+
+
+def run(call: StepCall) -> StepEnd:
+    return ENGINES[call.engine].run(call, lambda _mark: None, never)
+
+
+def calls(site: Path) -> list[list[str]]:
+    return [json.loads(line) for line in (site / "called.jsonl").read_text().splitlines()]
+
+
+def test_an_application_is_told_paths_and_arguments_and_settings_of_cluster_entity_and_instance(site: Path) -> None:
+    spark = SparkAttributes(
+        class_="com.example.Main",
+        jar="libs/job.jar",
+        conf={"spark.executor.cores": 2, "spark.hadoop.hive.metastore.uris": "thrift://other:9083"},
+        options=("--proxy-user", "etl"),
+        args=("--threshold=${threshold}",),
+    )
+    workflow = Workflow(spark=spark, lib=("libs/a.jar", "hdfs://nn/b.py", "libs/c.conf"))
+    properties = {"queueName": "etl", "jobPriority": "HIGH", "threshold": "1 0"}
+    call = spark_call(
+        site, workflow=workflow, cluster=YARN, properties=properties, paths=("/in/1,/in/2", "/out"), args=("last",)
+    )
+
+    end = run(call)
+
+    assert end.succeeded, end
+    ((_, *words),) = calls(site)
+    place = words.index(f"{site}/libs/job.jar")
+    assert words[place:] == [f"{site}/libs/job.jar", "/in/1,/in/2", "/out", "--threshold=1 0", "last"]
+    assert words[place - 2 : place] == ["--proxy-user", "etl"]
+    options = dict(zip(words[: place - 2 : 2], words[1 : place - 2 : 2], strict=True))
+    assert (
+        options.items()
+        >= {
+            "--name": "count",
+            "--master": "yarn",
+            "--deploy-mode": "cluster",
+            "--class": "com.example.Main",
+            "--jars": f"{site}/libs/a.jar",
+            "--py-files": "hdfs://nn/b.py",
+            "--files": f"{call.log}.properties.json,{site}/libs/c.conf",
+        }.items()
+    )
+    assert {word for word in words if word.startswith("spark.")} == {
+        "spark.hadoop.dfs.client.use.datanode.hostname=true",
+        "spark.sql.catalogImplementation=hive",
+        "spark.hadoop.hive.metastore.uris=thrift://other:9083",
+        "spark.standalone.submit.waitAppCompletion=true",
+        "spark.yarn.submit.waitAppCompletion=true",
+        "spark.yarn.queue=etl",
+        "spark.yarn.priority=4",
+        "spark.executor.cores=2",
+    }
+
+
+def test_a_script_goes_to_the_driver_wherever_that_is_with_its_texts_in_their_places(site: Path) -> None:
+    call = spark_call(site, Engine.SPARK_SQL, cluster=YARN, properties={"clicks": "it's"})
+
+    assert run(call).succeeded
+
+    ((_, *words),) = calls(site)
+    given = f"{call.log}.statements.json"
+    assert words[-2] == given
+    assert words[words.index("--files") + 1].split(",")[0] == given
+    assert json.loads(Path(given).read_text()) == [{"number": 1, "line": 1, "text": "SELECT 'it\\'s'"}]
+
+
+def test_the_version_of_a_metastore_counts_with_its_jars_only(site: Path) -> None:
+    jars = SparkAttributes(conf={"spark.sql.hive.metastore.jars": "path"})
+
+    run(spark_call(site, Engine.SPARK_SQL, cluster=YARN, properties={"clicks": ""}, workflow=Workflow(spark=jars)))
+
+    assert "spark.sql.hive.metastore.version=4.0.1" in calls(site)[0]
+
+
+def test_a_script_that_cannot_run_is_refused_before_spark_starts(site: Path) -> None:
+    end = run(spark_call(site, Engine.SPARK_SQL, cluster=LOCAL))
+
+    assert (end.exit_code, end.may_retry) == (None, False)
+    assert "line 1 refers to ${clicks}" in end.message
+    assert not (site / "called.jsonl").exists()
+
+
+def test_secrets_of_the_machine_do_not_go_to_a_cluster_but_providers_do(site: Path) -> None:
+    of_variable = Workflow(secrets={"PW": Credential(env="HOME")})
+    of_provider = Workflow(secrets={"PW": Credential(alias="pw", provider="jceks://hdfs/keys")})
+
+    refused = run(spark_call(site, cluster=YARN, workflow=of_variable))
+    assert "which does not reach a driver on the cluster" in refused.message
+    assert run(spark_call(site, cluster=YARN, workflow=of_provider)).succeeded
+    assert "spark.hadoop.hadoop.security.credential.provider.path=jceks://hdfs/keys" in calls(site)[0]
+
+
+def test_the_application_is_known_while_it_runs_and_ended_with_a_stop(site: Path) -> None:
+    call = spark_call(site, cluster=YARN)
+    call = replace(call, environment={**call.environment, "SAYS": APPLICATION, "SLEEPS": "60"})
+    marks: list[StepMark] = []
+
+    with pytest.raises(Stopped):
+        ENGINES[call.engine].run(call, marks.append, after(1.5, Stopped(reason="killed")))
+
+    assert [each.application for each in marks] == [None, "application_1700000000000_0042"]
+    assert calls(site)[1:] == [["yarn", "application", "-kill", "application_1700000000000_0042"]]
+
+
+def test_an_application_of_a_dead_runner_is_found_in_the_log_and_ended(site: Path) -> None:
+    call = spark_call(site, cluster=YARN)
+    call.log.parent.mkdir()
+    call.log.write_text(f"another: application_1_1\n{APPLICATION}\n")
+
+    assert end_left_over(StepMark(log=call.log), call) == frozenset()
+
+    assert calls(site) == [["yarn", "application", "-kill", "application_1700000000000_0042"]]
+
+
+def test_a_driver_of_a_standalone_master_is_ended_by_its_master(site: Path) -> None:
+    master = Interfaces(write=Interface(endpoint="file:///"), spark=Interface(endpoint="spark://m:6066"))
+    call = spark_call(site, cluster=replace(LOCAL, interfaces=master))
+
+    end_left_over(StepMark(log=call.log, application="driver-20261122120000-0001"), call)
+
+    assert calls(site) == [["spark-submit", "--master", "spark://m:6066", "--kill", "driver-20261122120000-0001"]]

@@ -1,0 +1,67 @@
+"""The engine `spark_sql`: a script of statements on Spark SQL, with the properties of the instance in their places.
+
+A child of its own by spark-submit, though starting one takes seconds: its memory, its log and its end are its own, and
+a cluster's driver can run elsewhere. The script is read, and refused, before that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from toolkit.errors import InvalidInput
+from toolkit.printable import on_one_line
+from toolkit.process_runner.engines.child import Program, run_prepared
+from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.engines.sql_text import statements
+from toolkit.process_runner.engines.submission import submission
+
+
+class UnreadableScript(InvalidInput):
+    """A script cannot be read."""
+
+    def __init__(self, *, path: str, why: str) -> None:
+        super().__init__(f"the script {path} cannot be read: {why}")
+
+
+class SparkSqlEngine:
+    """Runs scripts of SQL; see `StepEngine`."""
+
+    def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
+        """See `StepEngine.run`."""
+        problem = _beside_log(call, "problem")
+        problem.unlink(missing_ok=True)
+        with as_file(files(__package__) / "sql_runner.py") as runner:
+            end = run_prepared(lambda each: _program(each, runner, problem), call, started, check)
+        if end.succeeded or not problem.exists():
+            return end
+        facts = json.loads(problem.read_text(encoding="utf-8"))
+        return replace(end, message=on_one_line(facts["message"]), may_retry=facts["may_retry"])
+
+
+def _program(call: StepCall, runner: Path, problem: Path) -> Program:
+    if call.args:
+        raise UnreadableScript(path=call.path, why="a script of SQL takes no args; ${name} stands for a property in it")
+    try:
+        script = Path(call.path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is no text in UTF-8"
+        raise UnreadableScript(path=call.path, why=why) from error
+    found = [asdict(each) for each in statements(script, call.properties)]
+    if not found:
+        raise UnreadableScript(path=call.path, why="it has no statement")
+    call.log.parent.mkdir(parents=True, exist_ok=True)
+    given = _beside_log(call, "statements")
+    given.write_text(json.dumps(found), encoding="utf-8")
+    program = submission(call, str(runner), (str(given), str(problem)), files=[given])
+    python = {name: call.environment.get(name, sys.executable) for name in ("PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON")}
+    return replace(program, variables={**program.variables, **python})
+
+
+def _beside_log(call: StepCall, what: str) -> Path:
+    return Path(os.fspath(call.log) + f".{what}.json")

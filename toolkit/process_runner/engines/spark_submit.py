@@ -1,0 +1,31 @@
+"""The engine `spark_submit`: a Python file or a jar as a Spark application.
+
+Its arguments are the paths of inputs and outputs, those of the entity's `spark`, then those of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from toolkit.process_runner.engines.child import Program, run_prepared
+from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.engines.submission import submission
+from toolkit.process_runner.engines.substitution import filled
+
+
+class SparkSubmitEngine:
+    """Submits applications; see `StepEngine`."""
+
+    def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
+        """See `StepEngine.run`."""
+        return run_prepared(_program, call, started, check)
+
+
+def _program(call: StepCall) -> Program:
+    spark = call.workflow.spark
+    given = (*(spark.args if spark else ()), *call.args)
+    arguments = (*call.paths, *(filled(each, call.properties) for each in given))
+    jar = spark.jar if spark else None
+    if jar and ":" not in jar.partition("/")[0]:
+        jar = str(call.directory / jar)
+    return submission(call, jar or call.path, arguments)

@@ -1,0 +1,75 @@
+"""Runs statements on Spark SQL: the program that the engine `spark_sql` submits.
+
+No import of toolkit: in cluster mode it runs where feedctl is not. Arguments: a JSON file of the statements, and one
+for what went wrong; where the first is not to be found, Spark has brought it into the working directory.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import ParseException, PySparkException
+from pyspark.sql import SparkSession
+
+_ROWS = 20
+_AS_QUOTED = ("spark.sql.variable.substitute", "spark.sql.parser.escapedStringLiterals")
+"""A script may have set them: then Spark would look for variables of its own in the texts of properties, or take a
+backslash in a string for itself, and not as it was quoted."""
+_MAY_COME = frozenset({"42P01", "42K03"})
+"""States of a missing table and a missing path: they may be there when the step is tried again."""
+
+
+def main() -> int:
+    """Run all statements, up to the first that fails; the exit code."""
+    given, problem = Path(sys.argv[1]), Path(sys.argv[2])
+    statements = json.loads((given if given.exists() else Path(given.name)).read_text(encoding="utf-8"))
+    session = SparkSession.builder.getOrCreate()
+    say(f"application {session.sparkContext.applicationId}")
+    for each in statements:
+        place = f"statement {each['number']} of {len(statements)}, line {each['line']}"
+        say(place)
+        try:
+            _run(session, each["text"])
+        except PySparkException as error:
+            _tell(problem, place, error)
+            return 1
+    return 0
+
+
+def _run(session: SparkSession, text: str) -> None:
+    for name in _AS_QUOTED:
+        session.conf.set(name, "false")
+    rows = session.sql(text)
+    if rows.columns:
+        rows.show(_ROWS, truncate=False)
+
+
+def _tell(problem: Path, place: str, error: PySparkException) -> None:
+    say(f"{place}, failed: {error}")
+    facts: dict[str, Any] = {"message": f"{place}, failed: {_first_line(error)}", "may_retry": _may_retry(error)}
+    with suppress(OSError):  # in cluster mode nobody reads it
+        problem.write_text(json.dumps(facts), encoding="utf-8")
+
+
+def _first_line(error: PySparkException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _may_retry(error: PySparkException) -> bool | None:
+    """False: the statement itself is wrong (class 42 of SQL); None: it may go well another time."""
+    state = error.getSqlState() or ""
+    is_wrong = isinstance(error, ParseException) or (state.startswith("42") and state not in _MAY_COME)
+    return False if is_wrong else None
+
+
+def say(text: str) -> None:
+    """Write a line of our own into the log."""
+    sys.stderr.write(f"feedctl: {text}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

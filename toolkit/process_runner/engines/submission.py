@@ -1,0 +1,190 @@
+"""A Spark application by spark-submit: what is said on its command line, and how the application is ended."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from toolkit.entities import SparkAttributes
+from toolkit.errors import InvalidInput
+from toolkit.process_runner.engines.child import Program
+from toolkit.process_runner.engines.port import StepCall
+from toolkit.process_runner.engines.variables import (
+    SecretUnavailable,
+    properties_file,
+    property_variables,
+    providers,
+    secret_variables,
+)
+
+_LOG = logging.getLogger(__name__)
+
+APPLICATION = (
+    r"(?:Submitted application|Connected to Spark cluster with app ID|[Dd]river successfully submitted as"
+    r"|Submission successfully created as|feedctl: application)"
+    r" (application_\d+_\d+|app-\d+-\d+|driver-\d+-\d+|local-\d+)"
+)
+"""What YARN's client, a standalone master's and `sql_runner` say; a number that stands elsewhere may be another's."""
+
+_PRIORITIES = {"VERY_HIGH": "5", "HIGH": "4", "NORMAL": "3", "LOW": "2", "VERY_LOW": "1"}
+"""Those of Hadoop's MapReduce, as numbers of YARN."""
+
+_KILL_SECONDS = 60.0
+
+
+class NoProgram(InvalidInput):
+    """A program that starts or ends applications is not there."""
+
+    def __init__(self, *, name: str) -> None:
+        super().__init__(f"found no {name}: set SPARK_HOME, or add its directory to PATH")
+
+
+def submission(call: StepCall, application: str, arguments: Iterable[str], *, files: Iterable[Path] = ()) -> Program:
+    """An application with its settings: those of the cluster, then of the entity, of which the last of a name counts.
+
+    Args:
+        call: the step.
+        application: a Python file or a jar.
+        arguments: of the application.
+        files: that the driver needs beside it, wherever it runs.
+
+    Raises:
+        NoProgram: there is no spark-submit.
+        UnusableProperty, SecretUnavailable: see `variables`.
+    """
+    master, mode = where(call)
+    is_elsewhere = mode == "cluster"
+    sent = [*files, properties_file(call)] if is_elsewhere else []
+    options = [*_where_options(master, mode), *_libraries(call, sent), *_conf_options(call)]
+    spark = _spark(call)
+    if spark.class_:
+        options += ["--class", spark.class_]
+    path = _spark_submit(call.environment)
+    return Program(
+        path=path,
+        arguments=(path, "--name", spark.name or call.step, *options, *spark.options, application, *arguments),
+        variables=property_variables(call),
+        secrets=_secrets(call, is_elsewhere=is_elsewhere),
+        application=APPLICATION,
+        end_application=partial(end_application, call),
+    )
+
+
+def where(call: StepCall) -> tuple[str | None, str | None]:
+    """The master and the deploy mode; None: Spark's own settings say."""
+    interface, spark = call.cluster.interfaces.spark, _spark(call)
+    master, mode = spark.master or (interface.endpoint if interface else None), spark.mode
+    if master in {"yarn-cluster", "yarn-client"}:
+        return "yarn", mode or master.removeprefix("yarn-")
+    return master, mode
+
+
+def end_application(call: StepCall, application: str) -> None:
+    """End an application that lives without the process that submitted it; the others ended with theirs.
+
+    What does not work is said in the log: the step is being stopped, and nobody could do more.
+    """
+    try:
+        command = _kill_command(call, application)
+        if command:
+            done = subprocess.run(  # noqa: S603 - the site's own client
+                command,
+                env=dict(call.environment),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=_KILL_SECONDS,
+                check=False,
+            )
+            if done.returncode:
+                _LOG.error("event=application_left application=%s why=%s", application, done.stderr[-500:].strip())
+    except (OSError, InvalidInput, subprocess.TimeoutExpired) as error:
+        _LOG.error("event=application_left application=%s why=%s", application, error)
+
+
+def _kill_command(call: StepCall, application: str) -> list[str]:
+    if application.startswith("application_"):
+        yarn = shutil.which("yarn", path=call.environment.get("PATH"))
+        if yarn is None:
+            raise NoProgram(name="yarn")
+        return [yarn, "application", "-kill", application]
+    master, _ = where(call)
+    if application.startswith("driver-") and master:
+        return [_spark_submit(call.environment), "--master", master, "--kill", application]
+    return []
+
+
+def _spark(call: StepCall) -> SparkAttributes:
+    return call.workflow.spark or SparkAttributes()
+
+
+def _where_options(master: str | None, mode: str | None) -> Iterator[str]:
+    if master:
+        yield from ("--master", master)
+    if mode:
+        yield from ("--deploy-mode", mode)
+
+
+def _libraries(call: StepCall, files: Iterable[Path]) -> Iterator[str]:
+    """Libraries of the workflow by what they are; a relative one is in the config repo."""
+    found: dict[str, list[str]] = {"--jars": [], "--py-files": [], "--files": [str(each) for each in files]}
+    for each in call.workflow.lib:
+        path = each if ":" in each.partition("/")[0] else str(call.directory / each)
+        kind = {".jar": "--jars", ".py": "--py-files", ".zip": "--py-files", ".egg": "--py-files"}
+        found[kind.get(Path(each).suffix, "--files")].append(path)
+    for option, paths in found.items():
+        if paths:
+            yield from (option, ",".join(paths))
+
+
+def _conf_options(call: StepCall) -> Iterator[str]:
+    for name, value in {**_of_cluster(call), **_of_instance(call), **_texts(_spark(call).conf)}.items():
+        yield from ("--conf", f"{name}={value}")
+
+
+def _of_cluster(call: StepCall) -> dict[str, str]:
+    conf = {f"spark.hadoop.{name}": value for name, value in _texts(call.cluster.hadoop_conf).items()}
+    registry = call.cluster.interfaces.registry
+    if registry is not None:
+        conf |= {"spark.sql.catalogImplementation": "hive", "spark.hadoop.hive.metastore.uris": registry.endpoint}
+        if registry.version and "spark.sql.hive.metastore.jars" in _spark(call).conf:
+            conf["spark.sql.hive.metastore.version"] = registry.version  # without its jars Spark has one version only
+    return conf
+
+
+def _of_instance(call: StepCall) -> dict[str, str]:
+    """Waiting for the end is what makes the exit code that of the application (Spark standalone does not by itself)."""
+    conf = {"spark.standalone.submit.waitAppCompletion": "true", "spark.yarn.submit.waitAppCompletion": "true"}
+    if queue := call.properties.get("queueName"):
+        conf["spark.yarn.queue"] = queue
+    if priority := _PRIORITIES.get(call.properties.get("jobPriority", "")):
+        conf["spark.yarn.priority"] = priority
+    if found := providers(call):
+        conf["spark.hadoop.hadoop.security.credential.provider.path"] = ",".join(found)
+    return conf
+
+
+def _texts(conf: Mapping[str, str | int | float | bool]) -> dict[str, str]:
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in conf.items()}
+
+
+def _secrets(call: StepCall, *, is_elsewhere: bool) -> dict[str, str]:
+    found = secret_variables(call)
+    if found and is_elsewhere:
+        name = next(iter(found))
+        why = "which does not reach a driver on the cluster; use alias and provider"
+        raise SecretUnavailable(name=name, place="this machine", why=why)
+    return found
+
+
+def _spark_submit(environment: Mapping[str, str]) -> str:
+    home = environment.get("SPARK_HOME")
+    path = f"{home}/bin" if home else environment.get("PATH")
+    found = shutil.which("spark-submit", path=path)
+    if found is None:
+        raise NoProgram(name="spark-submit")
+    return found
