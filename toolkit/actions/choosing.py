@@ -61,7 +61,7 @@ class ClusterNeeded(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntitySelection:
-    """What the user asked for; exactly one of names, everything, and groups with tags.
+    """What the user asked for; exactly one of names, everything, and groups with tags; `NO_FEED` is none of them.
 
     Attributes:
         names: of feeds.
@@ -70,6 +70,7 @@ class EntitySelection:
         tags: key and value; a feed must have all of them.
         clusters: each feed on those of them that it is on; none when each feed, or the environment, leaves only one.
         all_clusters: each feed on all of its clusters that the environment allows.
+        is_about_feeds: False: the action is about something else.
 
     Raises:
         WrongChoice: not exactly one way.
@@ -81,8 +82,11 @@ class EntitySelection:
     tags: tuple[tuple[str, str], ...] = ()
     clusters: tuple[str, ...] = ()
     all_clusters: bool = False
+    is_about_feeds: bool = True
 
     def __post_init__(self) -> None:
+        if not self.is_about_feeds:
+            return
         filters = "/".join(option for option, given in (("--group", self.groups), ("--tag", self.tags)) if given)
         ways = (("--feed", bool(self.names)), ("--all", self.everything), (filters, bool(filters)))
         given = tuple(option for option, is_given in ways if is_given)
@@ -90,6 +94,10 @@ class EntitySelection:
             raise WrongChoice(given=given)
         if self.clusters and self.all_clusters:
             raise WrongChoice(given=("--cluster", "--all-clusters"), expected="--cluster NAME ..., --all-clusters")
+
+
+NO_FEED = EntitySelection(is_about_feeds=False)
+"""Of an action that chooses other entities."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,6 +120,8 @@ class EntitySelector:
         Raises:
             InvalidInput: unknown names, a cluster that is missing or not allowed, filters that no feed matches.
         """
+        if not choice.is_about_feeds:
+            return ()
         for name in choice.clusters:
             self._check_cluster(name)
         pairs = [(feed, cluster) for feed in self._matching(choice) for cluster in self._clusters_of(feed, choice)]

@@ -99,6 +99,8 @@ class SkipReason(StrEnum):
 
 INTERRUPTED = "interrupted"
 """The code of an item in whose middle the run was stopped."""
+TIMED_OUT = "timed_out"
+"""The code of the failure of a target that was waited for in vain."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,7 +15,7 @@ from toolkit.actions.progress import NOTHING, NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
 from toolkit.actions.target_run import TargetRun
 from toolkit.ledger.runs.rows import RunKey
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.starting import FREELY, StartRequest, StartTerms
 from toolkit.runs.errors import Stopped
 from toolkit.runs.run import SkippedRun
 from toolkit.threads import WorkerPool
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolkit.actions.action import Action, ExceededLimit, RunContext
     from toolkit.actions.notifier import Notifier
     from toolkit.ledger.runs.rows import Origin
-    from toolkit.runs.run import Envelope
+    from toolkit.runs.run import ActiveRun, Envelope
     from toolkit.runs.stop import StopSignal
 
 
@@ -95,28 +95,31 @@ class ActionRunner(Generic[T, I, D]):
         """A run for each target that nothing stands against; the others are skipped, by name."""
         runs: list[TargetRun[T, I, D]] = []
         skipped: list[TargetResult[T, I, D]] = []
-        requests = [self._start_request(target, envelope) for target in targets]
+        requests = [self.start_request(target, envelope) for target in targets]
         for target, started in zip(targets, envelope.start_all(requests, stack), strict=True):
             if isinstance(started, SkippedRun):
                 problem = Problem(code=started.reason.code, message=str(started.reason))
                 plan = replace(self.action.blank_plan(target), skipped=problem)
                 skipped.append(TargetResult(plan=plan, run=started.recorded))
                 continue
-            work = replace(self.open_context(started), progress=self.progress)
-            work.guard.conditions = self.action.conditions(target, work)
-            runs.append(
-                TargetRun(
-                    action=self.action,
-                    target=target,
-                    run=started,
-                    work=work,
-                    progress=self.progress,
-                    notifier=self.notifier,
-                )
-            )
+            runs.append(self.target_run(target, started))
         return runs, skipped
 
-    def _start_request(self, target: T, envelope: Envelope) -> StartRequest:
+    def target_run(self, target: T, started: ActiveRun) -> TargetRun[T, I, D]:
+        """The run of a target, which has started in the ledger."""
+        work = replace(self.open_context(started), progress=self.progress)
+        work.guard.conditions = self.action.conditions(target, work)
+        return TargetRun(
+            action=self.action,
+            target=target,
+            run=started,
+            work=work,
+            progress=self.progress,
+            notifier=self.notifier,
+        )
+
+    def start_request(self, target: T, envelope: Envelope, terms: StartTerms = FREELY) -> StartRequest:
+        """What the ledger is asked to start for a target."""
         key = RunKey(
             life_cycle=self.action.life_cycle,
             entity=target.entity,
@@ -129,6 +132,7 @@ class ActionRunner(Generic[T, I, D]):
             origin=self.origin_of(target.entity),
             leases=self.action.leases(target),
             lease_seconds=envelope.lease_seconds,
+            terms=terms,
         )
 
     def _done(

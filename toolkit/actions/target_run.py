@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.batch_loop import BatchLoop
-from toolkit.actions.model import D, I, ItemResult, Problem, SkipReason, T, TargetPlan
+from toolkit.actions.model import TIMED_OUT, D, I, ItemResult, Problem, SkipReason, T, TargetPlan
 from toolkit.actions.result import TargetResult
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.result import ExitCode, Outcome, derive_status
@@ -17,6 +17,8 @@ from toolkit.runs.run import SUCCEEDED, outcome_of
 from toolkit.storage import ReadOnlyFileSystem
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from toolkit.actions.action import Action, Batch, RunContext
     from toolkit.actions.notifier import Notifier
     from toolkit.actions.progress import Progress
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 _NOTES = 3
 _TRIES = 3
+_RETRIED = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 
 
 @dataclass(kw_only=True)
@@ -38,6 +41,7 @@ class TargetRun(Generic[T, I, D]):
         work: what the run works with.
         progress: told how many items are over.
         notifier: told how the run ended.
+        retry_at: when a target that failed so is to be tried again by itself.
         stopped: why it was ended before its time, if it was.
         plan: what it does; set by `make_plan`.
     """
@@ -48,6 +52,7 @@ class TargetRun(Generic[T, I, D]):
     work: RunContext
     progress: Progress
     notifier: Notifier[T]
+    retry_at: Callable[[TargetResult[T, I, D]], datetime | None] = lambda _: None
     stopped: Stopped | None = None
     plan: TargetPlan[T, I, D] = field(init=False)
     _is_over: bool = field(default=False, init=False)
@@ -146,8 +151,10 @@ class TargetRun(Generic[T, I, D]):
         if refused is not None:
             self._results = [ItemResult.skipped(item, SkipReason.REFUSED) for item in self.plan.items]
         outcome = _outcome_of(self.result, refused)
+        if outcome.status in _RETRIED:
+            outcome = replace(outcome, retry_at=self.retry_at(self.result))
         self.run.finish(outcome)
-        if self.plan.waiting is None:
+        if self.plan.waiting is None and self.plan.skipped is None:
             self.notifier.run_ended(self.target, self.run.recorded, outcome)
         self.work.close()
 
@@ -175,13 +182,18 @@ def _outcome_of(result: TargetResult[T, I, D], refused: Problem | None) -> RunOu
         return outcome_of(result.stopped)
     if refused is not None:
         return RunOutcome(status=RunStatus.FAILED, reason=refused.message, exit_code=ExitCode.REFUSED.value)
-    if result.plan.waiting is not None:
-        return RunOutcome(status=RunStatus.FAILED, reason=_said(result.plan.waiting), exit_code=ExitCode.NOT_YET.value)
+    plan = result.plan
+    if plan.waiting is not None:
+        return RunOutcome(status=RunStatus.WAITING, reason=_said(plan.waiting), exit_code=ExitCode.NOT_YET.value)
+    if plan.skipped is not None:
+        return RunOutcome(status=RunStatus.SKIPPED, reason=_said(plan.skipped), exit_code=ExitCode.SKIPPED.value)
     failed = [each for each in result.items if each.outcome is Outcome.FAILED]
-    if result.plan.failed is None and not failed:
+    if plan.failed is None and not failed:
         return SUCCEEDED
     exit_code = derive_status(result.outcomes()).exit_code.value
-    return RunOutcome(status=RunStatus.FAILED, reason=_why(result, failed), exit_code=exit_code)
+    is_late = plan.failed is not None and plan.failed.code == TIMED_OUT
+    status = RunStatus.TIMED_OUT if is_late else RunStatus.FAILED
+    return RunOutcome(status=status, reason=_why(result, failed), exit_code=exit_code)
 
 
 def _why(result: TargetResult[T, I, D], failed: Sequence[ItemResult[I]]) -> str:

@@ -40,7 +40,7 @@ class RunStatus(StrEnum):
     TIMED_OUT = "timed_out"
     """Its inputs did not come in time."""
     SKIPPED = "skipped"
-    """Never started: suspended entity, safe mode, or another run held the lease."""
+    """Never started: suspended entity, safe mode, another run held the lease, or a newer instance runs in its place."""
 
     @property
     def is_terminal(self) -> bool:
@@ -63,7 +63,15 @@ TRANSITIONS: dict[RunStatus, frozenset[RunStatus]] = {
         {RunStatus.WAITING, RunStatus.RUNNING, RunStatus.SUSPENDED, RunStatus.KILLED, RunStatus.SKIPPED}
     ),
     RunStatus.RUNNING: frozenset(
-        {RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.KILLED, RunStatus.SUSPENDED, RunStatus.TIMED_OUT}
+        {
+            RunStatus.SUCCEEDED,
+            RunStatus.FAILED,
+            RunStatus.KILLED,
+            RunStatus.SUSPENDED,
+            RunStatus.TIMED_OUT,
+            RunStatus.WAITING,
+            RunStatus.SKIPPED,
+        }
     ),
     RunStatus.SUSPENDED: frozenset({RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.KILLED}),
     RunStatus.SUCCEEDED: frozenset(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from toolkit.actions.model import Problem, TargetPlan
+from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.actions.progress import Volume
 from toolkit.availability import is_ready, is_there
 from toolkit.errors import Refused
@@ -28,12 +28,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
 
-NOT_AVAILABLE, TIMED_OUT, NOTHING_SELECTED, SOURCE_EMPTY = (
-    "not_available",
-    "timed_out",
-    "nothing_selected",
-    "source_empty",
-)
+NOT_AVAILABLE, NOTHING_SELECTED, SOURCE_EMPTY = "not_available", "nothing_selected", "source_empty"
 """Codes of instances that are not copied, and why."""
 
 

@@ -17,7 +17,7 @@ from toolkit.ledger import events as happened
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.events import Event, NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, starting, status
+from toolkit.ledger.runs import attempts, finding, items, leases, retries, starting, status
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
@@ -256,6 +256,8 @@ def _end(tx: Transaction, run: RecordedRun, outcome: RunOutcome) -> None:
         _resume(tx, run)
     reason = outcome.reason and message_text(outcome.reason)
     status.change(tx, _id(run), outcome.status, reason=reason, exit_code=outcome.exit_code)
+    if outcome.retry_at is not None:
+        retries.schedule(tx, _id(run), outcome.retry_at)
 
 
 def _id(run: RecordedRun) -> int:

@@ -9,6 +9,7 @@ import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Protocol
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -48,14 +49,16 @@ class RunOutcome:
     """How a run ended.
 
     Attributes:
-        status: a terminal one.
+        status: a terminal one; or waiting: it could not begin.
         reason: why; None: it simply succeeded.
         exit_code: that the run alone gives its process.
+        retry_at: when it is to be tried again by itself; None: it is not.
     """
 
     status: RunStatus
     reason: str | None = None
     exit_code: int | None = None
+    retry_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -225,21 +228,19 @@ class NullRecorder:
     place: str | None = None
 
     def start(self, request: StartRequest) -> RecordedRun:
-        """See `Recorder.start`; nothing stands against it, since nobody knows."""
+        """See `Recorder.start`."""
         return RecordedRun(key=request.key)
 
     def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
         """See `Recorder.start_many`."""
         return tuple(map(self.start, requests))
 
-    def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
+    def skip(self, request: StartRequest, _: Skipped, /) -> RecordedRun:
         """See `Recorder.skip`."""
-        del skipped
         return RecordedRun(key=request.key)
 
-    def beat(self, runs: Sequence[RecordedRun]) -> HeartbeatReply:
+    def beat(self, _: Sequence[RecordedRun], /) -> HeartbeatReply:
         """See `Recorder.beat`."""
-        del runs
         return HeartbeatReply()
 
     def record(self, run: RecordedRun, step: RecordBatch) -> None:
@@ -277,9 +278,8 @@ def path_text(path: str) -> str:
 
     It has a scheme, so that none begins like the written bytes.
     """
-    if _is_unicode(path):
-        return path
-    return _AS_BYTES + quote_from_bytes(path.encode("utf-8", "surrogateescape"), safe=_PLAIN)
+    octets = path.encode("utf-8", "surrogateescape")
+    return path if _is_unicode(path) else _AS_BYTES + quote_from_bytes(octets, safe=_PLAIN)
 
 
 def path_of(text: str) -> str:

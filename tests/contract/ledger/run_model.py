@@ -92,7 +92,10 @@ class RunModel:
         if to not in TRANSITIONS[attempt.status]:
             raise Refusal(code="illegal_transition")
         attempt.suspended_from = attempt.status if to is RunStatus.SUSPENDED else None
-        attempt.has_begun |= to is RunStatus.RUNNING
+        attempt.has_begun = (attempt.has_begun or to is RunStatus.RUNNING) and to not in (
+            *_NOT_BEGUN,
+            RunStatus.SKIPPED,
+        )
         attempt.status = to
         if to not in _ACTIVE:
             self._drop_leases(name)

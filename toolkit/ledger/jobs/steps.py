@@ -89,6 +89,20 @@ def term_step(tx: Transaction, ref: JobRef, step: str) -> StepRun:
     return _end(tx, ref, step, _Ending(status=RunStatus.FAILED, state=QueueState.FAILED))
 
 
+def name_application(tx: Transaction, ref: JobRef, step: str, application_id: str | None) -> None:
+    """Note by what number Spark or YARN knows a step that runs, as soon as that is known.
+
+    Raises:
+        UnknownProcess: the process was never registered.
+        UnknownStep: it never had such a step.
+        JobNotRunning: the job was not begun, or is over.
+    """
+    owner = locked_process(tx, ref.site)
+    known = any_step(tx, owner, step)
+    mine = (*_of(begun_job(tx, owner, ref), known), is_one_of(step_run.c.status, RunStatus.RUNNING))
+    tx.execute(sa.update(step_run).where(*mine).values(application_id=application_id))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Ending:
     """How a step ends, and what becomes of its batches."""

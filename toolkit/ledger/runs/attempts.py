@@ -16,7 +16,7 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.runs import finding, status
-from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive
+from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive, RunMeanwhile
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import JobMode, RunStatus
@@ -77,6 +77,8 @@ def begin(
     job: JobFacts | None = None,
     is_forced: bool = False,
     at: datetime | None = None,
+    seen: int | None = None,
+    retry: int | None = None,
 ) -> Run:
     """Begin to run: the newest attempt when it waits or is ready, else a new one.
 
@@ -89,17 +91,21 @@ def begin(
         job: what makes it a job of a process.
         is_forced: it starts at the first step, whatever succeeded before.
         at: the present instant, when the caller has just read the database's clock.
+        seen: see `StartTerms.seen`.
+        retry: which retry of a failure a new attempt is, from 1; None: none.
 
     Raises:
         RunIsActive: it runs already, or is suspended in the middle; or another job of the process works on the queue.
+        RunMeanwhile: an attempt that nobody had seen is over.
         InstanceSuspended: it was suspended before it began.
         InstanceKilled: it was killed before it began, and nobody has ordered a rerun.
     """
-    beginning = _Beginning(key=key, origin=origin, job=job, is_forced=is_forced, at=at or tx.now())
+    beginning = _Beginning(key=key, origin=origin, job=job, is_forced=is_forced, retry=retry, at=at or tx.now())
     while True:
         newest = finding.newest(tx, key)
         if newest is None or newest.status.is_terminal:
             _refuse_killed_ahead(newest)
+            _refuse_unseen(newest, seen)
             begun = _begin_new(tx, beginning, newest)
         elif newest.status in finding.ACTIVE:
             raise _refusal(newest)
@@ -115,6 +121,7 @@ class _Beginning:
     origin: Origin
     job: JobFacts | None
     is_forced: bool
+    retry: int | None
     at: datetime
 
 
@@ -129,11 +136,19 @@ def _refuse_killed_ahead(newest: Run | None) -> None:
         raise InstanceKilled(run=newest)
 
 
+def _refuse_unseen(newest: Run | None, seen: int | None) -> None:
+    """What never began does not count as run."""
+    if newest is None or seen is None or newest.status is RunStatus.SKIPPED:
+        return
+    if newest.run_id > seen:
+        raise RunMeanwhile(run=newest)
+
+
 def _begin_new(tx: Transaction, beginning: _Beginning, newest: Run | None) -> Run | None:
     """Begin with a new attempt; None when somebody else has added one."""
     times = dict.fromkeys(("created_at", "started_at", "heartbeat_at"), beginning.at)
     job = asdict(beginning.job) if beginning.job else {}
-    values = {"status": RunStatus.RUNNING, "is_forced": beginning.is_forced, **times, **job}
+    values = {"status": RunStatus.RUNNING, "is_forced": beginning.is_forced, "retry": beginning.retry, **times, **job}
     begun = _add(tx, beginning.key, newest, beginning.origin, values)
     if begun is None:
         _refuse_other_job(tx, beginning)

@@ -41,6 +41,36 @@ class RunIsActive(Skipped):
         super().__init__(f"{run} is {run.status}, {begun}; {todo}")
 
 
+class RunMeanwhile(Skipped):
+    """Somebody else has run the same since it was decided to start it; it is not run once more.
+
+    Args:
+        run: the attempt that is over by now.
+    """
+
+    code = "run_meanwhile"
+
+    def __init__(self, *, run: Run) -> None:
+        self.run = run
+        super().__init__(f"{run} is {run.status}: {_owner(run)} has run it meanwhile")
+
+
+class TooManyRun(Skipped):
+    """As many runs of an entity as may be are under way on a cluster.
+
+    Args:
+        key: what should have begun.
+        most: so many may be.
+        under_way: so many are.
+    """
+
+    code = "too_many_run"
+
+    def __init__(self, *, key: RunKey, most: int, under_way: int) -> None:
+        self.key, self.most, self.under_way = key, most, under_way
+        super().__init__(f"{key}: {under_way} others are under way and at most {most} may be (parallel); wait for one")
+
+
 class InstanceSuspended(Skipped):
     """Somebody suspended the instance before it started.
 

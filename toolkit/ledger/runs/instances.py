@@ -24,6 +24,7 @@ class NewestAttempt:
     cause: str | None
     retry: int | None
     retry_at: datetime | None
+    created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
 

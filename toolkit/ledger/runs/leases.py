@@ -83,7 +83,7 @@ def clear(
         LeaseHeld: another run holds one of them.
     """
     modes = _modes(wanted)
-    fences = _lock(tx, sorted(modes))
+    fences = lock(tx, sorted(modes))
     at = tx.now()
     held = _held(tx, modes)
     dead = {each.run_id for each in held if each.expires_at <= at} - {run_id}
@@ -106,7 +106,7 @@ def clear_many(tx: Transaction, wanted: Sequence[Sequence[Wanted]]) -> list[Clea
     """
     modes = [_modes(each) for each in wanted]
     resources = {resource for each in modes for resource in each}
-    fences = _lock(tx, sorted(resources))
+    fences = lock(tx, sorted(resources))
     at = tx.now()
     held: dict[str, list[Lease]] = {}
     for each in _held(tx, resources):
@@ -131,7 +131,7 @@ def _modes(wanted: Sequence[Wanted]) -> dict[str, LeaseMode]:
     return shared | {each.resource: each.mode for each in wanted if each.mode is LeaseMode.EXCLUSIVE}
 
 
-def _lock(tx: Transaction, resources: Sequence[str]) -> dict[str, int]:
+def lock(tx: Transaction, resources: Sequence[str]) -> dict[str, int]:
     """Lock the rows of the resources, in the order given, until the transaction ends; returns their new fences."""
     if not resources:
         return {}

@@ -1,4 +1,4 @@
-"""How every action starts: safe mode, suspended entity, leases, row, in this order (DESIGN section 1, layer runs)."""
+"""How every action starts: safe mode, suspended entity, how many run, leases, row (DESIGN section 1, layer runs)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,35 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs import attempts, leases
+from toolkit.ledger.runs import attempts, finding, leases
+from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.leases import Cleared, Wanted
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.runs.status import IsGone, never_known
 from toolkit.ledger.state import start_check
+from toolkit.ledger.vocabulary import RunStatus
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StartTerms:
+    """On which terms a run starts that several processes may want to start, each by what it saw before.
+
+    Attributes:
+        most: so many runs of the entity may be under way on the cluster, this one among them; None: any number.
+        seen: the number of the last attempt that was over when the start was decided on, 0 when there was none: what
+            somebody else has run since then is not run once more. None: it is.
+        is_forced: it starts at the first step, whatever succeeded before.
+        retry: which retry of a failure it is, from 1; None: none.
+    """
+
+    most: int | None = None
+    seen: int | None = None
+    is_forced: bool = False
+    retry: int | None = None
+
+
+FREELY = StartTerms()
+"""Whatever else runs or has run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,12 +47,14 @@ class StartRequest:
         origin: who runs it.
         leases: what it needs; a run without any has no owner that could be missed.
         lease_seconds: from now until they expire.
+        terms: what else has to be so.
     """
 
     key: RunKey
     origin: Origin
     leases: tuple[Wanted, ...]
     lease_seconds: float
+    terms: StartTerms = FREELY
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,17 +83,47 @@ def start(tx: Transaction, request: StartRequest, is_gone: IsGone = never_known)
     Raises:
         SafeModeIsOn: nothing starts at present.
         EntityIsSuspended: nothing of this entity starts here.
+        TooManyRun: as many runs of the entity as may be are under way.
         LeaseHeld: another run holds what it needs.
         RunIsActive: the same key runs already.
+        RunMeanwhile: somebody else has run it since the start was decided on.
         InstanceSuspended: somebody suspended this instance before it began.
         InstanceKilled: somebody killed this instance before it began.
     """
-    key = request.key
+    key, terms = request.key, request.terms
     start_check.check(tx, key.entity, key.cluster)
+    if terms.most is not None:
+        _refuse_crowd(tx, key, terms.most, is_gone)
     cleared = leases.clear(tx, request.leases, starting=key, is_gone=is_gone)
-    run = attempts.begin(tx, key, request.origin, at=cleared.at)
+    seen = None if terms.seen is None else max(terms.seen, *(each.run_id for each in cleared.killed), 0)
+    run = attempts.begin(
+        tx, key, request.origin, is_forced=terms.is_forced, at=cleared.at, seen=seen, retry=terms.retry
+    )
     expires_at = leases.give(tx, run.run_id, cleared, request.lease_seconds)
     return Started(run=run, expires_at=expires_at, taken_over=cleared.killed)
+
+
+def _refuse_crowd(tx: Transaction, key: RunKey, most: int, is_gone: IsGone) -> None:
+    """Return when one more run may begin; who starts another one waits here until this transaction is over.
+
+    Those of dead owners do not count. They are left as they are: who starts their instance takes over from them.
+
+    Raises:
+        TooManyRun: enough are under way.
+    """
+    leases.lock(tx, [f"parallel/{key.life_cycle}/{key.entity}/{key.cluster}"])
+    beside = {each.run_id: each for each in finding.active(tx, key.entity) if _is_beside(each, key)}
+    if len(beside) < most:
+        return
+    under_way = sum(not is_gone(beside[run_id]) for run_id in leases.owned(tx, beside))
+    if under_way >= most:
+        raise TooManyRun(key=key, most=most, under_way=under_way)
+
+
+def _is_beside(run: Run, key: RunKey) -> bool:
+    """Whether a run takes the place of another of the same kind; one of the key itself is told by its lease."""
+    same = (run.life_cycle, run.cluster) == (key.life_cycle, key.cluster)
+    return same and run.key != key and run.status is RunStatus.RUNNING
 
 
 def start_many(tx: Transaction, requests: Sequence[StartRequest]) -> tuple[Run | None, ...]:
@@ -79,7 +135,7 @@ def start_many(tx: Transaction, requests: Sequence[StartRequest]) -> tuple[Run |
     """
     places = {(each.key.entity, each.key.cluster) for each in requests}
     allowed = start_check.startable(tx, places)
-    asked = [each for each in requests if (each.key.entity, each.key.cluster) in allowed]
+    asked = [each for each in requests if each.terms == FREELY and (each.key.entity, each.key.cluster) in allowed]
     cleared = leases.clear_many(tx, [each.leases for each in asked])
     clear: dict[RunKey, tuple[StartRequest, Cleared]] = {}
     for each, found in zip(asked, cleared, strict=True):

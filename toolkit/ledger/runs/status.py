@@ -20,6 +20,8 @@ from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.tables import lease, process, queue, request, run, step_run
 from toolkit.ledger.vocabulary import TRANSITIONS, QueueState, RequestKind, RunStatus
 
+_NOT_BEGUN = (RunStatus.WAITING, RunStatus.READY, RunStatus.SKIPPED)
+
 
 def change(
     tx: Transaction, run_id: int, to: RunStatus, *, reason: str | None = None, exit_code: int | None = None
@@ -76,6 +78,8 @@ def _consequences(to: RunStatus, now: datetime) -> dict[str, object]:
     values: dict[str, object] = {"suspended_from": run.c.status if to is RunStatus.SUSPENDED else None}
     if to is RunStatus.RUNNING:
         values["started_at"] = sa.func.coalesce(run.c.started_at, sa.literal(now, run.c.started_at.type))
+    if to in _NOT_BEGUN:  # somebody looked whether it can begin
+        values["started_at"] = None
     if to.is_terminal:
         values["ended_at"] = now
     return values

@@ -1,0 +1,168 @@
+"""Targets that are worked on each for itself: started, planned, recovered, applied and finished when its turn comes.
+
+`ActionRunner.run` plans all of its targets before it does any of them, since limits and the digest are about them all.
+Where neither is, as with the instances of processes, a target that waits for its turn holds nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, Protocol
+
+from toolkit.actions.model import D, I, NoTarget, Problem, T, TargetPlan
+from toolkit.actions.result import ActionResult, TargetResult
+from toolkit.errors import Skipped
+from toolkit.ledger.runs.errors import RunMeanwhile, TooManyRun
+from toolkit.ledger.runs.starting import FREELY, StartTerms
+from toolkit.runs.errors import Stopped
+from toolkit.threads import WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from toolkit.actions.result import ActionRequest
+    from toolkit.actions.runner import ActionRunner
+    from toolkit.actions.target_run import TargetRun
+    from toolkit.runs.run import Envelope
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn(Generic[T, I, D]):
+    """A target whose turn it is.
+
+    Attributes:
+        target: what is worked on.
+        terms: on which its run starts.
+        retry_at: when it is to be tried again by itself, if it ends so.
+    """
+
+    target: T
+    terms: StartTerms = FREELY
+    retry_at: Callable[[TargetResult[T, I, D]], datetime | None] = lambda _: None
+
+
+class Turns(Protocol[T, I, D]):
+    """Says whose turn it is; safe between threads."""
+
+    def take(self) -> Turn[T, I, D] | None:
+        """The next one, which is waited for; None: there will be none any more.
+
+        Raises:
+            Stopped: the process must not go on.
+        """
+        ...
+
+    def give_back(self, turn: Turn[T, I, D], result: TargetResult[T, I, D]) -> None:
+        """What became of one that was taken; whoever takes one gives it back, unless all ends by an error."""
+        ...
+
+    def close(self) -> None:
+        """From now on there is none any more; who waits for one is told so."""
+        ...
+
+
+@dataclass(kw_only=True)
+class TurnRunner(Generic[T, I, D]):
+    """Works on targets when their turns come.
+
+    Attributes:
+        runner: of the action.
+        envelope: starts runs.
+        turns: whose turn it is.
+    """
+
+    runner: ActionRunner[T, I, D]
+    envelope: Envelope
+    turns: Turns[T, I, D]
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    _at_work: list[TargetRun[T, I, D]] = field(default_factory=list, init=False)
+    _results: dict[tuple[str, ...], TargetResult[T, I, D]] = field(default_factory=dict, init=False)
+    _stopped: Stopped | None = field(default=None, init=False)
+
+    def run(self, request: ActionRequest, settled: Iterable[TargetPlan[NoTarget, I, D]] = ()) -> ActionResult[T, I, D]:
+        """Take turns until there are none; of a target that had several, the last one is told.
+
+        Args:
+            request: what the user asked.
+            settled: what was over before it began; reported beside the others.
+
+        Raises:
+            Unavailable: the ledger cannot be used; what is under way was stopped.
+        """
+        pool = WorkerPool(request.parallel, "feedctl-turn")
+        try:
+            pool.run_all(lambda _: self._take_turns(), range(request.parallel), on_interrupt=self._interrupt)
+        finally:
+            pool.shutdown()
+        before: list[TargetResult[T, I, D]] = [TargetResult(plan=plan) for plan in settled]
+        in_order = tuple(sorted((*before, *self._results.values()), key=lambda each: each.plan.sort_key))
+        return ActionResult(action=self.runner.action.name, request=request, targets=in_order, stopped=self._stopped)
+
+    def _take_turns(self) -> None:
+        with ExitStack() as unfinished:
+            unfinished.callback(self._interrupt)  # what fails in a way that nobody foresaw ends the others too
+            try:
+                while (turn := self.turns.take()) is not None:
+                    self._work_on(turn)
+            except Stopped as stopped:
+                self._stop(stopped)
+            unfinished.pop_all()
+
+    def _work_on(self, turn: Turn[T, I, D]) -> None:
+        result = self._result(turn)
+        if result.plan.skipped is None or result.plan.skipped.code != TooManyRun.code:
+            with self._lock:
+                self._results[result.plan.sort_key] = result
+        self.turns.give_back(turn, result)
+        if result.stopped is not None and result.stopped.ends_process:
+            self._stop(result.stopped)
+
+    def _result(self, turn: Turn[T, I, D]) -> TargetResult[T, I, D]:
+        request = self.runner.start_request(turn.target, self.envelope, turn.terms)
+        try:
+            started = self.envelope.start(request)
+        except (TooManyRun, RunMeanwhile) as reason:  # its turn comes again, or it has been: nothing is to be written
+            return self._skipped(turn.target, reason)
+        except Skipped as reason:
+            return replace(self._skipped(turn.target, reason), run=self.envelope.skip(request, reason))
+        with started:
+            run = replace(self.runner.target_run(turn.target, started), retry_at=turn.retry_at)
+            with self._lock:
+                self._at_work.append(run)
+            try:
+                self._done(run)
+            finally:
+                with self._lock:
+                    self._at_work.remove(run)
+            return run.result
+
+    def _done(self, run: TargetRun[T, I, D]) -> None:
+        """From the plan to the end."""
+        run.make_plan()
+        if run.plan.skipped is None and run.plan.waiting is None:
+            run.recover(may_touch=True)
+            run.apply()
+        run.finish()
+
+    def _skipped(self, target: T, reason: Skipped) -> TargetResult[T, I, D]:
+        problem = Problem(code=reason.code, message=str(reason))
+        return TargetResult(plan=replace(self.runner.action.blank_plan(target), skipped=problem))
+
+    def _stop(self, stopped: Stopped) -> None:
+        """All that is under way ends, and nothing more begins."""
+        self._stopped = self._stopped or stopped
+        self._end(stopped)
+
+    def _interrupt(self) -> None:
+        """As `_stop`, when something has gone wrong, or somebody pressed Ctrl-C twice."""
+        self._end(Stopped(reason="interrupted", interrupted=True))
+
+    def _end(self, why: Stopped) -> None:
+        self.turns.close()
+        with self._lock:
+            at_work = list(self._at_work)
+        for run in at_work:
+            run.stop(why)
