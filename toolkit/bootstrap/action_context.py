@@ -17,6 +17,7 @@ from toolkit.actions.guard import Guard
 from toolkit.actions.model import D, I, T
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
+from toolkit.actions.turns import TurnRunner, Turns
 from toolkit.bootstrap.config import load_entities, open_config
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
@@ -31,7 +32,7 @@ from toolkit.entities.source_files import REPO_FILE
 from toolkit.ledger.registry.registration import entity_digest
 from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import origin_here
-from toolkit.runs.run import ActiveRun
+from toolkit.runs.run import ActiveRun, Envelope
 from toolkit.runs.spark_submit import gateway_port
 from toolkit.runs.stop import StopSignal
 from toolkit.storage.bound import SharedStores
@@ -52,7 +53,7 @@ class ActionOptions:
     """What the user asked of a run, whatever the action.
 
     Attributes:
-        selection: which entities on which cluster.
+        selection: which feeds on which cluster.
         config_repo: as for `open_config`.
         environment: name; None: the repo's default.
         nominal_time: for which the run acts.
@@ -81,12 +82,14 @@ class Wired(Generic[T, I, D]):
     Attributes:
         parallel: so many targets are at work at once, unless the user says another number.
         told: what brokers are told of its runs; None: nothing.
+        turns: whose turn it is, when each target is worked on for itself; None: all are planned first.
     """
 
     action: Action[T, I, D]
     targets: Targets[T, I, D]
     parallel: int = 1
     told: Told[T] | None = None
+    turns: Turns[T, I, D] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,8 +226,16 @@ def run_action(
         messages = _messages(wired, context, clock)
         stack.callback(messages.close)
         envelope = stack.enter_context(opened_envelope(enveloped))
-        result = replace(runner, notifier=messages).run(_request(context, wired.parallel), wired.targets, envelope)
+        result = _ran(replace(runner, notifier=messages), wired, _request(context, wired.parallel), envelope)
         return replace(result, request=replace(result.request, notes=(*result.request.notes, *messages.close())))
+
+
+def _ran(
+    runner: ActionRunner[T, I, D], wired: Wired[T, I, D], request: ActionRequest, envelope: Envelope
+) -> ActionResult[T, I, D]:
+    if wired.turns is None:
+        return runner.run(request, wired.targets, envelope)
+    return TurnRunner(runner=runner, envelope=envelope, turns=wired.turns).run(request, wired.targets.settled)
 
 
 def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Messages[T]:

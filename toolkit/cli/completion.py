@@ -116,6 +116,7 @@ def _new_kinds(_: typer.Context) -> Iterable[str]:
 
 
 entity_names = _completion(lambda ctx: (each.name for each in _repository(ctx).entities()))
+process_names = _completion(lambda ctx: _repository(ctx).processes)
 feed_names = _completion(lambda ctx: _repository(ctx).feeds)
 cluster_names = _completion(_clusters)
 environment_names = _completion(_environments)

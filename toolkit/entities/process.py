@@ -59,10 +59,12 @@ class Output:
 
     Attributes:
         instance: EL expression.
+        allow_empty: the workflow has succeeded also when it made nothing of it.
     """
 
     feed: str
     instance: str
+    allow_empty: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,97 @@
+"""Running instances of a process whose steps are commands, on local directories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.process_runs import KEYS, Runs, outcomes, steps
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> Runs:
+    """A process that counts one hour of clicks, of which two are there."""
+    runs = Runs(directory=tmp_path)
+    runs.write()
+    runs.fill(*KEYS[:2])
+    return runs
+
+
+def test_an_instance_runs_once_and_its_output_is_there_announced_and_flagged(counting: Runs) -> None:
+    code, result = counting.run()
+    assert (code, outcomes(result)) == (0, [("main", "done", None)])
+    assert (counting.at("counts", KEYS[0]) / "part-0").read_text() == f"clicks of {KEYS[0]}\n"
+    assert (counting.at("counts", KEYS[0]) / "_SUCCESS").exists()
+    assert (counting.statuses(), counting.events()) == ([("00", 1, "succeeded")], [("available", "00")])
+    code, result = counting.run()
+    assert (code, result["items"], counting.said()) == (0, [], [f"{KEYS[0]} count"])
+    assert "has succeeded already" in result["instances"][0]["notes"][0]
+    assert counting.run("--force")[0] == 0
+    assert (len(counting.said()), counting.events()[1:]) == (2, [("updated", "00")])
+
+
+def test_a_dry_run_shows_steps_and_properties_and_touches_nothing(counting: Runs) -> None:
+    code, result = counting.run("--dry-run")
+    assert (code, outcomes(result), counting.said()) == (0, [("main", "planned", None)], [])
+    assert result["instances"][0]["properties"]["clicks"].endswith("/clicks/2026-03-01-00")
+    assert not (counting.directory / "ledger.db").exists()
+
+
+def test_an_instance_without_its_input_waits_in_the_ledger_and_runs_when_that_has_come(counting: Runs) -> None:
+    code, result = counting.run(time=KEYS[2])
+    assert (code, counting.said()) == (75, [])
+    missing = result["instances"][0]["missing"]
+    assert [(each["input"], each["instance"], each["state"]) for each in missing] == [("clicks", KEYS[2], "missing")]
+    assert counting.statuses() == [("02", 1, "waiting")]
+    ((reason,),) = counting.query("SELECT reason FROM run")
+    assert f"clicks {KEYS[2]} is missing" in reason
+    counting.fill(KEYS[2])
+    assert counting.run(time=KEYS[2])[0] == 0
+    assert counting.statuses() == [("02", 1, "succeeded")]
+
+
+def test_an_instance_that_waited_for_too_long_has_timed_out(counting: Runs) -> None:
+    counting.run(time=KEYS[2])
+    counting.change("UPDATE run SET created_at = '2026-01-01T00:00:00.000000Z'")
+    code, result = counting.run(time=KEYS[2])
+    assert (code, result["instances"][0]["failure"]["code"]) == (1, "timed_out")
+    assert counting.statuses() == [("02", 1, "timed_out")]
+
+
+@pytest.mark.parametrize(
+    ("script", "allowed", "code"),
+    [("true", "", 1), ("true", ", allow_empty: true", 0), ('mkdir -p "$FEEDCTL_TEST/$(basename $counts)"', "", 1)],
+)
+def test_a_workflow_that_exits_with_0_and_makes_nothing_has_failed_unless_that_is_allowed(
+    counting: Runs, monkeypatch: pytest.MonkeyPatch, script: str, allowed: str, code: int
+) -> None:
+    monkeypatch.setenv("FEEDCTL_TEST", str(counting.directory / "data/counts"))
+    counting.write(scripts={"count": script}, of_output=allowed)
+    found, result = counting.run()
+    assert found == code
+    assert [each["code"] for each in result["items"]] == ([None] if allowed else ["no_output"])
+    assert counting.events() == []
+
+
+def test_a_rerun_goes_on_at_the_step_that_failed_and_force_starts_over(counting: Runs) -> None:
+    ok = counting.directory / "ok"
+    scripts = {
+        "first": counting.saying("first"),
+        "second": counting.saying("second", f"test -f {ok}"),
+        "third": counting.making("third"),
+    }
+    counting.write(steps(*scripts), scripts)
+    code, result = counting.run()
+    assert code == 4
+    expected = [("first", "done", None), ("second", "failed", "step_failed"), ("third", "skipped", "not_reached")]
+    assert (outcomes(result), counting.statuses()) == (expected, [("00", 1, "failed")])
+    ok.touch()
+    code, result = counting.run()
+    assert (code, [step for step, _, _ in outcomes(result)]) == (0, ["second", "third"])
+    words = [line.split()[1] for line in counting.said()]
+    assert words == ["first", "second", "second", "third"]
+    assert counting.run("--force")[0] == 0
+    assert [line.split()[1] for line in counting.said()][4:] == ["first", "second", "third"]
+    ended = counting.query("SELECT run_id, status FROM step_run ORDER BY step_run_id")
+    assert [status for _, status in ended] == ["succeeded", "failed", *["succeeded"] * 5]

@@ -1,0 +1,229 @@
+"""A process run, wired: one instance, all that are due, or a range of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.actions.runner import Targets
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.process_place import LocalPlace
+from toolkit.el import format_instant
+from toolkit.entities import Engine
+from toolkit.entities.not_implemented import Area
+from toolkit.ledger.registry import reading
+from toolkit.ledger.registry.registration import Site, UnknownProcess, entity_digest, registration_of
+from toolkit.ledger.registry.sync import sync
+from toolkit.ledger.runs.finding import Span, Subject
+from toolkit.ledger.runs.instances import newest_attempts
+from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.process_runner.action import ProcessAction
+from toolkit.process_runner.choosing import ProcessSelection, feeds_of, sites, unsupported
+from toolkit.process_runner.due import Backfill, line_of_due, line_of_one, line_of_range
+from toolkit.process_runner.engines.command import CommandEngine
+from toolkit.process_runner.engines.left_over import end_processes
+from toolkit.process_runner.jobs import JobBook
+from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
+from toolkit.process_runner.turns import InstanceLine, InstanceTurns
+from toolkit.runs.recorder import current_user
+
+if TYPE_CHECKING:
+    from toolkit.actions.progress import Progress
+    from toolkit.clock import Clock
+    from toolkit.entities import Cluster, Feed
+    from toolkit.ledger.database import Ledger, Transaction
+    from toolkit.planning.process_io import ProcessSite
+    from toolkit.process_runner.due import Known
+    from toolkit.process_runner.engines.port import StepEngine, StepMark
+    from toolkit.process_runner.targets import ProcessResult
+    from toolkit.runs.stop import StopSignal
+
+ENGINES: Mapping[Engine, StepEngine] = {Engine.COMMAND: CommandEngine()}
+"""What runs steps."""
+_GRACE_SECONDS = 10.0
+_MOST_AT_ONCE = 32
+"""So many instances of all processes of a cluster, unless the user says another number: each of them has a child."""
+
+Lines = Callable[["ProcessSite", "Known"], InstanceLine]
+"""Which instances of a process are to run, by what the ledger has of them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessOptions:
+    """What the user asked of a process run besides what all actions have.
+
+    Attributes:
+        selection: which processes.
+        due: all instances whose time has come; else the one of the nominal time.
+        backfill: all instances of a range; None: none is asked for.
+        waits: what is not there, or is to be tried again, is waited for.
+        is_forced: the steps run from the first one on, whatever succeeded before.
+    """
+
+    selection: ProcessSelection
+    due: bool = False
+    backfill: Backfill | None = None
+    waits: bool = False
+    is_forced: bool = False
+
+
+def run_processes(
+    own: ProcessOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
+) -> ProcessResult:
+    """A process run, from the options to the result; arguments and errors are those of `run_action`."""
+    wired: list[_Wiring] = []
+
+    def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
+        wired.append(_Wiring(own=own, context=context, clock=clock))
+        return wired[0].wired()
+
+    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(_stakes, own))
+    notes = (*result.request.notes, *(note for each in wired for note in each.turns.notes))
+    return replace(result, request=replace(result.request, notes=notes))
+
+
+def _stakes(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+    """The feeds of the chosen processes, on the cluster where they run."""
+    for site in sites(context.repository, own.selection):
+        yield from ((site.feeds[name], site.cluster) for name in feeds_of(site) if name in site.feeds)
+
+
+@dataclass(kw_only=True)
+class _Wiring:
+    """Puts a run together.
+
+    Attributes:
+        own: what the user asked.
+        context: of the run.
+        clock: tells the wall-clock time.
+    """
+
+    own: ProcessOptions
+    context: ActionContext
+    clock: Clock
+
+    def wired(self) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
+        """The action, and whose turn it is."""
+        ledger = self.context.use.ledger
+        if ledger is not None and not self.context.options.dry_run:
+            self._register(ledger)
+        candidates = [each.target for line in self.turns.lines for each in line.candidates]
+        action = ProcessAction(
+            jobs=JobBook(ledger=ledger),
+            clock=self.clock,
+            engines=ENGINES,
+            workplace=LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ)),
+            end_left_over=_end_left_over,
+        )
+        return Wired(
+            action=action,
+            targets=Targets(to_do=tuple(candidates), settled=tuple(self.settled)),
+            parallel=max(1, min(self.turns.at_once, _MOST_AT_ONCE)),
+            turns=self.turns,
+        )
+
+    @cached_property
+    def sites(self) -> Sequence[ProcessSite]:
+        """Of the chosen processes, those that can be run."""
+        found = sites(self.context.repository, self.own.selection)
+        if self.own.selection.name is not None:
+            for site in found:
+                error = unsupported(site)
+                if error is not None:
+                    raise error
+        return [site for site in found if unsupported(site) is None]
+
+    @cached_property
+    def turns(self) -> InstanceTurns:
+        """Of the instances that are to run."""
+        allowed = [site for site in self.sites if self.own.due is False or self._obstacle(site) is None]
+        lines = [self._line(site) for site in allowed]
+        return InstanceTurns(
+            lines=[line for line in lines if line.candidates],
+            clock=self.clock,
+            check=self.context.process.check,
+            waits=self.own.waits,
+        )
+
+    @property
+    def settled(self) -> Iterator[TargetPlan[NoTarget, StepItem, ProcessDetail]]:
+        """What is said of processes of which nothing runs."""
+        for site in sites(self.context.repository, self.own.selection):
+            error = unsupported(site)
+            if error is not None:
+                yield _settled(site, skipped=Problem(code="not_implemented", message=str(error)))
+            elif self.own.due and (obstacle := self._obstacle(site)) is not None:
+                yield _settled(site, skipped=Problem(code="suspended", message=obstacle))
+            elif not self._line(site).candidates:
+                yield _settled(site, note=self._nothing(site))
+
+    def _nothing(self, site: ProcessSite) -> str:
+        if self.own.due or self.own.backfill is not None:
+            return "no instance is to run"
+        key = format_instant(self.context.options.nominal_time)
+        return f"{key} has succeeded already (run {self._known(site)[key].run_id}); --force runs it again"
+
+    def _obstacle(self, site: ProcessSite) -> str | None:
+        return self.context.use.obstacle(site.process.name, site.cluster.name)
+
+    def _line(self, site: ProcessSite) -> InstanceLine:
+        nominal, now, known = self.context.options.nominal_time, self.clock.now(), self._known(site)
+        if self.own.backfill is not None:
+            return line_of_range(site, self.own.backfill, known, now)
+        if self.own.due:
+            return line_of_due(site, nominal, known, now)
+        site.process.instances_on(site.cluster.name).index(nominal)
+        return line_of_one(site, nominal, known, now, is_forced=self.own.is_forced)
+
+    def _known(self, site: ProcessSite) -> Known:
+        """In one statement for a process; without a ledger, as in a dry run before the first run, nothing is known."""
+        ledger = self.context.use.ledger
+        if ledger is None:
+            return {}
+        subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
+        first, end = self._keys
+        return ledger.read(lambda tx: newest_attempts(tx, Span(subject=subject, start_key=first, end_key=end)))
+
+    @property
+    def _keys(self) -> tuple[str, str]:
+        backfill, nominal = self.own.backfill, format_instant(self.context.options.nominal_time)
+        if backfill is not None:
+            return format_instant(backfill.first), format_instant(backfill.end)
+        return ("" if self.own.due else nominal), f"{nominal}~"
+
+    def _register(self, ledger: Ledger) -> None:
+        """The ledger knows the processes as they are about to run."""
+        repository = self.context.repository
+        wanted = {each.process.name: entity_digest(repository, each.process.name) for each in self.sites}
+        cluster = next((each.cluster.name for each in self.sites), "")
+        if ledger.read(
+            lambda tx: all(_is_registered(tx, Site(name=name, cluster=cluster), wanted[name]) for name in wanted)
+        ):
+            return
+        registration = registration_of(repository, str(self.context.snapshot.id))
+        ledger.write(lambda tx: sync(tx, registration, current_user()))
+
+
+def _end_left_over(mark: StepMark) -> None:
+    """What of it runs on this machine; elsewhere its supervisor has ended it when the runner died."""
+    end_processes(mark.log, grace_seconds=_GRACE_SECONDS)
+
+
+def _is_registered(tx: Transaction, site: Site, digest: str) -> bool:
+    try:
+        known = reading.any_process(tx, site)
+    except UnknownProcess:
+        return False
+    return known.digest == digest and not known.is_deleted
+
+
+def _settled(
+    site: ProcessSite, *, note: str = "", skipped: Problem | None = None
+) -> TargetPlan[NoTarget, StepItem, ProcessDetail]:
+    target = NoTarget(entity=site.process.name, cluster=site.cluster.name)
+    return TargetPlan(target=target, detail=ProcessDetail(), notes=(note,) if note else (), skipped=skipped)

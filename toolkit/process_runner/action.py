@@ -1,0 +1,108 @@
+"""Running a process as an action of the kernel: a target is an instance, an item a step (DESIGN sections 7 and 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import Recovery, RunContext
+from toolkit.actions.model import INTERRUPTED
+from toolkit.entities import Engine
+from toolkit.ledger.runs.items import SettledItem
+from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
+from toolkit.process_runner.engines.port import StepEngine, StepMark
+from toolkit.process_runner.planner import Planner, blank_plan
+from toolkit.process_runner.steps import StepBatch, Workplace
+from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget
+from toolkit.runs.recorder import SettledLeftOver
+
+if TYPE_CHECKING:
+    from toolkit.clock import Clock
+    from toolkit.ledger.runs.items import Item
+    from toolkit.process_runner.jobs import JobBook
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessAction:
+    """Runs instances; see `Action`.
+
+    Attributes:
+        jobs: keeps what becomes of steps.
+        clock: tells whether an instance was waited for too long.
+        engines: what runs steps.
+        workplace: where they run.
+        end_left_over: ends what a step of a dead runner left behind, if anything.
+    """
+
+    jobs: JobBook
+    clock: Clock
+    engines: Mapping[Engine, StepEngine]
+    workplace: Workplace
+    end_left_over: Callable[[StepMark], None]
+    name: str = field(default=NAME, init=False)
+    life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
+
+    def leases(self, target: ProcessTarget) -> tuple[Wanted, ...]:
+        """See `Action.leases`: an instance is run by one at a time."""
+        return (Wanted(resource=f"run/{target.entity}/{target.cluster}/{target.instance_key}"),)
+
+    def conditions(self, target: ProcessTarget, work: RunContext) -> tuple[()]:
+        """See `Action.conditions`: what a workflow does, no hold of a feed can stop."""
+        del target, work
+        return ()
+
+    def blank_plan(self, target: ProcessTarget) -> ProcessPlan:
+        """See `Action.blank_plan`."""
+        return blank_plan(target)
+
+    def plan(self, target: ProcessTarget, work: RunContext) -> ProcessPlan:
+        """See `Action.plan`."""
+        work.guard.run.check()
+        return Planner(stores=work.stores, jobs=self.jobs, clock=self.clock).plan(target)
+
+    def limit(self, plans: Sequence[ProcessPlan], work: RunContext) -> tuple[Sequence[ProcessPlan], None]:
+        """See `Action.limit`: there is none."""
+        del work
+        return plans, None
+
+    def target_limit(self, plan: ProcessPlan, work: RunContext) -> None:
+        """See `Action.target_limit`: there is none."""
+        del plan, work
+
+    def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+        """See `Action.recover`: what a dead runner of this instance left behind is ended, before a step begins."""
+        del work
+        own = [left for left in open_items if left.instance_key == plan.target.instance_key]
+        if not own or not may_touch:
+            return Recovery()
+        last = {(each.run_id, each.step): each for each in self.jobs.step_runs({left.run_id for left in own})}
+        for each in last.values():
+            if each.status is not RunStatus.SUCCEEDED and each.log_location is not None:
+                self.end_left_over(StepMark(log=Path(each.log_location), application=each.application_id))
+        done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
+        return Recovery(
+            settled=tuple(_left_over(left, is_done=(left.run_id, left.path) in done) for left in own),
+            notes=("an earlier run of it died in the middle, and nothing of that runs any more",),
+        )
+
+    def batches(self, plan: ProcessPlan, work: RunContext) -> tuple[StepBatch, ...]:
+        """See `Action.batches`: all steps, so that the end of one and the start of the next are written at once."""
+        if not plan.items:
+            return ()
+        batch = StepBatch(
+            plan=plan,
+            work=work,
+            jobs=self.jobs,
+            engines=self.engines,
+            workplace=self.workplace,
+            now=self.clock.now,
+        )
+        return (batch,)
+
+
+def _left_over(left: Item, *, is_done: bool) -> SettledLeftOver:
+    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
+    return SettledLeftOver(left=left, item=SettledItem(position=left.position, state=state, code=code))

@@ -1,0 +1,124 @@
+"""Which processes on which clusters a run is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.entities import Area, not_implemented
+from toolkit.entities.errors import NotInEnvironment
+from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.planning.process_io import ProcessSite
+
+if TYPE_CHECKING:
+    from toolkit.entities import Process, Repository
+
+
+class ProcessChoiceMissing(InvalidInput):
+    """Neither a process was named, nor all of them asked for; or both."""
+
+    def __init__(self) -> None:
+        super().__init__("expected one of: --process NAME, or --all with --due")
+
+
+class ProcessClusterNeeded(InvalidInput):
+    """A run could be about several clusters and none was named.
+
+    Args:
+        clusters: those that it could be about.
+    """
+
+    def __init__(self, *, clusters: Iterable[str]) -> None:
+        self.clusters = tuple(clusters)
+        super().__init__(f"found processes on the clusters {', '.join(self.clusters)}; name one with --cluster")
+
+
+class NothingToRun(InvalidInput):
+    """No process is on the cluster; a misspelt name must not look like a run with nothing to do.
+
+    Args:
+        cluster: as given.
+    """
+
+    def __init__(self, *, cluster: str) -> None:
+        self.cluster = cluster
+        super().__init__(f"no process is on the cluster {cluster}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessSelection:
+    """What the user asked for.
+
+    Attributes:
+        name: of a process; None: all that are on the cluster.
+        cluster: name; None: the only one that there is.
+    """
+
+    name: str | None
+    cluster: str | None
+
+
+def sites(repository: Repository, asked: ProcessSelection) -> tuple[ProcessSite, ...]:
+    """The processes on the cluster that the user means, in the order of their names.
+
+    Raises:
+        UnknownName: no such process or cluster, or the process is not there.
+        NotInEnvironment: the environment does not act on the cluster.
+        ProcessClusterNeeded: it could be more than one.
+        NothingToRun: no process is there.
+    """
+    processes = _processes(repository, asked.name)
+    cluster = _cluster(repository, processes, asked)
+    there = [each for each in processes if any(own.name == cluster for own in each.clusters)]
+    if not there:
+        raise NothingToRun(cluster=cluster)
+    return tuple(
+        ProcessSite(process=each, cluster=repository.cluster(cluster), feeds=repository.feeds) for each in there
+    )
+
+
+def _processes(repository: Repository, name: str | None) -> Sequence[Process]:
+    if name is not None:
+        return [repository.process(name)]
+    return [repository.processes[each] for each in sorted(repository.processes)]
+
+
+def _cluster(repository: Repository, processes: Sequence[Process], asked: ProcessSelection) -> str:
+    environment = repository.environment
+    if asked.cluster is not None:
+        repository.cluster(asked.cluster)
+        if asked.name is not None:
+            processes[0].cluster(asked.cluster)
+    on = dict.fromkeys(own.name for each in processes for own in each.clusters)
+    allowed = [name for name in on if environment is None or environment.allows(name)]
+    wanted = [name for name in allowed if asked.cluster in {None, name}]
+    if len(wanted) > 1:
+        raise ProcessClusterNeeded(clusters=wanted)
+    if wanted:
+        return wanted[0]
+    if asked.cluster is not None and asked.cluster not in on:
+        raise NothingToRun(cluster=asked.cluster)
+    what = "the processes" if asked.name is None else f"process {asked.name}"
+    raise NotInEnvironment(
+        what=what, environment="" if environment is None else environment.name, clusters=tuple(allowed)
+    )
+
+
+def unsupported(site: ProcessSite) -> NotImplementedYet | None:
+    """Why a process cannot be run yet."""
+    where = f"process {site.process.name}"
+    for value in not_implemented(site.process, Area.PROCESS):
+        return value.error(where=where)
+    for name in feeds_of(site):
+        if site.feeds[name].table_on(site.cluster.name) is not None:
+            instead = "run it with your own scheduler until then"
+            return NotImplementedYet(what=f"a process over the table of {name}", instead=instead, where=where)
+    return None
+
+
+def feeds_of(site: ProcessSite) -> tuple[str, ...]:
+    """The names of the feeds that a process reads and makes, each once."""
+    read = [each.feed for each in site.process.inputs.values()]
+    made = [each.feed for each in site.process.outputs.values()]
+    return tuple(dict.fromkeys((*read, *made)))

@@ -1,0 +1,173 @@
+"""Which instances of a process are to run, by what the ledger has of each: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from toolkit.el import format_instant
+from toolkit.el.frequency import shift
+from toolkit.entities import Order
+from toolkit.ledger.runs.finding import FAILURES
+from toolkit.ledger.vocabulary import RunStatus
+from toolkit.process_runner.targets import ProcessTarget
+from toolkit.process_runner.turns import Candidate, InstanceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from toolkit.ledger.runs.instances import NewestAttempt
+    from toolkit.planning.process_io import ProcessSite
+
+Known = Mapping[str, "NewestAttempt"]
+"""The newest attempt of each instance, by key; of one that is left out nothing was recorded."""
+
+
+class Only(StrEnum):
+    """Which instances a backfill is about."""
+
+    FAILED = "failed"
+    """Those that were over and did not succeed."""
+    MISSING = "missing"
+    """Those that never began."""
+    ALL = "all"
+    """Those that have succeeded, too."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backfill:
+    """What a backfill is asked for.
+
+    Attributes:
+        first: no instance before it.
+        end: none at or after it.
+        only: None: all that have not succeeded.
+        order: None: that of the process.
+        at_once: so many at most; None: as many as the process allows.
+        keeps_going: also after one failed.
+        is_forced: every instance starts at the first step.
+    """
+
+    first: datetime
+    end: datetime
+    only: Only | None = None
+    order: Order | None = None
+    at_once: int | None = None
+    keeps_going: bool = False
+    is_forced: bool = False
+
+
+_OPEN = (None, RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.SKIPPED)
+"""Of a running one the owner may be dead: who starts it learns that."""
+
+
+def line_of_one(site: ProcessSite, nominal: datetime, known: Known, now: datetime, *, is_forced: bool) -> InstanceLine:
+    """The one instance that the user names; nothing when it has succeeded and need not do so again."""
+    newest = known.get(format_instant(nominal))
+    is_done = newest is not None and newest.status is RunStatus.SUCCEEDED and not is_forced
+    candidates = () if is_done else (_candidate(site, nominal, newest, now, is_forced=is_forced),)
+    return InstanceLine(candidates=candidates, at_once=1)
+
+
+def line_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetime) -> InstanceLine:
+    """All instances whose time has come and that nobody has run, or that are to run again, in the process's order."""
+    instances = site.process.instances_on(site.cluster.name)
+    up_to = [*instances.between(instances.start, nominal), *([nominal] if nominal in instances else ())]
+    is_last_only = site.process.order is Order.LAST_ONLY
+    newest_run = max((key for key, each in known.items() if _has_run(each)), default="") if is_last_only else ""
+    candidates = []
+    for instant in up_to:
+        key = format_instant(instant)
+        newest = known.get(key)
+        if not _is_due(newest, now) or (newest is not None and _is_dropped(newest, newest_run)):
+            continue
+        candidate = _candidate(site, instant, newest, now, is_retry=True)
+        if key < newest_run and (newest is None or newest.status is RunStatus.WAITING):
+            candidate = replace(candidate, target=replace(candidate.target, replaced_by=newest_run))
+        candidates.append(candidate)
+    return InstanceLine(
+        candidates=_in_order(candidates, site.process.order), at_once=site.process.parallel, is_last_only=is_last_only
+    )
+
+
+def line_of_range(site: ProcessSite, asked: Backfill, known: Known, now: datetime) -> InstanceLine:
+    """The instances of a range, by what became of them so far; none whose time has not come."""
+    instances = site.process.instances_on(site.cluster.name)
+    found = [
+        _candidate(site, instant, known.get(format_instant(instant)), now, is_forced=asked.is_forced)
+        for instant in instances.between(asked.first, min(asked.end, now))
+        if _is_asked(known.get(format_instant(instant)), asked.only)
+    ]
+    order = asked.order or (Order.FIFO if site.process.order is Order.LAST_ONLY else site.process.order)
+    at_once = min(asked.at_once or site.process.parallel, site.process.parallel)
+    return InstanceLine(
+        candidates=_in_order(found, order),
+        at_once=at_once,
+        keeps_going=asked.keeps_going,
+        is_last_only=order is Order.LAST_ONLY,
+    )
+
+
+def _in_order(oldest_first: Iterable[Candidate], order: Order) -> tuple[Candidate, ...]:
+    found = tuple(oldest_first)
+    return found if order is Order.FIFO else found[::-1]
+
+
+def _is_due(newest: NewestAttempt | None, now: datetime) -> bool:
+    if newest is None or newest.status in _OPEN:
+        return True
+    return newest.retry_at is not None and newest.retry_at <= now
+
+
+def _has_run(newest: NewestAttempt) -> bool:
+    return newest.started_at is not None
+
+
+def _is_dropped(newest: NewestAttempt, newest_run: str) -> bool:
+    """Whether it was skipped for a newer one, which has run since."""
+    return newest.status is RunStatus.SKIPPED and newest.instance_key < newest_run
+
+
+def _is_asked(newest: NewestAttempt | None, only: Only | None) -> bool:
+    if newest is not None and newest.status is RunStatus.SUSPENDED:
+        return False
+    has_failed = newest is not None and newest.status in FAILURES
+    is_missing = newest is None or newest.status in _OPEN
+    match only:
+        case Only.FAILED:
+            return has_failed
+        case Only.MISSING:
+            return is_missing
+        case Only.ALL:
+            return True
+        case _:
+            return has_failed or is_missing
+
+
+def _candidate(
+    site: ProcessSite,
+    instant: datetime,
+    newest: NewestAttempt | None,
+    now: datetime,
+    *,
+    is_forced: bool = False,
+    is_retry: bool = False,
+) -> Candidate:
+    is_over = newest is not None and newest.status.is_terminal
+    is_retried = is_retry and newest is not None and newest.retry_at is not None
+    is_taken_up = newest is not None and newest.status is RunStatus.WAITING
+    since = newest.created_at if newest is not None and is_taken_up else now
+    process = site.process
+    retries = 0 if newest is None else (newest.retry or 0)
+    target = ProcessTarget(
+        site=site,
+        nominal_time=instant,
+        waits_until=shift(max(instant, since), process.effective_timeout, 1, process.timezone),
+        is_forced=is_forced,
+        retries=retries + 1 if is_retried else retries if is_taken_up else 0,
+    )
+    seen = 0 if newest is None else newest.run_id if is_over else newest.run_id - 1
+    return Candidate(target=target, seen=seen)

@@ -1,0 +1,180 @@
+"""The bookkeeping of an instance's steps: the calls of run metadata, on the run that the kernel has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from toolkit.ledger import fingerprints
+from toolkit.ledger.batches.rows import FeedInstance
+from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
+from toolkit.ledger.fingerprints import ReadInput
+from toolkit.ledger.jobs import current, ending, starting, steps
+from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
+from toolkit.ledger.jobs.rows import JobRef, StepRun, key_of
+from toolkit.ledger.registry import reading
+from toolkit.ledger.registry.registration import UnknownProcess
+from toolkit.ledger.runs import finding
+from toolkit.process_runner.engines.port import StepMark
+from toolkit.runs.errors import LeaseExpired, LedgerLost
+from toolkit.runs.recorder import LedgerWrite
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chain:
+    """How far the attempts at an instance have come.
+
+    Attributes:
+        due: the names of the steps that have to run; None: the ledger does not know the process yet, so all of them.
+        is_rerun: an earlier attempt at the same did not come to its end.
+    """
+
+    due: frozenset[str] | None = None
+    is_rerun: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobBook:
+    """Keeps what becomes of the steps of instances. Each call raises LedgerUnavailable and LedgerConflict.
+
+    Attributes:
+        ledger: None: of a dry run without one, which only asks.
+    """
+
+    ledger: Ledger | None
+
+    def chain(self, ref: JobRef, *, is_forced: bool) -> Chain:
+        """How far the attempts at an instance have come; changes nothing."""
+        return Chain() if self.ledger is None else self.ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
+
+    def begin(
+        self, ref: JobRef, inputs: Sequence[FeedInstance], consumed: Sequence[ReadInput], *, is_forced: bool
+    ) -> None:
+        """Make a run the job of its instance.
+
+        Args:
+            ref: the run.
+            inputs: the instances that its steps read.
+            consumed: what they are now; none: an earlier attempt has read them, and this one goes on from there.
+            is_forced: it starts at the first step, whatever succeeded before.
+
+        Raises:
+            InvalidInput: the process is not registered.
+            Stopped: the run is over in the ledger, or that cannot be used any more.
+        """
+
+        def work(tx: Transaction) -> None:
+            started = starting.adopt(tx, _run_id(ref), inputs, is_forced=is_forced)
+            fingerprints.write(tx, started.run.run_id, consumed)
+            earlier = current.chain_of(tx, started.run).earlier.values()
+            if earlier and not consumed:
+                fingerprints.keep(tx, started.run.run_id, max(each.run_id for each in earlier))
+
+        self._write(work)
+
+    def begin_step(self, ref: JobRef, step: str, mark: StepMark, *, after: str | None) -> None:
+        """Write down that a step begins, with what finds it again; and that the one before has succeeded.
+
+        Args:
+            ref: the job.
+            step: its name.
+            mark: what finds it again.
+            after: the step that has just succeeded; None: none has in this job.
+
+        Raises:
+            Stopped: as `begin`.
+        """
+
+        def work(tx: Transaction) -> None:
+            if after is not None:
+                steps.halt_step(tx, ref, after)
+            steps.init_step(tx, ref, step, application_id=mark.application, log_location=str(mark.log))
+
+        self._write(work)
+
+    def name_application(self, ref: JobRef, step: str, mark: StepMark) -> None:
+        """Write down by what number others know a step that runs; raises as `begin_step`."""
+        self._write(lambda tx: steps.name_application(tx, ref, step, mark.application))
+
+    def step_runs(self, run_ids: Collection[int]) -> Sequence[StepRun]:
+        """The attempts at steps of these runs, in the order in which they began."""
+        return self._ledger.read(lambda tx: steps.steps_of(tx, run_ids))
+
+    def _write(self, work: Callable[[Transaction], object]) -> None:
+        """In the middle of a run, what cannot be written ends it."""
+        try:
+            self._ledger.write(work)
+        except (LedgerUnavailable, LedgerConflict) as error:
+            raise LedgerLost(why=str(error)) from error
+        except (JobNotRunning, JobIsSuspended) as error:
+            raise LeaseExpired(why=str(error)) from error
+
+    @property
+    def _ledger(self) -> Ledger:
+        if self.ledger is None:
+            message = "a run without a ledger has no steps"
+            raise AssertionError(message)
+        return self.ledger
+
+
+def _run_id(ref: JobRef) -> int:
+    if ref.run_id is None:
+        message = "a job is begun for a run that has started"
+        raise AssertionError(message)
+    return ref.run_id
+
+
+def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> Chain:
+    try:
+        owner = reading.any_process(tx, ref.site)
+    except UnknownProcess:
+        return Chain()
+    key = key_of(ref.site, ref.instance_key or "")
+    newest = finding.newest(tx, key)
+    ordered = newest is not None and newest.status in finding.OPEN and newest.is_forced
+    unfinished = current.unfinished_of(tx, key)
+    live = reading.live_steps(tx, owner.process_id)
+    if unfinished is None or newest is None:
+        return Chain(due=frozenset(each.name for each in live))
+    as_job = replace(newest, run_id=0, process_id=owner.process_id, target_batch_id=unfinished)
+    due = current.steps_to_run(live, current.chain_of(tx, as_job).earlier, is_forced=is_forced or ordered)
+    return Chain(due=frozenset(each.name for each in due), is_rerun=True)
+
+
+def last_succeeded(ref: JobRef, step: str | None, outputs: Sequence[FeedInstance]) -> LedgerWrite:
+    """The job is complete, and its outputs are there.
+
+    Args:
+        ref: the job.
+        step: that succeeded last; None: all had before the job began.
+        outputs: what it made.
+    """
+
+    def write(tx: Transaction, run_id: int) -> None:
+        del run_id
+        if step is not None:
+            steps.halt_step(tx, ref, step)
+        ending.halt_job(tx, ref, outputs=outputs)
+
+    return write
+
+
+def succeeded(ref: JobRef, step: str) -> LedgerWrite:
+    """A step has succeeded, and no other begins in this run."""
+
+    def write(tx: Transaction, run_id: int) -> None:
+        del run_id
+        steps.halt_step(tx, ref, step)
+
+    return write
+
+
+def failed(ref: JobRef, step: str) -> LedgerWrite:
+    """A step has failed."""
+
+    def write(tx: Transaction, run_id: int) -> None:
+        del run_id
+        steps.term_step(tx, ref, step)
+
+    return write

@@ -1,0 +1,122 @@
+"""Looking whether an instance can run, and which of its steps have to; changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
+from toolkit.availability import instances_of
+from toolkit.errors import InvalidInput
+from toolkit.process_runner.resolution import MissingInput, resolve_instance
+from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, steps_of
+from toolkit.storage import StorageError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.availability import FeedInstances
+    from toolkit.clock import Clock
+    from toolkit.el import Availability, CanonicalPath
+    from toolkit.entities import Feed
+    from toolkit.process_runner.jobs import JobBook
+    from toolkit.process_runner.resolution import ResolvedInstance
+    from toolkit.storage import FileSystem
+
+MISSING_INPUTS, INVALID, REPLACED = "missing_inputs", "invalid", "replaced"
+"""Codes of instances that do not run, and why."""
+
+_NAMED = 3
+
+
+def blank_plan(target: ProcessTarget) -> ProcessPlan:
+    """The plan of an instance that is not looked at."""
+    return TargetPlan(target=target, detail=ProcessDetail())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planner:
+    """Plans instances.
+
+    Attributes:
+        stores: the store that a path is on.
+        jobs: what the ledger has of earlier attempts.
+        clock: tells whether an instance was waited for too long.
+    """
+
+    stores: Callable[[CanonicalPath], FileSystem]
+    jobs: JobBook
+    clock: Clock
+
+    def plan(self, target: ProcessTarget) -> ProcessPlan:
+        """The plan of one instance; what keeps it from being looked at is a failure of its plan."""
+        blank = blank_plan(target)
+        try:
+            resolved = self._resolved(target)
+        except StorageError as error:
+            return replace(blank, failed=Problem(code=error.code, message=str(error)))
+        except InvalidInput as error:
+            return replace(blank, failed=Problem(code=INVALID, message=str(error)))
+        looked = replace(blank, detail=ProcessDetail(resolved=resolved))
+        if resolved.missing:
+            return self._waiting(looked, resolved)
+        if target.replaced_by:
+            message = f"it could run, and so could {target.replaced_by}, which is newer (order: LAST_ONLY)"
+            return replace(looked, skipped=Problem(code=REPLACED, message=message))
+        return self._planned(looked, resolved)
+
+    def _resolved(self, target: ProcessTarget) -> ResolvedInstance:
+        looked: dict[str, FeedInstances] = {}
+
+        def instances(feed: Feed) -> FeedInstances:
+            if feed.name not in looked:
+                looked[feed.name] = instances_of(feed, target.site.cluster, self.stores)
+            return looked[feed.name]
+
+        def available(feed: Feed) -> Availability:
+            return instances(feed).counted()
+
+        def state(feed: Feed, instant: datetime) -> str:
+            return instances(feed).look(instant).state
+
+        return resolve_instance(target.site, target.nominal_time, available, state)
+
+    def _waiting(self, looked: ProcessPlan, resolved: ResolvedInstance) -> ProcessPlan:
+        what = _said(resolved.missing)
+        if self.clock.now() < looked.target.waits_until:
+            return replace(looked, waiting=Problem(code=MISSING_INPUTS, message=what))
+        message = f"the timeout is over, and {what}; run it with --time when they have come"
+        return replace(looked, failed=Problem(code=TIMED_OUT, message=message))
+
+    def _planned(self, looked: ProcessPlan, resolved: ResolvedInstance) -> ProcessPlan:
+        target = looked.target
+        steps = steps_of(target.site.process.workflow)
+        chain = self.jobs.chain(target.ref, is_forced=target.is_forced)
+        due = [each for each in steps if chain.due is None or each.name in chain.due]
+        items = tuple(
+            StepItem(
+                name=each.name, engine=each.engine, path=each.path, args=each.args, instance_key=target.instance_key
+            )
+            for each in due
+        ) or (StepItem(name=END, engine=None, path="", instance_key=target.instance_key, kind=END),)
+        notes = [f"the optional input {name} is missing, and left out" for name in resolved.left_out]
+        resumed = len(due) < len(steps)
+        if resumed:
+            where = f"goes on at {due[0].name}" if due else "only its end was missing"
+            notes.append(f"an earlier attempt had come so far: {where}; --force starts over")
+        return replace(
+            looked, items=items, detail=ProcessDetail(resolved=resolved, resumed=resumed), notes=tuple(notes)
+        )
+
+
+def _said(missing: tuple[MissingInput, ...]) -> str:
+    """What is waited for, so that an operator can look for it."""
+    named = [
+        f"{each.input}: {each.feed} {each.instance_key} is {each.state} ({each.uri})"
+        if each.instance_key
+        else f"{each.input}: {each.reason}"
+        for each in missing[:_NAMED]
+    ]
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    return f"inputs are not there: {'; '.join(named)}{more}"

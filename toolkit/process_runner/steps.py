@@ -1,0 +1,271 @@
+"""The steps of an instance, one after the other, and what is written down of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import isinf
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.actions.action import Applied
+from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
+from toolkit.entities import LocationType
+from toolkit.errors import InvalidInput
+from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.jobs import failed, last_succeeded, succeeded
+from toolkit.process_runner.late_fingerprint import read_inputs
+from toolkit.process_runner.outputs import checked_outputs, feed_instance
+from toolkit.process_runner.targets import END, ProcessPlan, StepItem, steps_of
+from toolkit.result import Outcome
+from toolkit.runs.errors import PauseAsked, Stopped
+from toolkit.storage import StorageError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.actions.action import RunContext
+    from toolkit.entities import Engine, Step
+    from toolkit.ledger.batches.rows import FeedInstance
+    from toolkit.ledger.fingerprints import ReadInput
+    from toolkit.ledger.jobs.rows import JobRef
+    from toolkit.planning.process_io import PlannedInput
+    from toolkit.process_runner.engines.port import StepEngine
+    from toolkit.process_runner.jobs import JobBook
+    from toolkit.process_runner.resolution import ResolvedInstance
+    from toolkit.process_runner.targets import ProcessTarget
+    from toolkit.runs.recorder import LedgerWrite
+
+FAILED, HOPELESS, NOT_REACHED, NO_OUTPUT = "step_failed", "step_cannot_succeed", "not_reached", "no_output"
+"""Codes of steps: it failed and may yet succeed; not without a change; one before it failed; it made nothing."""
+
+
+class Workplace(Protocol):
+    """Where the steps of a process run."""
+
+    def script(self, path: str) -> str:
+        """Where the script of a step is: an absolute path of this machine, or a URI.
+
+        Raises:
+            InvalidInput: it is not to be had here.
+        """
+        ...
+
+    def log(self, target: ProcessTarget, run_id: int, step: str) -> Path:
+        """The file for what a step says in a run.
+
+        Raises:
+            InvalidInput: nothing says where logs go.
+        """
+        ...
+
+    @property
+    def directory(self) -> Path:
+        """That steps run in."""
+        ...
+
+    def environment(self, target: ProcessTarget) -> Mapping[str, str]:
+        """Of the steps, as a whole.
+
+        Raises:
+            InvalidInput: a reference leads nowhere.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepBatch:
+    """See `Batch`: all steps of a plan."""
+
+    plan: ProcessPlan
+    work: RunContext
+    jobs: JobBook
+    engines: Mapping[Engine, StepEngine]
+    workplace: Workplace
+    now: Callable[[], datetime]
+
+    @property
+    def positions(self) -> range:
+        """See `Batch.positions`."""
+        return range(len(self.plan.items))
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
+        """See `Batch.apply`."""
+        resolved = self.plan.detail.resolved
+        if resolved is None:
+            message = "a plan with steps has looked at its inputs"
+            raise AssertionError(message)
+        return _Job(batch=self, resolved=resolved, advance=advance).run()
+
+
+@dataclass(kw_only=True)
+class _Job:
+    """One run of the steps.
+
+    Attributes:
+        after: the step that has succeeded, and whose end is not written down yet.
+        writes: what goes with the results.
+        notes: for the user.
+    """
+
+    batch: StepBatch
+    resolved: ResolvedInstance
+    advance: Callable[[int], None]
+    after: str | None = None
+    writes: list[LedgerWrite] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def target(self) -> ProcessTarget:
+        """The instance."""
+        return self.batch.plan.target
+
+    @property
+    def ref(self) -> JobRef:
+        """This run and no other of the instance."""
+        return replace(self.target.ref, run_id=self.run_id)
+
+    @property
+    def run_id(self) -> int:
+        """Its number."""
+        return int(self.batch.work.run_name)
+
+    def run(self) -> Applied[StepItem]:
+        """All steps, until one fails."""
+        items = self.batch.plan.items
+        results: list[ItemResult[StepItem]] = []
+        try:
+            self._begin()
+        except InvalidInput as error:
+            results.append(self._over(ItemResult.failed(items[0], HOPELESS, str(error))))
+        except StorageError as error:
+            results.append(self._over(ItemResult.failed(items[0], error.code, str(error))))
+        except Stopped as stopped:
+            self.batch.work.guard.stop(stopped)
+            results.append(self._over(ItemResult.skipped(items[0], SkipReason.STOPPED)))
+        for item in items[len(results) :]:
+            has_failed = bool(results) and results[-1].outcome is not Outcome.DONE
+            left = ItemResult.skipped(item, NOT_REACHED)
+            results.append(self._over(left if has_failed else self._result(item, is_last=item is items[-1])))
+        if self.after is not None:
+            self.writes.append(succeeded(self.ref, self.after))
+        return Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes))
+
+    def _over(self, result: ItemResult[StepItem]) -> ItemResult[StepItem]:
+        self.advance(1)
+        return result
+
+    def _begin(self) -> None:
+        """The run is the job of its instance, and reads the batches that its inputs stand for."""
+        read = {name for step in steps_of(self.target.site.process.workflow) for name in self._inputs_of(step)}
+        instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
+        consumed = () if self.batch.plan.detail.resumed else self._noted()
+        self.batch.jobs.begin(self.ref, list(dict.fromkeys(instances)), consumed, is_forced=self.target.is_forced)
+
+    def _noted(self) -> Sequence[ReadInput]:
+        """What the inputs are, before the first step reads them."""
+        return read_inputs(self.target.site, self.resolved, self.batch.work.stores, self.batch.now)
+
+    def _inputs_of(self, step: Step) -> Iterable[str]:
+        return self.target.site.process.inputs if step.inputs is None else step.inputs
+
+    def _instances(self, planned: PlannedInput) -> Iterator[FeedInstance]:
+        return (feed_instance(self.target.site, planned.storage, each) for each in planned.instances)
+
+    def _result(self, item: StepItem, *, is_last: bool) -> ItemResult[StepItem]:
+        guard = self.batch.work.guard
+        if not guard.may_begin():
+            return ItemResult.skipped(item, SkipReason.STOPPED)
+        try:
+            end = StepEnd(exit_code=0) if item.kind == END else self._run(item)
+        except Stopped as stopped:  # the engine has ended all of the step; the end of the run ends it in the ledger
+            guard.stop(stopped)
+            return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
+        except InvalidInput as error:
+            return ItemResult.failed(item, HOPELESS, f"{item.name}: {error}")
+        if not end.succeeded:
+            return self._failed(item, HOPELESS if end.may_retry is False else FAILED, _why(end))
+        self.after = None if item.kind == END else item.name
+        return self._ended(item) if is_last else ItemResult.done(item)
+
+    def _run(self, item: StepItem) -> StepEnd:
+        """Run a step; that it has begun is written down before it does anything."""
+        call = self._call(item)
+        has_begun = False
+
+        def started(mark: StepMark) -> None:
+            nonlocal has_begun
+            if has_begun:
+                self.batch.jobs.name_application(self.ref, item.name, mark)
+                return
+            self.batch.jobs.begin_step(self.ref, item.name, mark, after=self.after)
+            has_begun, self.after = True, None
+
+        engine = self.batch.engines.get(call.engine)
+        if engine is None:
+            return StepEnd(exit_code=None, message=f"no engine {call.engine} is to be had here", may_retry=False)
+        end = engine.run(call, started, self._check)
+        if not has_begun:
+            started(StepMark(log=call.log))
+        return end
+
+    def _check(self) -> None:
+        """A step that runs cannot rest: a pause begins before the next one."""
+        with suppress(PauseAsked):
+            self.batch.work.check_remote()
+
+    def _call(self, item: StepItem) -> StepCall:
+        place, site, resolved = self.batch.workplace, self.target.site, self.resolved
+        if item.engine is None:
+            message = "a step has an engine"
+            raise AssertionError(message)
+        read = (",".join(each.paths()) for each in resolved.inputs)
+        made = (each.instance.paths.get(LocationType.DATA, "") for each in resolved.outputs)
+        is_only = not site.process.workflow.steps
+        return StepCall(
+            step=site.process.name if is_only else item.name,
+            engine=item.engine,
+            path=place.script(item.path),
+            args=site.process.workflow.args if is_only else item.args,
+            workflow=site.process.workflow,
+            cluster=site.cluster,
+            paths=(*read, *made),
+            properties=resolved.properties,
+            environment=place.environment(self.target),
+            directory=place.directory,
+            log=place.log(self.target, self.run_id, item.name),
+            quiet_seconds=self._quiet_seconds(),
+        )
+
+    def _quiet_seconds(self) -> float | None:
+        """A step whose runner is frozen ends while its lease lasts, before another may begin it."""
+        left = self.batch.work.seconds_left()
+        return None if isinf(left) else max(left, 1.0)
+
+    def _failed(self, item: StepItem, code: str, why: str) -> ItemResult[StepItem]:
+        self.after = None
+        self.writes.append(failed(self.ref, item.name))
+        return ItemResult.failed(item, code, f"{item.name}: {why}")
+
+    def _ended(self, item: StepItem) -> ItemResult[StepItem]:
+        """All steps have succeeded: the instance is complete when its outputs are there."""
+        try:
+            made = checked_outputs(self.target.site, self.resolved.outputs, self.batch.work.stores)
+        except StorageError as error:  # the step has done its part: the next run looks again
+            return ItemResult.failed(item, error.code, f"the outputs could not be looked at: {error}")
+        except Stopped as stopped:
+            self.batch.work.guard.stop(stopped)
+            return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
+        if made.lacking and item.kind == END:
+            return ItemResult.failed(item, NO_OUTPUT, f"{made.lacking}; --force runs all steps again")
+        if made.lacking:
+            return self._failed(item, NO_OUTPUT, made.lacking)
+        self.notes += made.notes
+        self.writes.append(last_succeeded(self.ref, self.after, made.instances))
+        self.after = None
+        return ItemResult.done(item)
+
+
+def _why(end: StepEnd) -> str:
+    return end.message or f"it ended with exit code {end.exit_code}"

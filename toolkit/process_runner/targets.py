@@ -1,0 +1,131 @@
+"""What a process run works on: one instance of a process on a cluster, and what is planned for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolkit.actions.model import TargetPlan
+from toolkit.actions.result import ActionResult, TargetResult
+from toolkit.el import format_instant
+from toolkit.entities import Engine, Step, Workflow
+from toolkit.ledger.jobs.rows import JobRef
+from toolkit.ledger.registry.registration import ONLY_STEP
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.planning.process_io import ProcessSite
+    from toolkit.process_runner.resolution import ResolvedInstance
+
+NAME = "process"
+STEP, END = "step", "end"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessTarget:
+    """An instance of a process on a cluster.
+
+    Attributes:
+        site: the process there.
+        nominal_time: of the instance.
+        waits_until: from then on it is no longer waited for.
+        is_forced: it starts at the first step, whatever succeeded before.
+        retries: so many times it was tried again by itself, this time among them.
+        replaced_by: the key of a newer instance that runs in its place when both could (order: LAST_ONLY); empty: none.
+    """
+
+    site: ProcessSite
+    nominal_time: datetime
+    waits_until: datetime
+    is_forced: bool = False
+    retries: int = 0
+    replaced_by: str = ""
+
+    @property
+    def entity(self) -> str:
+        """See `Target.entity`."""
+        return self.site.process.name
+
+    @property
+    def cluster(self) -> str:
+        """See `Target.cluster`."""
+        return self.site.cluster.name
+
+    @property
+    def counterpart(self) -> str:
+        """See `Target.counterpart`: there is none."""
+        return ""
+
+    @property
+    def instance_key(self) -> str:
+        """See `Target.instance_key`."""
+        return format_instant(self.nominal_time)
+
+    @property
+    def ref(self) -> JobRef:
+        """How run metadata calls it."""
+        return JobRef(process=self.entity, cluster=self.cluster, instance_key=self.instance_key)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepItem:
+    """A step that is run.
+
+    Attributes:
+        name: of the step.
+        engine: what runs it.
+        path: of its script or program, as the entity says.
+        args: as the entity says.
+        instance_key: of the process instance.
+        kind: ``step``; ``end`` when all steps of an earlier attempt had succeeded and only its end is missing.
+    """
+
+    name: str
+    engine: Engine | None
+    path: str
+    instance_key: str
+    args: tuple[str, ...] = ()
+    kind: str = STEP
+
+    @property
+    def uri(self) -> str:
+        """See `WorkItem.uri`: by its name its outcome is found again."""
+        return self.name
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """See `WorkItem.identity`."""
+        return (self.instance_key, self.kind, self.name, str(self.engine), self.path, *self.args)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessDetail:
+    """What else a plan says of an instance.
+
+    Attributes:
+        resolved: what it reads and makes; None: it was not looked at.
+        resumed: an earlier attempt had succeeded in the steps that are not planned.
+    """
+
+    resolved: ResolvedInstance | None = None
+    resumed: bool = False
+
+
+ProcessPlan: TypeAlias = TargetPlan[ProcessTarget, StepItem, ProcessDetail]
+ProcessResult: TypeAlias = ActionResult[ProcessTarget, StepItem, ProcessDetail]
+InstanceResult: TypeAlias = TargetResult[ProcessTarget, StepItem, ProcessDetail]
+
+
+def steps_of(workflow: Workflow) -> tuple[Step, ...]:
+    """The steps of a workflow; one that has none is a step itself, as the ledger knows it.
+
+    Raises:
+        ValueError: it has neither, which the loader refuses.
+    """
+    if workflow.steps:
+        return workflow.steps
+    if workflow.engine is None or workflow.path is None:
+        message = "a workflow has steps, or an engine with its path"
+        raise ValueError(message)
+    return (Step(name=ONLY_STEP, engine=workflow.engine, path=workflow.path),)

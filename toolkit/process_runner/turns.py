@@ -1,0 +1,231 @@
+"""Whose turn it is, of the instances of processes: parallel, order, what is waited for, what is tried again."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.turns import Turn
+from toolkit.ledger.runs.errors import LeaseHeld, RunIsActive, RunMeanwhile, TooManyRun
+from toolkit.ledger.runs.starting import StartTerms
+from toolkit.process_runner.retries import retry_at
+from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
+
+if TYPE_CHECKING:
+    from toolkit.clock import Clock
+    from toolkit.process_runner.targets import InstanceResult
+
+ProcessTurn = Turn[ProcessTarget, StepItem, ProcessDetail]
+
+POLL = timedelta(seconds=30)
+"""So often is looked whether what an instance waits for has come."""
+_LOOK_SECONDS = 0.2
+_BY_OTHERS = {LeaseHeld.code, RunIsActive.code, RunMeanwhile.code}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """An instance that is to run.
+
+    Attributes:
+        target: the instance.
+        seen: see `StartTerms.seen`.
+    """
+
+    target: ProcessTarget
+    seen: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceLine:
+    """Instances of one process on one cluster.
+
+    Attributes:
+        candidates: in the order in which they run.
+        at_once: so many of them run at once.
+        keeps_going: also after one failed.
+        is_last_only: once one has run, older ones that could run, too, are skipped.
+    """
+
+    candidates: tuple[Candidate, ...]
+    at_once: int
+    keeps_going: bool = True
+    is_last_only: bool = False
+
+
+@dataclass(kw_only=True)
+class _Line:
+    """A line as far as it has come.
+
+    Attributes:
+        todo: whose turn comes next.
+        parked: whose turn comes at a certain time.
+        at_work: so many were taken and not given back.
+        full_until: until then others run as many as may be, as far as is known; None: there is room.
+        left: so many are not begun, since one failed.
+    """
+
+    asked: InstanceLine
+    todo: deque[Candidate]
+    parked: list[tuple[datetime, Candidate]] = field(default_factory=list)
+    at_work: int = 0
+    full_until: datetime | None = None
+    left: int = 0
+
+    @property
+    def at_once(self) -> int:
+        """Of those of which only the last one runs, nobody knows which that is until one has run."""
+        is_open = self.asked.is_last_only and any(not each.target.replaced_by for each in self.todo)
+        return 1 if is_open else self.asked.at_once
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the turn of its next one has come."""
+        return bool(self.todo) and self.full_until is None and self.at_work < self.at_once
+
+
+@dataclass(kw_only=True)
+class InstanceTurns:
+    """Gives instances their turns; see `Turns`.
+
+    Attributes:
+        lines: of the processes.
+        clock: tells the wall-clock time.
+        check: raises `Stopped` when the process must not go on.
+        waits: what is not there, or is to be tried again, or has no place, is waited for.
+        poll: so often.
+    """
+
+    lines: Sequence[InstanceLine]
+    clock: Clock
+    check: Callable[[], None]
+    waits: bool = False
+    poll: timedelta = POLL
+    _lines: list[_Line] = field(init=False)
+    _changed: threading.Condition = field(default_factory=threading.Condition, init=False, repr=False)
+    _is_closed: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._lines = [_Line(asked=each, todo=deque(each.candidates)) for each in self.lines]
+
+    @property
+    def at_once(self) -> int:
+        """So many instances at most run at the same time."""
+        return sum(min(line.at_once, len(line.candidates)) for line in self.lines)
+
+    def take(self) -> ProcessTurn | None:
+        """See `Turns.take`."""
+        while True:
+            self.check()
+            with self._changed:
+                self._call_parked()
+                line = next((each for each in self._lines if each.is_free), None)
+                if self._is_closed or (line is None and self._is_over):
+                    return None
+                if line is not None:
+                    line.at_work += 1
+                    return self._turn(line.todo.popleft())
+                self._changed.wait(_LOOK_SECONDS)
+
+    def give_back(self, turn: ProcessTurn, result: InstanceResult) -> None:
+        """See `Turns.give_back`."""
+        candidate = Candidate(target=turn.target, seen=turn.terms.seen)
+        with self._changed:
+            line = next(each for each in self._lines if self._is_of(each, turn.target))
+            line.at_work -= 1
+            self._place(line, candidate, result)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """See `Turns.close`."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What became of those that had no turn."""
+        for line in self._lines:
+            about = line.asked.candidates[0].target if line.asked.candidates else None
+            if about is not None and line.full_until is not None and line.todo:
+                what = f"{len(line.todo)} instances of {about.entity} on {about.cluster} are left to others"
+                yield f"{what}, who run as many as may be at once (parallel: {about.site.process.parallel})"
+            if about is not None and line.left:
+                what = f"{line.left} instances of {about.entity} on {about.cluster} were not begun"
+                yield f"{what}, since one failed; --keep-going begins them"
+
+    @property
+    def _is_over(self) -> bool:
+        """Nothing is under way, and nothing more will come by itself."""
+        if any(line.at_work or line.parked for line in self._lines):
+            return False
+        return not any(line.todo for line in self._lines) if self.waits else True
+
+    def _call_parked(self) -> None:
+        now = self.clock.now()
+        for line in self._lines:
+            called = [candidate for at, candidate in line.parked if at <= now]
+            if called:
+                line.parked = [each for each in line.parked if each[0] > now]
+                line.todo.extendleft(reversed(called))
+            if self.waits and line.full_until is not None and line.full_until <= now:
+                line.full_until = None
+
+    def _turn(self, candidate: Candidate) -> ProcessTurn:
+        target = candidate.target
+        terms = StartTerms(
+            most=target.site.process.parallel,
+            seen=candidate.seen,
+            is_forced=target.is_forced,
+            retry=target.retries or None,
+        )
+        return Turn(target=target, terms=terms, retry_at=partial(self._retry_at, target))
+
+    def _retry_at(self, target: ProcessTarget, result: InstanceResult) -> datetime | None:
+        return retry_at(target.site.process, target.retries, result, self.clock.now())
+
+    def _place(self, line: _Line, candidate: Candidate, result: InstanceResult) -> None:
+        """Where an instance stands from now on."""
+        plan, target = result.plan, candidate.target
+        skipped = "" if plan.skipped is None else plan.skipped.code
+        if skipped == TooManyRun.code:  # its turn comes when one of our own is over, or after a while
+            line.todo.appendleft(candidate)
+            line.full_until = self.clock.now() + self.poll
+            return
+        if not skipped:
+            line.full_until = None
+        if plan.waiting is not None:
+            if self.waits:
+                line.parked.append((self.clock.now() + self.poll, candidate))
+            return
+        if line.asked.is_last_only and (not skipped or skipped in _BY_OTHERS):
+            line.todo = deque(_behind(each, target) for each in line.todo)
+        if skipped or result.is_well:
+            return
+        at = self._retry_at(target, result)
+        if at is not None and self.waits:
+            seen = None if result.run is None else result.run.run_id
+            again = Candidate(target=replace(target, retries=target.retries + 1, is_forced=False), seen=seen)
+            line.parked.append((at, again))
+        elif not line.asked.keeps_going:
+            line.left += len(line.todo)
+            line.todo.clear()
+
+    def _is_of(self, line: _Line, target: ProcessTarget) -> bool:
+        return any(
+            (each.target.entity, each.target.cluster) == (target.entity, target.cluster)
+            for each in line.asked.candidates[:1]
+        )
+
+
+def _behind(candidate: Candidate, ran: ProcessTarget) -> Candidate:
+    """An instance, once another one of its line has run."""
+    target = candidate.target
+    if target.replaced_by or target.nominal_time > ran.nominal_time:
+        return candidate
+    return replace(candidate, target=replace(target, replaced_by=ran.instance_key))

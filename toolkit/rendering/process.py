@@ -1,0 +1,84 @@
+"""What a process result shows that other actions' results do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from toolkit.process_runner.targets import END, ProcessDetail, ProcessTarget, StepItem
+from toolkit.rendering.action_result import ActionView, Document, counts_document, problem_document, run_document
+
+if TYPE_CHECKING:
+    from toolkit.process_runner.resolution import MissingInput, ResolvedInstance
+    from toolkit.process_runner.targets import InstanceResult
+
+
+def _instance(result: InstanceResult) -> Document:
+    plan = result.plan
+    resolved = plan.detail.resolved
+    return {
+        "process": plan.target.entity,
+        "cluster": plan.target.cluster,
+        "instance": plan.target.instance_key,
+        "counts": counts_document(result),
+        "resumed": plan.detail.resumed,
+        "missing": [] if resolved is None else [_missing(each) for each in resolved.missing],
+        "left_out": [] if resolved is None else list(resolved.left_out),
+        "properties": {} if resolved is None else dict(resolved.properties),
+        "outputs": [] if resolved is None else _outputs(resolved),
+        "notes": list(plan.notes),
+        "run": run_document(result),
+        "skipped": problem_document(plan.skipped),
+        "waiting": problem_document(plan.waiting),
+        "failure": problem_document(plan.failed),
+    }
+
+
+def _missing(each: MissingInput) -> Document:
+    return {
+        "input": each.input,
+        "feed": each.feed,
+        "instance": each.instance_key or None,
+        "path": each.uri or None,
+        "state": each.state,
+        "reason": each.reason,
+    }
+
+
+def _outputs(resolved: ResolvedInstance) -> list[Document]:
+    return [{"output": each.name, "feed": each.storage.feed} for each in resolved.outputs]
+
+
+def _item(item: StepItem) -> Document:
+    return {
+        "kind": item.kind,
+        "instance": item.instance_key,
+        "step": item.name,
+        "engine": None if item.engine is None else str(item.engine),
+        "path": item.path or None,
+    }
+
+
+def _item_text(item: StepItem) -> str:
+    what = "all steps had succeeded" if item.kind == END else f"{item.name} ({item.engine} {item.path})"
+    return f"{item.instance_key}  {what}"
+
+
+def _lines(result: InstanceResult) -> Iterator[str]:
+    """What the plan of one instance says; a dry run is looked at for its properties."""
+    for note in result.plan.notes:
+        yield f"note: {note}"
+    if result.run is None and result.plan.items and result.plan.detail.resolved is not None:
+        for name, value in result.plan.detail.resolved.properties.items():
+            yield f"{name}={value}"
+
+
+PROCESS_VIEW: ActionView[ProcessTarget, StepItem, ProcessDetail] = ActionView(
+    targets="instances",
+    target_document=_instance,
+    item_document=_item,
+    item_text=_item_text,
+    items_text=lambda item: "instances' ends" if item.kind == END else f"runs of {item.name}",
+    target_rule=lambda _: "",
+    target_lines=_lines,
+)
