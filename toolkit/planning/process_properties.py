@@ -79,12 +79,24 @@ def user_properties(site: ProcessSite, nominal_time: datetime) -> Mapping[str, s
         ElError: a call of a function that does not exist, or that counts available instances.
     """
     values = {**site.cluster.properties, **site.process.properties}
-    return {name: _evaluated(property_text(value), site, nominal_time) for name, value in values.items()}
+    zone = site.process.timezone
+    return {name: evaluated(property_text(value), nominal_time, zone) for name, value in values.items()}
 
 
-def _evaluated(text: str, site: ProcessSite, nominal_time: datetime) -> str:
+def evaluated(text: str, nominal_time: datetime, timezone: str) -> str:
+    """A property's value with instants in the places of ``${instanceTime()}``, ``${today(0,0)}`` and their like.
+
+    Args:
+        text: the value; ``${threshold}``, which calls nothing, stays as it is.
+        nominal_time: of the process instance, UTC.
+        timezone: of the process.
+
+    Raises:
+        ElError: a call of a function that does not exist, or that counts available instances.
+    """
+
     def instant(call: re.Match[str]) -> str:
-        return format_instant(evaluate(call[1].strip(), nominal_time, site.process.timezone))
+        return format_instant(evaluate(call[1].strip(), nominal_time, timezone))
 
     return _CALL.sub(instant, text)
 

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 
-from toolkit.entities import Cluster, Feed, Process, Properties, SchemaName, schema
+from toolkit.el import ElError, OutOfRange
+from toolkit.entities import Cluster, Feed, Process, Properties, SchemaName, property_text, schema
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
-from toolkit.planning.process_properties import CLUSTER_PROPERTIES, RUN_PROPERTIES, names_of
+from toolkit.planning.process_properties import CLUSTER_PROPERTIES, RUN_PROPERTIES, evaluated, names_of
 
 _ALIKE = 0.86
 """`queuName` and `queueName` are 0.94 alike, `order` and `border` 0.91 but too short, `user` and `queue` 0.44."""
@@ -175,8 +176,33 @@ def _hit(subject: str, pointer: tuple[str | int, ...], message: str) -> Hit:
     return Hit(subject=subject, pointer=pointer, message=message, hint="choose another name", on_key=True)
 
 
+def property_expression(context: LintContext) -> Iterator[Hit]:
+    """What a property of a process or of its cluster calls can be evaluated."""
+    repository = context.repository
+    for process in repository.processes.values():
+        yield from _calls(process, process)
+    users = {each.name: process for process in repository.processes.values() for each in process.clusters}
+    for name in sorted(users.keys() & repository.clusters.keys()):
+        yield from _calls(repository.clusters[name], users[name])
+
+
+def _calls(entity: Process | Cluster, process: Process) -> Iterator[Hit]:
+    """Of a process on its cluster; whether a call has a value is the same for all processes and instances."""
+    start = process.clusters[0].validity.start
+    for name, value in entity.properties.items():
+        try:
+            evaluated(property_text(value), start, process.timezone)
+        except OutOfRange:
+            continue  # of this instance; others are in the middle of the calendar
+        except ElError as error:
+            hint = "name a function of the expression language that needs no look at the data, or write it without ${}"
+            message = f"the property {name!r} has no value: {error}"
+            yield Hit(subject=entity.name, pointer=("properties", name), message=message, hint=hint)
+
+
 CHECKS: Mapping[str, Check] = {
     "blank-property": blank_property,
     "misspelt-property": misspelt_property,
+    "property-expression": property_expression,
     "reserved-property": reserved_property,
 }
