@@ -76,25 +76,25 @@ def run_processes(
     own: ProcessOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
 ) -> ProcessResult:
     """A process run, from the options to the result; arguments and errors are those of `run_action`."""
-    wired: list[_Wiring] = []
+    wired: list[ProcessWiring] = []
 
     def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
-        wired.append(_Wiring(own=own, context=context, clock=clock))
+        wired.append(ProcessWiring(own=own, context=context, clock=clock))
         return wired[0].wired()
 
-    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(_stakes, own))
+    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(stakes_of, own))
     notes = (*result.request.notes, *(note for each in wired for note in each.turns.notes))
     return replace(result, request=replace(result.request, notes=notes))
 
 
-def _stakes(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+def stakes_of(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The feeds of the chosen processes, on the cluster where they run."""
     for site in sites(context.repository, own.selection):
         yield from ((site.feeds[name], site.cluster) for name in feeds_of(site) if name in site.feeds)
 
 
 @dataclass(kw_only=True)
-class _Wiring:
+class ProcessWiring:
     """Puts a run together.
 
     Attributes:
@@ -141,8 +141,8 @@ class _Wiring:
     @cached_property
     def turns(self) -> InstanceTurns:
         """Of the instances that are to run."""
-        allowed = [site for site in self.sites if self.own.due is False or self._obstacle(site) is None]
-        lines = [self._line(site) for site in allowed]
+        allowed = [site for site in self.sites if self.own.due is False or self.obstacle(site) is None]
+        lines = [self.line(site) for site in allowed]
         return InstanceTurns(
             lines=[line for line in lines if line.candidates],
             clock=self.clock,
@@ -157,22 +157,25 @@ class _Wiring:
             error = unsupported(site)
             if error is not None:
                 yield _settled(site, skipped=Problem(code="not_implemented", message=str(error)))
-            elif self.own.due and (obstacle := self._obstacle(site)) is not None:
+            elif self.own.due and (obstacle := self.obstacle(site)) is not None:
                 yield _settled(site, skipped=Problem(code="suspended", message=obstacle))
-            elif not self._line(site).candidates:
-                yield _settled(site, note=self._nothing(site))
+            elif not self.line(site).candidates:
+                yield _settled(site, note=self.nothing(site))
 
-    def _nothing(self, site: ProcessSite) -> str:
+    def nothing(self, site: ProcessSite) -> str:
+        """Why no instance of a process runs."""
         if self.own.due or self.own.backfill is not None:
             return "no instance is to run"
         key = format_instant(self.context.options.nominal_time)
-        return f"{key} has succeeded already (run {self._known(site)[key].run_id}); --force runs it again"
+        return f"{key} has succeeded already (run {self.known(site)[key].run_id}); --force runs it again"
 
-    def _obstacle(self, site: ProcessSite) -> str | None:
+    def obstacle(self, site: ProcessSite) -> str | None:
+        """What keeps a process from running, in words; None: nothing."""
         return self.context.use.obstacle(site.process.name, site.cluster.name)
 
-    def _line(self, site: ProcessSite) -> InstanceLine:
-        nominal, now, known = self.context.options.nominal_time, self.clock.now(), self._known(site)
+    def line(self, site: ProcessSite) -> InstanceLine:
+        """Which instances of a process are to run."""
+        nominal, now, known = self.context.options.nominal_time, self.clock.now(), self.known(site)
         if self.own.backfill is not None:
             return line_of_range(site, self.own.backfill, known, now)
         if self.own.due:
@@ -180,8 +183,11 @@ class _Wiring:
         site.process.instances_on(site.cluster.name).index(nominal)
         return line_of_one(site, nominal, known, now, is_forced=self.own.is_forced)
 
-    def _known(self, site: ProcessSite) -> Known:
-        """In one statement for a process; without a ledger, as in a dry run before the first run, nothing is known."""
+    def known(self, site: ProcessSite) -> Known:
+        """The newest attempt of each instance, in one statement for a process.
+
+        Without a ledger, as in a dry run before the first run, nothing is known.
+        """
         ledger = self.context.use.ledger
         if ledger is None:
             return {}

@@ -142,20 +142,23 @@ def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> Chain:
     return Chain(due=frozenset(each.name for each in due), is_rerun=True)
 
 
-def last_succeeded(ref: JobRef, step: str | None, outputs: Sequence[FeedInstance]) -> LedgerWrite:
+def last_succeeded(
+    ref: JobRef, step: str | None, outputs: Sequence[FeedInstance], *, is_made_otherwise: bool = False
+) -> LedgerWrite:
     """The job is complete, and its outputs are there.
 
     Args:
         ref: the job.
         step: that succeeded last; None: all had before the job began.
         outputs: what it made.
+        is_made_otherwise: a late workflow made it in the place of all steps.
     """
 
     def write(tx: Transaction, run_id: int) -> None:
         del run_id
         if step is not None:
             steps.halt_step(tx, ref, step)
-        ending.halt_job(tx, ref, outputs=outputs)
+        ending.halt_job(tx, ref, outputs=outputs, is_made_otherwise=is_made_otherwise)
 
     return write
 

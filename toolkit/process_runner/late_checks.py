@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,14 +12,16 @@ from toolkit.errors import InvalidInput
 from toolkit.ledger import fingerprints, late_checks
 from toolkit.ledger.fingerprints import Fingerprint, ReadInput, changes
 from toolkit.ledger.late_checks import MadeCheck, OpenInstance
+from toolkit.ledger.runs import retries
 from toolkit.ledger.vocabulary import LateVerdict
 from toolkit.planning.late_schedule import LateSchedule, late_schedule
 from toolkit.process_runner.late_fingerprint import fingerprint
 from toolkit.runs.recorder import message_text, path_of
 
 if TYPE_CHECKING:
-    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
+    from toolkit.runs.recorder import LedgerWrite
     from toolkit.storage import FileSystem
 
 _SHOWN = 3
@@ -228,7 +230,7 @@ class LateChecker:
                 return _check(site, each, schedule, due_at)
         raise NothingRead(process=site.process.name, instance_key=key)
 
-    def read_by(self, checks: Iterable[DueCheck]) -> Mapping[int, Sequence[ReadInput]]:
+    def read_by(self, checks: Iterable[DueCheck]) -> dict[int, list[ReadInput]]:
         """What the attempts have read whose instances are to be looked at, by the number of the run."""
         numbers = [each.run_id for each in checks]
         return self.ledger.read(lambda tx: fingerprints.of_runs(tx, numbers))
@@ -257,6 +259,19 @@ def look(due: DueCheck, read: Iterable[ReadInput], stores: Callable[[CanonicalPa
         if now.digest != each.fingerprint.digest:
             found.append(LateInput(read=each, now=now))
     return CheckedInstance(due=due, late=tuple(found))
+
+
+def noted(late: CheckedInstance) -> LedgerWrite:
+    """That the check was made, and that it is why the run was: in the transaction that records what became of the run.
+
+    A check is not noted before that, so that one whose process was killed is made again.
+    """
+
+    def write(tx: Transaction, run_id: int) -> None:
+        late_checks.record(tx, late.made(run_id))
+        retries.describe(tx, run_id, cause=f"late data: {late.cause}")
+
+    return write
 
 
 def _schedule(site: ProcessSite, each: OpenInstance) -> LateSchedule | None:

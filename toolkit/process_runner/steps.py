@@ -15,11 +15,12 @@ from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
 from toolkit.process_runner.jobs import failed, last_succeeded, succeeded
+from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.late_fingerprint import read_inputs
 from toolkit.process_runner.outputs import checked_outputs, feed_instance
 from toolkit.process_runner.targets import END, ProcessPlan, StepItem, steps_of
 from toolkit.result import Outcome
-from toolkit.runs.errors import PauseAsked, Stopped
+from toolkit.runs.errors import PauseAsked, RunKilled, Stopped
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ class _Job:
             results.append(self._over(left if has_failed else self._result(item, is_last=item is items[-1])))
         if self.after is not None:
             self.writes.append(succeeded(self.ref, self.after))
+        if self.target.late is not None and _is_dealt_with(self.batch.work.guard.stopped):
+            self.writes.append(noted(self.target.late))
         return Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes))
 
     def _over(self, result: ItemResult[StepItem]) -> ItemResult[StepItem]:
@@ -262,9 +265,15 @@ class _Job:
         if made.lacking:
             return self._failed(item, NO_OUTPUT, made.lacking)
         self.notes += made.notes
-        self.writes.append(last_succeeded(self.ref, self.after, made.instances))
+        is_late = self.target.late is not None
+        self.writes.append(last_succeeded(self.ref, self.after, made.instances, is_made_otherwise=is_late))
         self.after = None
         return ItemResult.done(item)
+
+
+def _is_dealt_with(stopped: Stopped | None) -> bool:
+    """Whether late data has had its run; one that somebody killed does not come back, one that died does."""
+    return stopped is None or isinstance(stopped, RunKilled)
 
 
 def _why(end: StepEnd) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.planning.process_io import ProcessSite
+    from toolkit.process_runner.late_checks import CheckedInstance
     from toolkit.process_runner.resolution import ResolvedInstance
 
 NAME = "process"
@@ -33,6 +34,7 @@ class ProcessTarget:
         is_forced: it starts at the first step, whatever succeeded before.
         retries: so many times it was tried again by itself, this time among them.
         replaced_by: the key of a newer instance that runs in its place when both could (order: LAST_ONLY); empty: none.
+        late: the check for late data that led to it; the site's process then has the late workflow. None: none did.
     """
 
     site: ProcessSite
@@ -41,6 +43,7 @@ class ProcessTarget:
     is_forced: bool = False
     retries: int = 0
     replaced_by: str = ""
+    late: CheckedInstance | None = None
 
     @property
     def entity(self) -> str:

@@ -1,0 +1,192 @@
+"""Checks for late data over a real config repo, a disk and a SQLite ledger: what came late runs again, once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrypoints import late_check
+from tests.e2e.commands import ROOT
+from tests.integration.process_runs import KEYS, ONLY, Runs, steps
+from toolkit.cli.boundary import run_app
+
+LATE = "late_process: {policy: backoff, delay: hours(1), inputs: {clicks: workflows/late.sh}}"
+ARRIVAL = "availability_flag: _SUCCESS\nlate_arrival: {cut_off: hours(6)}"
+FIRST, LAST = "2026-03-01T01:00Z", "2026-03-01T06:00Z"
+"""The first check of the instance of midnight, and the last one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lateness(Runs):
+    """Runs of a process, and checks for data that came late for them."""
+
+    def write_late(
+        self,
+        workflow: str = ONLY,
+        scripts: Mapping[str, str] | None = None,
+        *,
+        late: str | None = None,
+        more: str = LATE,
+    ) -> None:
+        """Write the repo, with a late workflow that leaves a trace of its own unless it has another text."""
+        own = {"count": self.making()} if scripts is None else scripts
+        text = late if late is not None else self.making("late")
+        self.write(workflow, {**own, "late": text}, more=more, flag=ARRIVAL)
+
+    def check(self, *more: str, at: str = FIRST) -> tuple[int, dict[str, Any]]:
+        """The exit code and the result of a check of what is due."""
+        file = self.directory / "check.json"
+        file.unlink(missing_ok=True)
+        os.environ["FEEDCTL_LOG_DIR"] = str(self.directory / "logs")
+        arguments = self.arguments(*(more or ("--due",)), time=at)
+        code = run_app(late_check.app, [*arguments, "--result-file", str(file)])
+        return code, json.loads(file.read_text()) if file.exists() else {}
+
+    def kill_check(self, by: signal.Signals) -> None:
+        """Begin a check in a process of its own, and end that while the late workflow runs."""
+        before = len(self.said())
+        arguments = [sys.executable, "entrypoints/late_check.py", *self.arguments("--due", time=FIRST)]
+        logs = {"FEEDCTL_LOG_DIR": str(self.directory / "logs")}
+        with subprocess.Popen(arguments, cwd=ROOT, env=os.environ | logs, stdout=subprocess.DEVNULL) as checking:
+            while len(self.said()) == before:
+                assert checking.poll() is None
+                time.sleep(0.05)
+            checking.send_signal(by)
+
+    def drop(self, name: str = "part-1", key: str = KEYS[0]) -> Path:
+        """Let a file come late."""
+        path = self.at("clicks", key) / name
+        path.write_text("late\n")
+        return path
+
+    def checks(self) -> list[tuple[str, str]]:
+        """Those that the ledger has: time and verdict."""
+        found = self.query("SELECT due_at, verdict FROM late_check ORDER BY due_at")
+        return [(str(at)[11:16], verdict) for at, verdict in found]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Lateness:
+    found = Lateness(directory=tmp_path)
+    found.write_late()
+    found.fill(KEYS[0])
+    return found
+
+
+def test_a_late_file_is_named_and_its_instance_alone_runs_again_by_the_late_workflow(runs: Lateness) -> None:
+    runs.fill(KEYS[1])
+    assert runs.run("--due", time=KEYS[1])[0] == 0
+    runs.drop()
+    code, result = runs.check(at="2026-03-01T02:00Z")
+    assert code == 0
+    assert runs.said() == [f"{KEYS[0]} count", f"{KEYS[1]} count", f"{KEYS[0]} late"]
+    late = [each["late"] for each in result["instances"] if each["late"] is not None]
+    assert [each["inputs"][0]["added"] for each in late] == [["part-1"]]
+    assert late[0]["cause"] == "clicks of 2026-03-01T00:00Z: added part-1; +1 files, +5 bytes"
+    assert runs.checks() == [("01:00", "late"), ("02:00", "unchanged")]
+    assert runs.events() == [("available", "00"), ("available", "01"), ("updated", "00")]
+    assert runs.query("SELECT cause FROM run WHERE attempt = 2") == [(f"late data: {late[0]['cause']}",)]
+
+
+def test_what_has_not_changed_runs_no_second_time_and_each_check_is_made_once(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    assert runs.check()[0] == 0
+    assert runs.checks() == [("01:00", "unchanged")]
+    runs.drop()
+    code, result = runs.check()
+    assert (code, [note for each in result["instances"] for note in each["notes"]]) == (0, ["no check is due"])
+    assert runs.check(at=LAST)[0] == 0
+    assert runs.checks() == [("01:00", "unchanged"), ("06:00", "late")]
+    runs.drop("part-2")
+    assert runs.check(at="2026-03-02T00:00Z")[0] == 0
+    assert runs.said() == [f"{KEYS[0]} count", f"{KEYS[0]} late"]
+
+
+def test_a_dry_run_says_what_would_run_and_changes_nothing(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    code, result = runs.check("--due", "--dry-run")
+    (instance,) = result["instances"]
+    assert (code, instance["late"]["inputs"][0]["added"]) == (0, ["part-1"])
+    assert (runs.checks(), runs.said()) == ([], [f"{KEYS[0]} count"])
+
+
+@pytest.mark.parametrize("is_killed", [True, pytest.param(False, marks=pytest.mark.extended)])
+def test_a_late_run_that_dies_is_made_again_and_one_that_ended_is_not(runs: Lateness, is_killed: bool) -> None:  # noqa: FBT001
+    assert runs.run()[0] == 0
+    runs.drop()
+    runs.write_late(late=runs.saying("begun", "sleep 60"))
+    runs.kill_check(signal.SIGKILL if is_killed else signal.SIGTERM)
+    assert runs.checks() == []
+    runs.write_late()
+    assert runs.check()[0] == 0
+    assert (runs.checks(), runs.said()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} begun", f"{KEYS[0]} late"])
+    assert runs.check()[0] == 0
+    assert len(runs.said()) == 3
+
+
+def test_a_late_run_that_fails_is_noted_with_its_check_and_the_next_check_tries_again(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    runs.write_late(late="exit 3")
+    assert runs.check()[0] == 1
+    assert runs.checks() == [("01:00", "late")]
+    runs.write_late()
+    assert runs.check(at="2026-03-01T03:00Z")[0] == 0
+    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+
+
+def test_a_late_workflow_stands_for_all_steps(runs: Lateness) -> None:
+    runs.write_late(steps("read", "count"), {"read": runs.saying("read"), "count": runs.making()})
+    assert runs.run()[0] == 0
+    runs.drop()
+    assert runs.check()[0] == 0
+    assert runs.said() == [f"{KEYS[0]} {step}" for step in ("read", "count", "late")]
+    assert runs.check(at=LAST)[0] == 0
+    assert runs.checks() == [("01:00", "late"), ("06:00", "unchanged")]
+
+
+def test_an_instance_that_is_being_written_anew_waits_and_its_check_stays_due(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    (runs.at("clicks", KEYS[0]) / "_SUCCESS").unlink()
+    assert runs.check()[0] == 75
+    assert runs.checks() == []
+    (runs.at("clicks", KEYS[0]) / "_SUCCESS").touch()
+    assert runs.check()[0] == 0
+    assert (runs.checks(), runs.said()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} late"])
+
+
+def test_what_is_gone_cannot_run_again_and_is_said_aloud(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    for file in runs.at("clicks", KEYS[0]).iterdir():
+        file.unlink()
+    code, result = runs.check()
+    assert (code, [each["failure"]["code"] for each in result["instances"] if each["failure"]]) == (1, ["input_gone"])
+    assert (runs.checks(), len(runs.said())) == ([("01:00", "gone")], 1)
+
+
+def test_one_instance_is_looked_at_before_its_check_is_due(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    assert runs.check("--cluster", "primary", at=KEYS[0])[0] == 0
+    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+
+
+def test_what_cannot_be_checked_is_refused(runs: Lateness, capsys: pytest.CaptureFixture[str]) -> None:
+    assert runs.check("--cluster", "primary", at=KEYS[0])[0] == 2
+    assert "has not succeeded with late_process yet" in capsys.readouterr().err
+    runs.write_late(more="")
+    assert runs.check()[0] == 2
+    assert "process count has no late_process" in capsys.readouterr().err
+    assert runs.check("--all", "--due")[0] == 0

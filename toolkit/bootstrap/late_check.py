@@ -1,0 +1,191 @@
+"""A check for late data, wired: what is due is looked at, and what has changed becomes a process run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, stakes_of
+from toolkit.entities.not_implemented import Area
+from toolkit.ledger import late_checks
+from toolkit.ledger.vocabulary import LateVerdict
+from toolkit.process_runner.choosing import ProcessSelection
+from toolkit.process_runner.late_checks import CheckedInstance, DueCheck, DueChecks, LateChecker, look
+from toolkit.process_runner.late_runs import late_line
+from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
+from toolkit.storage import StorageError
+from toolkit.threads import WorkerPool
+
+if TYPE_CHECKING:
+    from toolkit.actions.progress import Progress
+    from toolkit.clock import Clock
+    from toolkit.el import CanonicalPath
+    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.fingerprints import ReadInput
+    from toolkit.planning.process_io import ProcessSite
+    from toolkit.process_runner.due import Known
+    from toolkit.process_runner.targets import ProcessResult
+    from toolkit.process_runner.turns import InstanceLine
+    from toolkit.runs.stop import StopSignal
+    from toolkit.storage import FileSystem
+
+NAME = "late_check"
+_LOOKS_AT_ONCE = 8
+
+Settled = TargetPlan[NoTarget, StepItem, ProcessDetail]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LateCheckOptions:
+    """What the user asked of a check besides what all actions have.
+
+    Attributes:
+        selection: which processes.
+        due: all instances whose check is due by the nominal time; else the instance of that time, due or not.
+    """
+
+    selection: ProcessSelection
+    due: bool = False
+
+
+def check_late(
+    own: LateCheckOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
+) -> ProcessResult:
+    """A check for late data, from the options to the result; arguments and errors are those of `run_action`."""
+    asked = ProcessOptions(selection=own.selection, due=own.due)
+
+    def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
+        return LateWiring(own=asked, context=context, clock=clock).wired()
+
+    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(stakes_of, asked))
+    return replace(result, action=NAME)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Looked:
+    """What the checks of one process have found.
+
+    Attributes:
+        site: the process on its cluster.
+        known: the newest attempt of each instance, from before the first look.
+        checked: what could be looked at, oldest first.
+        failed: what could not, with the reason; its check stays due.
+    """
+
+    site: ProcessSite
+    known: Known
+    checked: Sequence[CheckedInstance] = ()
+    failed: Sequence[tuple[DueCheck, StorageError]] = ()
+
+    def found(self, verdict: LateVerdict) -> list[CheckedInstance]:
+        """The instances of which a check found this."""
+        return [each for each in self.checked if each.verdict is verdict]
+
+    @property
+    def failures(self) -> Iterator[Settled]:
+        """What somebody has to look at."""
+        for each in self.found(LateVerdict.GONE):
+            message = f"it cannot run again, since what it has read is not there any more: {each.cause}"
+            yield _settled(self.site, each.due.instance_key, failed=Problem(code="input_gone", message=message))
+        for due, error in self.failed:
+            yield _settled(self.site, due.instance_key, failed=Problem(code=error.code, message=str(error)))
+
+    @property
+    def note(self) -> str:
+        """Why nothing of it runs again."""
+        if not self.checked:
+            return "no check is due"
+        return f"no late data: {len(self.checked)} instances have read what is there now"
+
+
+@dataclass(kw_only=True)
+class LateWiring(ProcessWiring):
+    """Looks, notes what needs no run, and puts the run of the other instances together."""
+
+    _looked: dict[str, Looked] = field(default_factory=dict, init=False)
+
+    def line(self, site: ProcessSite) -> InstanceLine:
+        """See `ProcessWiring.line`: the instances of which data came late."""
+        looked = self._of(site)
+        return late_line(site, looked.found(LateVerdict.LATE), looked.known, self.clock.now())
+
+    @property
+    def settled(self) -> Iterator[Settled]:
+        """See `ProcessWiring.settled`; what somebody has to look at, in its place."""
+        plans = list(super().settled)
+        failures = [plan for each in self._looked.values() for plan in each.failures]
+        failing = {plan.target.entity for plan in failures}
+        yield from (plan for plan in plans if plan.target.entity not in failing)
+        yield from failures
+
+    def nothing(self, site: ProcessSite) -> str:
+        """See `ProcessWiring.nothing`."""
+        return self._of(site).note
+
+    def _of(self, site: ProcessSite) -> Looked:
+        """What was found of a process, which is looked at once."""
+        name = site.process.name
+        if name not in self._looked:
+            self._looked[name] = self._look(site)
+        return self._looked[name]
+
+    def _look(self, site: ProcessSite) -> Looked:
+        ledger, is_named = self.context.use.ledger, self.own.selection.name is not None
+        if ledger is None or (site.process.late_process is None and not is_named):
+            return Looked(site=site, known={})
+        known, checker = self.known(site), LateChecker(ledger=ledger)
+        due = self._due(site, checker)
+        looked = self._looks(site, known, due.checks, checker.read_by(due.checks))
+        if not self.context.options.dry_run:
+            _note(ledger, due, looked)
+        return looked
+
+    def _due(self, site: ProcessSite, checker: LateChecker) -> DueChecks:
+        nominal = self.context.options.nominal_time
+        if self.own.due:
+            return checker.due(site, nominal)
+        return DueChecks(checks=(checker.of_instance(site, nominal, self.clock.now()),))
+
+    def _looks(
+        self, site: ProcessSite, known: Known, checks: Sequence[DueCheck], read: dict[int, list[ReadInput]]
+    ) -> Looked:
+        """Look at several instances at once; a store that fails for one says nothing of the others."""
+        pool = WorkerPool(_LOOKS_AT_ONCE, "feedctl-look")
+        work = self.context.open(self.context.process)
+        try:
+            found = list(pool.map(lambda due: (due, _looked(due, read.get(due.run_id, []), work.stores)), checks))
+        finally:
+            pool.shutdown()
+            work.close()
+        return Looked(
+            site=site,
+            known=known,
+            checked=[each for _, each in found if isinstance(each, CheckedInstance)],
+            failed=[(due, each) for due, each in found if isinstance(each, StorageError)],
+        )
+
+
+def _looked(
+    due: DueCheck, read: Sequence[ReadInput], stores: Callable[[CanonicalPath], FileSystem]
+) -> CheckedInstance | StorageError:
+    try:
+        return look(due, read, stores)
+    except StorageError as error:
+        return error
+
+
+def _note(ledger: Ledger, due: DueChecks, looked: Looked) -> None:
+    """What leads to no run; the others are noted with what became of their run."""
+    over = (*looked.found(LateVerdict.UNCHANGED), *looked.found(LateVerdict.GONE))
+    made = [*due.not_expected, *(check for each in over for check in each.made())]
+    if made:
+        ledger.write(lambda tx: late_checks.record(tx, made))
+
+
+def _settled(site: ProcessSite, instance_key: str, failed: Problem) -> Settled:
+    target = NoTarget(entity=site.process.name, cluster=site.cluster.name, instance_key=instance_key)
+    return TargetPlan(target=target, detail=ProcessDetail(), failed=failed)
