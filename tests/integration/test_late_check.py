@@ -52,12 +52,16 @@ class Lateness(Runs):
         code = run_app(late_check.app, [*arguments, "--result-file", str(file)])
         return code, json.loads(file.read_text()) if file.exists() else {}
 
-    def kill_check(self, by: signal.Signals) -> None:
-        """Begin a check in a process of its own, and end that while the late workflow runs."""
-        before = len(self.said())
+    def begin_check(self) -> subprocess.Popen[bytes]:
+        """A check in a process of its own."""
         arguments = [sys.executable, "entrypoints/late_check.py", *self.arguments("--due", time=FIRST)]
         logs = {"FEEDCTL_LOG_DIR": str(self.directory / "logs")}
-        with subprocess.Popen(arguments, cwd=ROOT, env=os.environ | logs, stdout=subprocess.DEVNULL) as checking:
+        return subprocess.Popen(arguments, cwd=ROOT, env=os.environ | logs, stdout=subprocess.DEVNULL)
+
+    def kill_check(self, by: signal.Signals) -> None:
+        """Begin a check, and end its process while the late workflow runs."""
+        before = len(self.said())
+        with self.begin_check() as checking:
             while len(self.said()) == before:
                 assert checking.poll() is None
                 time.sleep(0.05)
@@ -133,6 +137,17 @@ def test_a_late_run_that_dies_is_made_again_and_one_that_ended_is_not(runs: Late
     assert (runs.checks(), runs.said()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} begun", f"{KEYS[0]} late"])
     assert runs.check()[0] == 0
     assert len(runs.said()) == 3
+
+
+@pytest.mark.extended
+def test_of_several_checks_at_once_one_runs_what_is_late(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    runs.write_late(late=runs.making("late") + "\nsleep 1")
+    checks = [runs.begin_check() for _ in range(4)]
+    assert {each.wait() for each in checks} <= {0, 5}
+    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+    assert runs.checks() == [("01:00", "late")]
 
 
 def test_a_late_run_that_fails_is_noted_with_its_check_and_the_next_check_tries_again(runs: Lateness) -> None:
