@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -16,7 +16,7 @@ from toolkit.el import ElError, parse_instant
 from toolkit.entities import ClusterRole
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
-from toolkit.ledger import events
+from toolkit.ledger import events, manifests
 from toolkit.ledger.runs import finding
 from toolkit.ledger.vocabulary import EventKind, LifeCycle
 from toolkit.planning.replication import Route, routes
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
-    from toolkit.ledger.database import Transaction
+    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.manifests import Manifest
     from toolkit.replication.targets import ReplicationResult
     from toolkit.runs.stop import StopSignal
 
@@ -50,12 +51,14 @@ class ReplicationOptions:
         start: the first instance, as text; None: those that are due.
         end: the first that is too late, as text; None: `start` alone is asked for.
         newest_first: the newest is copied first.
+        rehash: bytes are compared, not sizes and times.
     """
 
     source: str | None = None
     start: str | None = None
     end: str | None = None
     newest_first: bool = False
+    rehash: bool = False
 
     @property
     def wanted(self) -> Range:
@@ -92,17 +95,17 @@ def replicate(
     """A replication run, from the options to the result; arguments and errors are those of `run_action`."""
     _ = own.wanted  # what cannot be asked for is said before anything is opened
     wire = partial(_wire, own)
-    return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=partial(_ends, own))
+    return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=partial(ends, own))
 
 
-def _ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+def ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The feeds on both ends of their routes."""
-    for route in _routes(own, context):
+    for route in routes_of(own, context):
         yield route.feed, route.target.cluster
         yield route.feed, route.source.cluster
 
 
-def _routes(own: ReplicationOptions, context: ActionContext) -> Iterator[Route]:
+def routes_of(own: ReplicationOptions, context: ActionContext) -> Iterator[Route]:
     """Of the chosen feeds on those of their clusters that are targets, which must be one unless all were asked for."""
     repository, selection = context.repository, context.options.selection
     for feed, cluster in context.pairs:
@@ -114,7 +117,7 @@ def _routes(own: ReplicationOptions, context: ActionContext) -> Iterator[Route]:
 
 def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationTarget, UnitItem, ReplicationDetail]:
     repository, options = context.repository, context.options
-    found, wanted = list(_routes(own, context)), own.wanted
+    found, wanted = list(routes_of(own, context)), own.wanted
     if not found:
         raise NothingChosen(wanted="a cluster with type: target", known=())
     clock = RetentionClock(
@@ -124,10 +127,9 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         nominal=options.nominal_time,
         clock=clock,
         wanted=wanted,
-        copied=lambda feed, target, source: _read(
-            context, lambda tx: finding.succeeded_keys(tx, feed, LifeCycle.REPLICATION, target, source)
-        ),
-        evicted=lambda feed, target: _read(context, lambda tx: _evicted(tx, feed, target)),
+        copied=partial(copied_keys, context.use.ledger),
+        evicted=partial(evicted_keys, context.use.ledger),
+        rehash=own.rehash,
     )
     targets = resolver.resolve(found, must_all_work=bool(options.selection.names))
     limits = repository.settings.max_copy
@@ -135,6 +137,7 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         nominal=options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
         spec_of=context.choice.spec_of,
+        recorded=partial(recorded_of, context.use.ledger),
         new_holds=NoNewHolds() if options.dry_run else context.holds,
     )
     given = [value for route in found if isinstance(value := route.feed.properties.get("parallel"), int)]
@@ -142,13 +145,24 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
     return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), told=told)
 
 
-def _read(context: ActionContext, work: Callable[[Transaction], frozenset[str]]) -> frozenset[str]:
-    """What the ledger has; without one everything is looked at."""
-    ledger = context.use.ledger
-    return frozenset() if ledger is None else ledger.read(work)
+def copied_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:
+    """The instances that the ledger has as copied; without one none are."""
+    if ledger is None:
+        return frozenset()
+    return ledger.read(lambda tx: finding.succeeded_keys(tx, feed, LifeCycle.REPLICATION, target, source))
 
 
-def _evicted(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
+def recorded_of(ledger: Ledger | None, target: ReplicationTarget) -> Mapping[str, Manifest]:
+    """What the ledger has of an instance; without one sizes and times decide."""
+    if ledger is None:
+        return {}
+    key = (target.feed, target.cluster, target.instance_key, target.counterpart)
+    return ledger.read(lambda tx: manifests.of_instance(tx, *key))
+
+
+def evicted_keys(ledger: Ledger | None, feed: str, cluster: str) -> frozenset[str]:
     """The instances of which the last that happened is that retention removed them."""
-    last = events.last_events(tx, feed, cluster, "", "~")
+    if ledger is None:
+        return frozenset()
+    last = ledger.read(lambda tx: events.last_events(tx, feed, cluster, "", "~"))
     return frozenset(key for key, kind in last.items() if kind is EventKind.EVICTED)

@@ -38,6 +38,12 @@ Start = Annotated[
 ]
 End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only those before this time.")]
 NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Copy the newest instance first.")]
+Rehash = Annotated[
+    bool,
+    typer.Option(
+        "--rehash", help="Read the files at both ends and compare their bytes; sizes and times alone say nothing."
+    ),
+]
 Parallel = Annotated[
     int | None,
     typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 64."),
@@ -56,6 +62,7 @@ def replication(
     start: Start = None,
     end: End = None,
     newest_first: NewestFirst = False,
+    rehash: Rehash = False,
     parallel: Parallel = None,
     config_repo: ConfigRepo = None,
     env: Env = None,
@@ -75,7 +82,8 @@ def replication(
     from toolkit.replication import NAME
 
     file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
-    run = partial(replicate, ReplicationOptions(source=source, start=start, end=end, newest_first=newest_first))
+    own = ReplicationOptions(source=source, start=start, end=end, newest_first=newest_first, rehash=rehash)
+    run = partial(replicate, own)
     command = ActionCommand(name=NAME, run=run, view=REPLICATION_VIEW, form=output, file=file, detail=detail)
     with command.failures_delivered():
         return command.execute(

@@ -16,7 +16,7 @@ from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.errors import NotRecorded
 from toolkit.management.locations import NEWEST, AskedRange, Location, ManagedEntity, Stretch, stretches
-from toolkit.management.rows import InstanceRow, View, instance_rows, recorded_runs, run_filter, with_owners
+from toolkit.management.rows import InstanceRow, View, detailed, instance_rows, recorded_runs, run_filter
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +75,7 @@ def instance_status(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, v
         jobs = _newest_jobs(tx, managed, on_queue, view) if asked.start is None else []
         rows = (row for row in (*instance_rows(managed, parts, runs), *map(InstanceRow.of, jobs)) if view.wants(row))
         page = view.page(view.arranged(rows, newest_first=asked.start is None))
-        found = with_owners(tx, page)
+        found = detailed(tx, page)
         return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=found, on_queue=on_queue)
 
     return ledger.read(read)
@@ -124,7 +124,7 @@ def running_instances(
     def read(tx: Transaction) -> tuple[InstanceRow, ...]:
         there = (run for run in active(tx, name) if run.cluster in clusters and life_cycle in {None, run.life_cycle})
         rows = (row for row in map(InstanceRow.of, there) if only_running.wants(row))
-        return with_owners(tx, view.page(view.arranged(rows, newest_first=False)))
+        return detailed(tx, view.page(view.arranged(rows, newest_first=False)))
 
     return InstanceList(name=name, life_cycle=life_cycle, rows=ledger.read(read))
 
@@ -144,7 +144,7 @@ def recorded_instances(ledger: Ledger, managed: ManagedEntity, asked: AskedRange
     wanted = limited.narrowing(run_filter(managed, parts, all_attempts=view.all_attempts), newest_first=is_open)
 
     def read(tx: Transaction) -> tuple[InstanceRow, ...]:
-        return with_owners(tx, [InstanceRow.of(run) for run in find(tx, wanted)])
+        return detailed(tx, [InstanceRow.of(run) for run in find(tx, wanted)])
 
     return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=ledger.read(read))
 

@@ -5,12 +5,13 @@ All of a range are read with one query (Falcon feature list, Instance operations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from toolkit.el import format_instant
 from toolkit.ledger.database import Transaction
+from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.finding import ACTIVE, RunFilter, RunOrder, find
 from toolkit.ledger.runs.leases import owned
 from toolkit.ledger.runs.rows import Run, RunKey
@@ -31,6 +32,7 @@ class InstanceRow:
         status: within the validity and without a run it is waiting (Falcon overview, Instance Management, status).
         run: None: there is none.
         asked: what its owner has been asked to do and has not done yet.
+        counted: what its run counted of its work, by name.
         is_owned: whether a living process works on it; None: not looked at, since the run is not active.
     """
 
@@ -42,6 +44,7 @@ class InstanceRow:
     run: Run | None = None
     asked: RequestKind | None = None
     is_owned: bool | None = None
+    counted: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run) -> InstanceRow:
@@ -205,6 +208,16 @@ def recorded_runs(
 ) -> list[Run]:
     """The runs of an entity in all stretches of a range; without a stretch, none."""
     return find(tx, run_filter(managed, parts, all_attempts=all_attempts)) if parts else []
+
+
+def detailed(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceRow, ...]:
+    """The same rows, with what only a page of them is asked for: owners, and what copies have counted."""
+    ids = [row.run.run_id for row in rows if row.run is not None and row.life_cycle is LifeCycle.REPLICATION]
+    counted = counters.of_runs(tx, ids) if ids else {}
+    known = [
+        replace(row, counted=counted[row.run.run_id]) if row.run and row.run.run_id in counted else row for row in rows
+    ]
+    return with_owners(tx, known)
 
 
 def with_owners(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceRow, ...]:

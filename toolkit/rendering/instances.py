@@ -78,6 +78,8 @@ def _row_document(row: InstanceRow) -> dict[str, object]:
         document |= run_document(row.run)
     if row.is_owned is not None:
         document |= {"has_live_owner": row.is_owned, "asked": row.asked}
+    if row.counted:
+        document["counters"] = dict(row.counted)
     return document
 
 

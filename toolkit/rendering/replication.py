@@ -49,6 +49,7 @@ def _item(item: UnitItem) -> Document:
         "path": str(item.target),
         "files": item.files,
         "bytes": item.bytes,
+        "reasons": {reason.value: number for reason, number in sorted(item.reasons.items())},
         "removed": len(item.gone),
     }
 

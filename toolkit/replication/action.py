@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,13 +15,16 @@ from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.errors import Unavailable
+from toolkit.ledger import manifests
 from toolkit.ledger.events import NewEvent
+from toolkit.ledger.manifests import PackedManifest, UnitKey
+from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
 from toolkit.replication.planner import CopyLimits, ExceededCopyLimit, Planner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
-from toolkit.replication.targets import FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
+from toolkit.replication.targets import COPY, FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
 from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import SettledLeftOver, path_text
@@ -30,7 +33,10 @@ from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
+    from toolkit.ledger.database import Transaction
+    from toolkit.ledger.manifests import Manifest
     from toolkit.ledger.runs.items import Item
+    from toolkit.runs.recorder import LedgerWrite
     from toolkit.storage import StorageSpec
 
 
@@ -42,6 +48,7 @@ class ReplicationAction:
         nominal: for which the run acts.
         limits: of a run over all its feeds.
         spec_of: how the store that a path is on is opened anywhere.
+        recorded: what the ledger has of the units of an instance, by their paths.
         new_holds: that were added since the run read the holds.
         executors_turn: held by the one instance that executors work for.
         pool: copies the files of all instances.
@@ -50,6 +57,7 @@ class ReplicationAction:
     nominal: datetime
     limits: CopyLimits
     spec_of: Callable[[CanonicalPath], StorageSpec]
+    recorded: Callable[[ReplicationTarget], Mapping[str, Manifest]] = lambda _: {}
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
     executors_turn: threading.Lock = field(default_factory=threading.Lock)
@@ -71,7 +79,14 @@ class ReplicationAction:
 
     def plan(self, target: ReplicationTarget, work: RunContext) -> ReplicationPlan:
         """See `Action.plan`."""
-        return Planner(storage=work.stores, check=work.guard.run.check, nominal=self.nominal).plan(target)
+        planner = Planner(
+            storage=work.stores,
+            check=work.guard.run.check,
+            nominal=self.nominal,
+            recorded=self.recorded,
+            pool=self.pool,
+        )
+        return planner.plan(target)
 
     def limit(
         self, plans: Sequence[ReplicationPlan], work: RunContext
@@ -148,13 +163,44 @@ class _CopyBatch:
         """See `Batch.apply`."""
         (position,) = self.positions
         item = self.plan.items[position]
+        before = len(self.done)
         result = self._result(item)
+        writes = self._writes(item, self.done[-1]) if len(self.done) > before else ()
         advance(1)
         is_open = result.code in {INTERRUPTED, Unreachable.code}
         is_there = len(self.done) == len(self.plan.items) and self.done[-1].is_complete
         events = (_event(self.plan.target, was_there=item.present is not None),) if is_there else ()
         notes = self.done[-1].notes if self.done and result.outcome is Outcome.DONE else ()
-        return Applied(results=(result,), notes=notes, open=frozenset(self.positions if is_open else ()), events=events)
+        open_ones = frozenset(self.positions if is_open else ())
+        return Applied(results=(result,), open=open_ones, events=events, writes=writes, notes=notes)
+
+    def _writes(self, item: UnitItem, published: Published) -> tuple[LedgerWrite, ...]:
+        """What the unit has in it from now on, and what the run has cost so far."""
+        counted, target = dict(self.plan.detail.counters), self.publisher.target
+
+        def count(tx: Transaction, run_id: int) -> None:
+            counters.replace(tx, run_id, counted)
+
+        if item.kind != COPY:
+            return (count,)
+        key = UnitKey(
+            feed=target.feed,
+            cluster=target.cluster,
+            instance_key=target.instance_key,
+            counterpart=target.counterpart,
+            path=path_text(item.uri),
+        )
+        flag = target.flag if item.target == target.target else ""
+        found = item.manifest(published.digests, written_apart=flag)
+        packed = None if found is None else PackedManifest.of(found)
+
+        def keep(tx: Transaction, run_id: int) -> None:
+            if packed is None:
+                manifests.forget_unit(tx, key)
+            else:
+                manifests.replace(tx, run_id, key, packed)
+
+        return (count, keep)
 
     def _result(self, item: UnitItem) -> ItemResult[UnitItem]:
         target, work = self.publisher.target, self.publisher.work

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,21 +11,27 @@ from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.actions.progress import Volume
 from toolkit.availability import is_ready, is_there
 from toolkit.errors import Refused
-from toolkit.replication.listing import difference, selected
+from toolkit.replication.listing import Difference, difference, selected
 from toolkit.replication.publish import mark_of
 from toolkit.replication.targets import (
     COPY,
     FLAG,
+    CopyReason,
     ReplicationDetail,
     ReplicationPlan,
     ReplicationTarget,
     UnitItem,
 )
+from toolkit.runs.recorder import path_text
 from toolkit.storage import FileKind, StorageError
+from toolkit.threads import WorkerPool
+from toolkit.transfer.digest_reader import DigestReader
+from toolkit.transfer.spread_copy import COPY_THREADS
 from toolkit.transfer.trees import Tree, below, read_tree
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
+    from toolkit.ledger.manifests import Manifest
     from toolkit.storage import FileSystem
 
 NOT_AVAILABLE, NOTHING_SELECTED, SOURCE_EMPTY = "not_available", "nothing_selected", "source_empty"
@@ -45,11 +51,15 @@ class Planner:
         storage: the store that a path is on.
         check: asked while stores are listed; what it raises ends the planning.
         nominal: for which the run acts.
+        recorded: what the ledger has of the units of an instance, by their paths.
+        pool: reads files, where bytes are compared.
     """
 
     storage: Callable[[CanonicalPath], FileSystem]
     check: Callable[[], None]
     nominal: datetime
+    recorded: Callable[[ReplicationTarget], Mapping[str, Manifest]] = lambda _: {}
+    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-read"))
 
     def plan(self, target: ReplicationTarget) -> ReplicationPlan:
         """The plan of one instance; what keeps it from being looked at is a failure of its plan."""
@@ -78,10 +88,11 @@ class Planner:
             message = f"no directory in {target.source} fits the partition {expression}"
             return replace(blank, failed=Problem(code=NOTHING_SELECTED, message=message))
         items: list[UnitItem] = []
-        kept = 0
+        kept, recorded = 0, self.recorded(target)
         for source in units:
             names = "" if source == target.source else source.relative_to(target.source)
-            item = self._item(target, source, below(target.target, names))
+            place = below(target.target, names)
+            item = self._item(target, source, place, recorded.get(path_text(str(place))))
             if isinstance(item, Problem):
                 return replace(blank, failed=item)
             if item.copied or item.gone or item.present is None:
@@ -94,7 +105,9 @@ class Planner:
         detail = ReplicationDetail(kept=kept, is_complete=is_complete)
         return replace(blank, items=tuple(items), volume=volume, detail=detail)
 
-    def _item(self, target: ReplicationTarget, source: CanonicalPath, place: CanonicalPath) -> UnitItem | Problem:
+    def _item(
+        self, target: ReplicationTarget, source: CanonicalPath, place: CanonicalPath, recorded: Manifest | None
+    ) -> UnitItem | Problem:
         directories = all(self.storage(end).capabilities.directories for end in (source, place))
         wanted = read_tree(self.storage(source), source, self.check, directories=directories)
         present = read_tree(self.storage(place), place, self.check, directories=directories)
@@ -103,19 +116,41 @@ class Planner:
             return Problem(code=SOURCE_EMPTY, message=message)
         wanted = wanted or {}
         step = self.storage(place).capabilities.time_step
-        copied, extra = difference(wanted, present, target.rules, step)
-        stays: Tree = {} if target.rules.remove_deleted else {name: (present or {})[name] for name in extra}
-        key = target.instance_key
+        found = difference(wanted, present, target.rules, step, recorded)
+        known = {name: each.digest for name, each in (recorded or {}).items() if each.digest}
+        if target.rules.rehash:
+            found, known = self._rehashed(found, source, place, known)
+        stays: Tree = {} if target.rules.remove_deleted else {name: (present or {})[name] for name in found.extra}
         return UnitItem(
-            instance_key=key,
+            instance_key=target.instance_key,
             source=source,
             target=place,
             wanted=wanted,
             present=present,
-            copied=copied,
+            copied=found.copied,
             extra=stays,
+            known=known,
             kind=COPY,
         )
+
+    def _rehashed(
+        self, found: Difference, source: CanonicalPath, place: CanonicalPath, known: Mapping[str, str]
+    ) -> tuple[Difference, dict[str, str]]:
+        """Without what has the same bytes at both ends; and the digests of these."""
+        asked = [name for name, reason in found.copied.items() if reason is CopyReason.DIGEST]
+        ends = [self._digests(root, asked) for root in (source, place)]
+        same = {name: digest for name, digest in ends[0].items() if digest == ends[1][name]}
+        # What the ledger knows better is copied again, so that it does not go on doing so.
+        same = {name: digest for name, digest in same.items() if known.get(name, digest) == digest}
+        copied = {name: reason for name, reason in found.copied.items() if name not in same}
+        return Difference(copied, found.extra), {**known, **same}
+
+    def _digests(self, root: CanonicalPath, names: Sequence[str]) -> dict[str, str]:
+        reader = DigestReader(system=self.storage(root), check=self.check)
+        paths = {below(root, name): name for name in names}
+        found: dict[str, str] = {}
+        reader.read_all(list(paths), self.pool, lambda path, read: found.update({paths[path]: read.or_raise()}))
+        return found
 
     def _is_complete(self, target: ReplicationTarget) -> tuple[bool, bool]:
         """Whether the parts of all sources, and the flag, are at the target; and whether this run may say so there."""
@@ -134,7 +169,7 @@ def _flag_item(target: ReplicationTarget) -> UnitItem:
         target=place,
         wanted={},
         present=None,
-        copied=frozenset(),
+        copied={},
         kind=FLAG,
     )
 

@@ -57,6 +57,8 @@ class Resolver:
         copied: keys of the instances that the ledger has as copied on a route (feed, target, source).
         evicted: whether the target's retention has removed an instance (feed, target, key).
         wanted: which instances.
+        only: the keys that are looked at on a route (feed, target, source); None: all.
+        rehash: bytes are compared, see `CopyRules`.
     """
 
     nominal: datetime
@@ -64,6 +66,8 @@ class Resolver:
     wanted: Range
     copied: Callable[[str, str, str], frozenset[str]] = lambda *_: frozenset()
     evicted: Callable[[str, str], frozenset[str]] = lambda *_: frozenset()
+    only: Callable[[str, str, str], frozenset[str] | None] = lambda *_: None
+    rehash: bool = False
 
     def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> ReplicationTargets:
         """The instances of all routes.
@@ -102,16 +106,18 @@ class Resolver:
         feed = route.feed
         for value in not_implemented(feed, Area.REPLICATION, route.target.cluster.name):
             raise value.error(where=f"feed {feed.name}")
-        rules = rules_of(feed)
+        rules = replace(rules_of(feed), rehash=self.rehash)
         names = (feed.name, route.target.cluster.name, route.source.cluster.name)
-        copied, gone = self.copied(*names), self.evicted(*names[:2])
+        copied, gone, only = self.copied(*names), self.evicted(*names[:2]), self.only(*names)
         wanted = self.wanted
         due: Iterable[datetime] = route.due(self.nominal, self.clock, first=wanted.first, end=wanted.end)
         if feed.properties.get("order") == Order.LAST_ONLY and not wanted.is_given:
             due = list(due)[-1:]
         for instant in due:
             key = format_instant(instant)
-            if key in gone or (key in copied and not self._may_have_changed(route, instant)):
+            if key in gone or (only is not None and key not in only):
+                continue
+            if key in copied and not self._may_have_changed(route, instant):
                 continue
             yield self._target(route, instant, rules)
 

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
+from toolkit.ledger.manifests import ManifestFile
 from toolkit.storage import FileKind
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
+    from toolkit.ledger.manifests import Manifest
     from toolkit.transfer.trees import Tree
 
 NAME = "replication"
 COPY, FLAG = "copy", "flag"
+
+
+class CopyReason(StrEnum):
+    """Why a name of the source is copied."""
+
+    NEW = "new"
+    """The target has nothing of this name, or not of this kind."""
+    OVERWRITE = "overwrite"
+    """The feed's property ``overwrite`` says so."""
+    SIZE = "size"
+    """The target has another number of bytes."""
+    NEWER = "newer"
+    """The ledger does not know the unit, and the target's file is older than the source's."""
+    TIME = "time"
+    """The source's file has another time than when it was copied, be it an earlier one."""
+    UNRECORDED = "unrecorded"
+    """The ledger knows the unit, and not this file of it."""
+    DIGEST = "digest"
+    """Its bytes are others than the target's, or than those that the ledger knows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +52,7 @@ class CopyRules:
 
     Attributes:
         overwrite: copy what is there and looks the same, too.
+        rehash: compare bytes: sizes that are equal, and times, say nothing.
         remove_deleted: what the source no longer has goes at the target as well; else it stays.
         permission: keep the permission bits.
         owner: keep the owner.
@@ -43,6 +67,7 @@ class CopyRules:
     """
 
     overwrite: bool = False
+    rehash: bool = False
     remove_deleted: bool = True
     permission: bool = False
     owner: bool = False
@@ -111,8 +136,9 @@ class UnitItem:
         target: where it appears.
         wanted: all that the source has in it.
         present: all that the target has there; None: nothing is there.
-        copied: names in it that are read from the source; the others are there already.
+        copied: names in it that are read from the source, each with the reason; the others are there already.
         extra: what only the target has, and keeps.
+        known: digests of files that stay, as far as anybody has read them.
         kind: what is done: ``copy``, or ``flag`` when only that is missing.
     """
 
@@ -121,8 +147,9 @@ class UnitItem:
     target: CanonicalPath
     wanted: Tree
     present: Tree | None
-    copied: frozenset[str]
+    copied: Mapping[str, CopyReason]
     extra: Tree = field(default_factory=dict)
+    known: Mapping[str, str] = field(default_factory=dict)
     kind: str = COPY
 
     @property
@@ -154,13 +181,36 @@ class UnitItem:
         """So many bytes are copied."""
         return sum(self.wanted[name].size for name in self.copied)
 
+    @property
+    def reasons(self) -> Counter[CopyReason]:
+        """So many files are copied for each reason."""
+        return Counter(reason for name, reason in self.copied.items() if self.wanted[name].kind is FileKind.FILE)
+
+    def manifest(self, digests: Mapping[str, str], *, written_apart: str) -> Manifest | None:
+        """What the unit has in it now; None: nobody can tell, since an earlier run has copied what was to be copied.
+
+        Args:
+            digests: of what passed through this run.
+            written_apart: the name of the file that is written when all others are there; nobody takes its digest.
+        """
+        copied = {name for name in self.copied if self.wanted[name].kind is FileKind.FILE} - {written_apart}
+        if copied and copied.isdisjoint(digests):
+            return None
+        told = {**digests, **{name: digest for name, digest in self.known.items() if name not in self.copied}}
+        entries = {**self.extra, **self.wanted}
+        return {
+            name: ManifestFile(entry.size, told.get(name, ""), entry.modified if name in self.wanted else None)
+            for name, entry in entries.items()
+            if entry.kind is FileKind.FILE
+        }
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReplicationDetail:
     """What else the plan of an instance says.
 
     Attributes:
-        kept: so many files are there already, and the same by size and time.
+        kept: so many files are there already, and the same.
         is_complete: the parts of all sources are there, and the flag where the feed has one.
         counters: filled while the instance is copied: Falcon's ``TIMETAKEN`` (milliseconds), ``COPY`` (files) and
             ``BYTESCOPIED``.

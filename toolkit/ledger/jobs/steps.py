@@ -98,8 +98,8 @@ def name_application(tx: Transaction, ref: JobRef, step: str, application_id: st
         JobNotRunning: the job was not begun, or is over.
     """
     owner = locked_process(tx, ref.site)
-    known = any_step(tx, owner, step)
-    mine = (*_of(begun_job(tx, owner, ref), known), is_one_of(step_run.c.status, RunStatus.RUNNING))
+    step_id, run_id = any_step(tx, owner, step).step_id, begun_job(tx, owner, ref).run.run_id
+    mine = (step_run.c.run_id == run_id, step_run.c.step_id == step_id, _IS_RUNNING)
     tx.execute(sa.update(step_run).where(*mine).values(application_id=application_id))
 
 
