@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from entrypoints import replication
+from tests.databases.ledgers import open_ledger, sqlite_url
+from tests.described import faults, printed_faults
 from tests.e2e.commands import ROOT
 from toolkit.cli.boundary import run_app
+from toolkit.cli.main import main
 from toolkit.el import CanonicalPath
+from toolkit.ledger import manifests
+from toolkit.ledger.manifests import Manifest
+from toolkit.rendering.document_schemas import DocumentName
 from toolkit.storage import FileKind, FileSystem, NotFound, StorageSpec, open_file_system
 
 TEMPLATE = "/clicks/${YEAR}-${MONTH}-${DAY}-${HOUR}"
@@ -175,7 +183,23 @@ class Replication:
         code = run_app(replication.app, self.arguments(*more, time=time))
         file = self.directory / "result.json"
         result: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+        assert not result or faults(result, DocumentName.REPLICATION, "result", strict=True) == []
         return code, result
+
+    def feedctl(self, *arguments: str) -> tuple[int, dict[str, Any]]:
+        """A command of feedctl on the feed's repo, in this process: its exit code and its document, as described."""
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            code = main([*arguments, "--config-repo", str(self.repo), "--output", "json"])
+        assert printed_faults(arguments, printed.getvalue(), strict=True) == []
+        document: dict[str, Any] = json.loads(printed.getvalue() or "{}")
+        return code, document
+
+    def recorded(self, key: str, source: str = "primary") -> dict[str, Manifest]:
+        """What the ledger has of the units of an instance."""
+        ledger = open_ledger(sqlite_url(self.directory / "ledger.db"))
+        with closing(ledger):
+            return ledger.read(lambda tx: manifests.of_instance(tx, "clicks", "backup", key, source))
 
     def started(self, *more: str, time: str = NOMINAL) -> subprocess.Popen[str]:
         """A run in another process."""

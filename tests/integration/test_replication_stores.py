@@ -53,6 +53,14 @@ def check(directory: Path, source: End, target: End) -> None:
     code, result = copying.run("--start", KEYS[1])
     assert (code, outcomes(result)) == (0, [(KEYS[1], "done", None)])
     assert target.files(hidden=True) == COPIED | changed
+    for key in KEYS:
+        (found,) = copying.recorded(key).values()
+        assert all(each.digest for name, each in found.items() if name != "_SUCCESS")
+    assert copying.run("--start", KEYS[0], "--end", "2026-03-02T00:00Z", "--rehash")[1]["items"] == []
+    assert copying.feedctl("verify", "clicks", "--cluster", "backup")[0] == 0
+    target.fill({"clicks/2026-03-01-01/more": changed["clicks/2026-03-01-01/more"].swapcase()})
+    code, verified = copying.feedctl("verify", "clicks", "--cluster", "backup")
+    assert (code, [each["counts"]["different"] for each in verified["instances"]]) == (4, [0, 1, 0])
 
 
 def test_hdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, tmp_path: Path) -> None:

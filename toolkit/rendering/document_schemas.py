@@ -16,6 +16,10 @@ class DocumentName(StrEnum):
 
     RETENTION = "retention"
     """The result of the action, `--output json|jsonl` and `--result-file`."""
+    REPLICATION = "replication"
+    """The same of replication."""
+    VERIFY = "verify"
+    """`feedctl verify --output json`."""
     LINT = "lint"
     """`feedctl lint --format json`."""
     STATUS = "status"

@@ -20,6 +20,8 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.linter.findings import Severity
 from toolkit.rendering.document_schemas import DocumentName, document_schema
+from toolkit.replication.targets import CopyReason
+from toolkit.replication.verify import Verdict
 from toolkit.result import Outcome, Status
 
 JSON = ("--output", "json")
@@ -87,6 +89,12 @@ def test_the_words_of_a_schema_are_those_of_the_code() -> None:
     assert result["result"]["properties"]["status"]["enum"] == list(Status)
     assert result["item"]["properties"]["outcome"]["enum"] == list(Outcome)
     assert set(result["feed"]["properties"]["counts"]["properties"]) == set(Outcome)
+    copied = document_schema(DocumentName.REPLICATION)["$defs"]
+    assert copied["result"]["properties"]["status"]["enum"] == list(Status)
+    assert set(copied["item"]["properties"]["reasons"]["properties"]) == set(CopyReason)
+    verified = document_schema(DocumentName.VERIFY)["$defs"]["instance"]["properties"]
+    assert verified["differences"]["items"]["properties"]["verdict"]["enum"] == list(Verdict)
+    assert verified["counts"]["required"] == list(Verdict)
     finding = document_schema(DocumentName.LINT)["$defs"]["finding"]["properties"]
     assert set(finding["severity"]["enum"]) == set(Severity)
 

@@ -1,0 +1,114 @@
+"""The verification of a feed at its targets, wired: reads the ledger and both stores, changes nothing."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.choosing import EntitySelection
+from toolkit.bootstrap.action_context import ActionOptions, opened_context
+from toolkit.bootstrap.replication import ReplicationOptions, copied_keys, ends, evicted_keys, recorded_of, routes_of
+from toolkit.entities.not_implemented import Area
+from toolkit.ledger import manifests
+from toolkit.ledger.runs import finding
+from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.planning.retention import RetentionClock
+from toolkit.replication.resolve import Range, Resolver
+from toolkit.replication.verify import VerifiedInstance, Verifier
+
+if TYPE_CHECKING:
+    from toolkit.actions.progress import Progress
+    from toolkit.clock import Clock
+    from toolkit.ledger.database import Ledger
+    from toolkit.replication.targets import ReplicationTarget
+    from toolkit.runs.stop import StopSignal
+
+_ALWAYS = Range(first=datetime.min.replace(tzinfo=UTC))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerifyOptions:
+    """What the user asked of a verification.
+
+    Attributes:
+        feed: name.
+        cluster: only at this target; None: at all.
+        chosen: source and range, as of a replication; without a range all that the ledger has as copied.
+        config_repo: as for `open_config`.
+        environment: name; None: the repo's default.
+    """
+
+    feed: str
+    cluster: str | None
+    chosen: ReplicationOptions
+    config_repo: str | None
+    environment: str | None
+
+
+def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Progress) -> tuple[VerifiedInstance, ...]:
+    """What became of each instance that is at a target.
+
+    Args:
+        asked: by the user.
+        clock: tells the wall-clock time.
+        process: ends the reading.
+        progress: is told how far it is.
+
+    Raises:
+        InvalidInput: as for `run_action`.
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    wanted = asked.chosen.wanted if asked.chosen.start or asked.chosen.end else _ALWAYS
+    now = clock.now().replace(second=0, microsecond=0)
+    with ExitStack() as stack:
+        options = _options(asked, now)
+        context = opened_context(options, clock, process, Area.REPLICATION, stack, partial(ends, asked.chosen))
+        ledger, settings = context.use.ledger, context.repository.settings
+        copied = cache(partial(copied_keys, ledger))
+        resolver = Resolver(
+            nominal=now,
+            clock=RetentionClock(nominal_time=now, keep_beyond_validity=settings.keep_instances_beyond_validity),
+            wanted=wanted,
+            evicted=partial(evicted_keys, ledger),
+            only=partial(_known_keys, ledger) if wanted is _ALWAYS and ledger is not None else lambda *_: None,
+        )
+        targets = resolver.resolve(list(routes_of(asked.chosen, context)), must_all_work=True)
+        work = context.open(process)
+        verifier = Verifier(
+            storage=work.stores,
+            recorded=partial(recorded_of, ledger),
+            was_copied=lambda target: target.instance_key in copied(target.feed, target.cluster, target.counterpart),
+            is_being_copied=partial(_is_being_copied, ledger),
+            check=process.check,
+        )
+        return verifier.verify_all(targets.to_do, progress)
+
+
+def _options(asked: VerifyOptions, now: datetime) -> ActionOptions:
+    clusters = () if asked.cluster is None else (asked.cluster,)
+    return ActionOptions(
+        selection=EntitySelection(names=(asked.feed,), clusters=clusters, all_clusters=not clusters),
+        config_repo=asked.config_repo,
+        environment=asked.environment,
+        nominal_time=now,
+        dry_run=True,
+        approve=None,
+        allow_dirty=False,
+    )
+
+
+def _known_keys(ledger: Ledger, feed: str, target: str, source: str) -> frozenset[str]:
+    return copied_keys(ledger, feed, target, source) | ledger.read(
+        lambda tx: manifests.instance_keys(tx, feed, target, source)
+    )
+
+
+def _is_being_copied(ledger: Ledger | None, target: ReplicationTarget) -> bool:
+    if ledger is None:
+        return False
+    key = (LifeCycle.REPLICATION, target.cluster, target.counterpart, target.instance_key)
+    runs = ledger.read(lambda tx: finding.active(tx, target.feed))
+    return any((run.life_cycle, run.cluster, run.counterpart, run.instance_key) == key for run in runs)

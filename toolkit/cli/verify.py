@@ -1,0 +1,77 @@
+"""`feedctl verify`: whether targets still have what was copied to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolkit.cli.completion import cluster_names, entity_names
+from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
+
+if TYPE_CHECKING:
+    from toolkit.actions.progress import Progress
+
+
+def verify(
+    feed: Annotated[str, typer.Argument(metavar="FEED", autocompletion=entity_names, help="A feed with a target.")],
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster", metavar="NAME", autocompletion=cluster_names, help="Only this target. Default: all targets."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--source", metavar="NAME", autocompletion=cluster_names, help="Only what came from here. Default: all."
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start", metavar="INSTANT", help="From here on; alone: this instance. Default: all that were copied."
+        ),
+    ] = None,
+    end: Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only before this.")] = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> int:
+    """Read the files of a target again and compare them with what was copied; exit code 4: something differs.
+
+    The ledger's digests tell; what it has none of is compared with the source. 75: a run is copying it just now.
+    """
+    from toolkit.bootstrap.replication import ReplicationOptions
+    from toolkit.bootstrap.verify import VerifyOptions
+    from toolkit.bootstrap.verify import verify as verified
+    from toolkit.clock import SystemClock
+    from toolkit.printable import on_one_line
+    from toolkit.rendering.verify import verification_document, verification_exit, verification_lines
+    from toolkit.runs.stop import NeverStopped
+
+    asked = VerifyOptions(
+        feed=feed,
+        cluster=cluster,
+        chosen=ReplicationOptions(source=source, start=start, end=end),
+        config_repo=config_repo,
+        environment=env,
+    )
+    found = verified(asked, SystemClock(), NeverStopped(), _progress(output))
+    if output is Output.JSON:
+        print_json(verification_document(feed, found))
+    else:
+        print(*map(on_one_line, verification_lines(feed, found)), sep="\n")
+    return verification_exit(found)
+
+
+def _progress(output: Output) -> Progress:
+    import sys
+
+    if output is Output.JSON or not sys.stderr.isatty():
+        from toolkit.rendering.progress import LoggedProgress
+
+        return LoggedProgress(what="verify")
+    from toolkit.rendering.terminal_progress import TerminalProgress
+
+    return TerminalProgress(what="verify")

@@ -1,0 +1,73 @@
+"""What a verification found: as JSON, as text for people, and as an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from toolkit.rendering.action_result import MOST_LINES, Document, problem_document
+from toolkit.replication.verify import BEING_COPIED, Verdict
+from toolkit.result import ExitCode
+
+if TYPE_CHECKING:
+    from toolkit.replication.verify import VerifiedInstance
+
+
+def verification_exit(found: Sequence[VerifiedInstance]) -> ExitCode:
+    """4: something differs; 1: of something nobody can tell; 75: the same, as it is being copied; 0: all is equal."""
+    if any(each.is_different for each in found):
+        return ExitCode.PARTIAL
+    problems = {each.problem.code for each in found if each.problem is not None}
+    if problems - {BEING_COPIED} or any(each.counts for each in found):
+        return ExitCode.FAILED
+    return ExitCode.NOT_YET if problems else ExitCode.DONE
+
+
+def verification_document(feed: str, found: Sequence[VerifiedInstance]) -> Document:
+    """All of it."""
+    return {
+        "feed": feed,
+        "exit_code": verification_exit(found).value,
+        "files": sum(each.files for each in found),
+        "bytes": sum(each.bytes for each in found),
+        "instances": [_instance(each) for each in found],
+    }
+
+
+def _instance(found: VerifiedInstance) -> Document:
+    return {
+        "cluster": found.target.cluster,
+        "source": found.target.counterpart,
+        "instance": found.target.instance_key,
+        "path": str(found.target.target),
+        "files": found.files,
+        "bytes": found.bytes,
+        "compared_with_source": found.by_source,
+        "counts": {verdict.value: found.counts.get(verdict, 0) for verdict in Verdict},
+        "differences": [
+            {"path": str(each.path), "verdict": each.verdict.value, "message": each.message} for each in found.findings
+        ],
+        "problem": problem_document(found.problem),
+    }
+
+
+def verification_lines(feed: str, found: Sequence[VerifiedInstance]) -> Iterator[str]:
+    """What is not well, the first files of each instance by name, and how many were looked at."""
+    for each in found:
+        where = f"{feed} on {each.target.cluster} {each.target.instance_key}, from {each.target.counterpart}"
+        if each.problem is not None:
+            yield f"{where}: {each.problem.code}: {each.problem.message}"
+        if each.counts:
+            counted = ", ".join(f"{number:,} {verdict}" for verdict, number in each.counts.items())
+            yield f"{where}: {counted} of {each.files:,} files"
+            yield from (f"  {one.verdict:<10} {one.path}  ({one.message})" for one in each.findings[:MOST_LINES])
+            left_out = sum(each.counts.values()) - MOST_LINES
+            if left_out > 0:
+                yield f"  ... {left_out:,} more; --output json names {len(each.findings):,}"
+    if not found:
+        yield f"{feed}: nothing was copied in this range, so there is nothing to compare"
+        return
+    well = sum(not each.counts and each.problem is None for each in found)
+    files, size, by_source = (sum(each) for each in zip(*((e.files, e.bytes, e.by_source) for e in found), strict=True))
+    said = f"; {by_source:,} of them were compared with the source, since the ledger has no digest" if by_source else ""
+    yield f"{well:,} of {len(found):,} instances are as they were copied; {files:,} files, {size:,} bytes read{said}"

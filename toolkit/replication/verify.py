@@ -1,0 +1,287 @@
+"""Whether a target still has what was copied to it: its files are read again; changes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import Problem
+from toolkit.actions.progress import NoProgress, Progress
+from toolkit.el import CanonicalPath
+from toolkit.ledger.manifests import ManifestFile
+from toolkit.replication.listing import selected
+from toolkit.runs.recorder import path_of
+from toolkit.storage import FileKind, NotFound, StorageError
+from toolkit.threads import WorkerPool
+from toolkit.transfer.digest_reader import DigestReader
+from toolkit.transfer.spread_copy import COPY_THREADS
+from toolkit.transfer.trees import below, read_tree
+
+if TYPE_CHECKING:
+    from toolkit.ledger.manifests import Manifest
+    from toolkit.replication.targets import ReplicationTarget
+    from toolkit.storage import FileSystem
+    from toolkit.transfer.trees import Tree
+
+MOST_NAMED = 1000
+"""So many files of an instance are named at most; all are counted."""
+_INSTANCES_AT_ONCE = 16
+BEING_COPIED, NOTHING_TO_COMPARE = "being_copied", "nothing_to_compare"
+"""Codes of instances of which nobody can tell."""
+
+
+class Verdict(StrEnum):
+    """What is wrong with a file of a target."""
+
+    MISSING = "missing"
+    """It was copied, and is not there."""
+    EXTRA = "extra"
+    """It is there, and was not copied."""
+    DIFFERENT = "different"
+    """It has other bytes than those that were copied."""
+    UNREADABLE = "unreadable"
+    """It could not be read, so nobody can tell."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """A file that is not what was copied.
+
+    Attributes:
+        path: of the file at the target.
+        message: what was found instead, for people.
+    """
+
+    path: CanonicalPath
+    verdict: Verdict
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerifiedInstance:
+    """What became of one instance from one source.
+
+    Attributes:
+        target: the instance.
+        files: so many were compared, or should have been.
+        bytes: so many were read at the target.
+        by_source: so many of the files were compared with the source, since the ledger has no digest of them.
+        counts: of files with something wrong.
+        findings: the first of them, by name.
+        problem: why nobody can tell; None: somebody can.
+    """
+
+    target: ReplicationTarget
+    files: int = 0
+    bytes: int = 0
+    by_source: int = 0
+    counts: Mapping[Verdict, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    problem: Problem | None = None
+
+    @property
+    def is_different(self) -> bool:
+        """Whether the target has something else than what was copied."""
+        return any(number for verdict, number in self.counts.items() if verdict is not Verdict.UNREADABLE)
+
+
+@dataclass(kw_only=True)
+class _Seen:
+    """What was seen of an instance so far; told from several threads, whose appends are atomic."""
+
+    sizes: list[int] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    files: int = 0
+    by_source: int = 0
+
+    def add(self, path: CanonicalPath, verdict: Verdict, message: str) -> None:
+        self.findings.append(Finding(path=path, verdict=verdict, message=message))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verifier:
+    """Compares instances at a target with what the ledger has of them, else with their source.
+
+    Attributes:
+        storage: the store that a path is on, for reading.
+        recorded: what the ledger has of the units of an instance, by their paths.
+        was_copied: whether the ledger has it as copied.
+        is_being_copied: whether a run works on it now.
+        check: asked while stores are read; what it raises ends the verification.
+        pool: reads files.
+    """
+
+    storage: Callable[[CanonicalPath], FileSystem]
+    recorded: Callable[[ReplicationTarget], Mapping[str, Manifest]]
+    was_copied: Callable[[ReplicationTarget], bool]
+    is_being_copied: Callable[[ReplicationTarget], bool]
+    check: Callable[[], None]
+    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-read"))
+
+    def verify_all(
+        self, targets: Sequence[ReplicationTarget], progress: Progress | None = None
+    ) -> tuple[VerifiedInstance, ...]:
+        """Verify instances, some at once; those that nobody has copied yet are left out.
+
+        Args:
+            targets: which.
+            progress: is told of each instance.
+        """
+        told, found = progress or NoProgress(), dict[int, VerifiedInstance | None]()
+        told.begin(len(targets))
+
+        def one(number: int) -> None:
+            found[number] = self.verify(targets[number])
+            told.advance(1)
+
+        try:
+            WorkerPool(_INSTANCES_AT_ONCE, "feedctl-verify").run_all(one, range(len(targets)))
+        finally:
+            told.end()
+        return tuple(each for _, each in sorted(found.items()) if each is not None)
+
+    def verify(self, target: ReplicationTarget) -> VerifiedInstance | None:
+        """Verify one instance; None: nobody has copied it, and nothing is there."""
+        recorded = self._recorded(target)
+        found = self._looked_at(target, recorded)
+        if found is None or not found.counts:
+            return found
+        if self.is_being_copied(target):
+            message = "a run is copying it, so that it may be in between; verify it again afterwards"
+            return VerifiedInstance(target=target, problem=Problem(code=BEING_COPIED, message=message))
+        now = self._recorded(target)
+        return found if now == recorded else self._looked_at(target, now)  # it was published meanwhile
+
+    def _recorded(self, target: ReplicationTarget) -> dict[CanonicalPath, Manifest]:
+        """What the ledger has of where the instance is now: a feed may have moved."""
+        known = {CanonicalPath.parse(path_of(path)): found for path, found in self.recorded(target).items()}
+        at = target.target
+        return {place: found for place, found in known.items() if place == at or place.is_within(at)}
+
+    def _looked_at(
+        self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
+    ) -> VerifiedInstance | None:
+        seen, was_there = _Seen(), False
+        try:
+            for source, place, manifest in self._units(target, recorded):
+                was_there |= self._compare_unit(target, source, place, manifest, seen)
+        except StorageError as error:
+            return VerifiedInstance(target=target, problem=Problem(code=error.code, message=str(error)))
+        if not was_there and not recorded:
+            if not self.was_copied(target):
+                return None
+            if not seen.files:
+                message = f"the ledger has no digests of it, and nothing of it is left in {target.source}"
+                return VerifiedInstance(target=target, problem=Problem(code=NOTHING_TO_COMPARE, message=message))
+        in_order = sorted(seen.findings, key=lambda each: each.path)
+        return VerifiedInstance(
+            target=target,
+            files=seen.files,
+            bytes=sum(seen.sizes),
+            by_source=seen.by_source,
+            counts=Counter(each.verdict for each in in_order),
+            findings=tuple(in_order[:MOST_NAMED]),
+        )
+
+    def _units(
+        self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
+    ) -> Iterator[tuple[CanonicalPath, CanonicalPath, Manifest | None]]:
+        """Where each unit is at both ends, with what the ledger has of it.
+
+        Of what is at the target it may have nothing; of an instance of which it has nothing, the source tells the rest.
+        """
+        here, there = target.target, target.source
+        known: dict[CanonicalPath, Manifest | None] = {**recorded}
+        for place in selected(self.storage(here), here, target.parts):
+            known.setdefault(place, None)
+        if not recorded:
+            for source in selected(self.storage(there), there, target.parts):
+                known.setdefault(_moved(source, there, here), None)
+        for place, manifest in known.items():
+            yield _moved(place, here, there), place, manifest
+
+    def _compare_unit(
+        self,
+        target: ReplicationTarget,
+        source: CanonicalPath,
+        place: CanonicalPath,
+        manifest: Manifest | None,
+        seen: _Seen,
+    ) -> bool:
+        """Whether anything of it is at the target."""
+        present = self._files(place)
+        if manifest is None:
+            if present is None and not self.was_copied(target):
+                return False
+            wanted = {name: ManifestFile(entry.size) for name, entry in (self._files(source) or {}).items()}
+        else:
+            wanted = dict(manifest)
+        there = present or {}
+        seen.files += len(wanted)
+        for name in sorted(wanted.keys() - there.keys()):
+            seen.add(below(place, name), Verdict.MISSING, "it is not there")
+        for name in sorted(there.keys() - wanted.keys()) if target.rules.remove_deleted else ():
+            seen.add(below(place, name), Verdict.EXTRA, "it was not copied")
+        both = sorted(wanted.keys() & there.keys())
+        seen.by_source += sum(not wanted[name].digest for name in both)
+        reader = _UnitReader(
+            target=DigestReader(system=self.storage(place), check=self.check),
+            source=DigestReader(system=self.storage(source), check=self.check),
+            roots=(source, place),
+            seen=seen,
+        )
+        self.pool.run_all(
+            lambda name: reader.compare(name, wanted[name], there[name].size),
+            both,
+            at_once=self.storage(place).capabilities.parallel,
+        )
+        return present is not None
+
+    def _files(self, root: CanonicalPath) -> Tree | None:
+        found = read_tree(self.storage(root), root, self.check, directories=False)
+        return None if found is None else {name: each for name, each in found.items() if each.kind is FileKind.FILE}
+
+
+def _moved(unit: CanonicalPath, instance: CanonicalPath, other: CanonicalPath) -> CanonicalPath:
+    """Where the unit of an instance is at the other end."""
+    return below(other, "" if unit == instance else unit.relative_to(instance))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _UnitReader:
+    """Compares the files of a unit; safe between threads.
+
+    Attributes:
+        roots: of the unit at the source, and at the target.
+    """
+
+    target: DigestReader
+    source: DigestReader
+    roots: tuple[CanonicalPath, CanonicalPath]
+    seen: _Seen
+
+    def compare(self, name: str, wanted: ManifestFile, size: int) -> None:
+        """Compare one file, whose bytes are read at the source too when nobody knows their digest."""
+        path = below(self.roots[1], name)
+        if size != wanted.size:
+            self.seen.add(path, Verdict.DIFFERENT, f"it has {size} bytes, and {wanted.size} were copied")
+            return
+        found = self.target.read(path)
+        self.seen.sizes.append(found.size)
+        if found.error is not None:
+            is_gone = isinstance(found.error, NotFound)
+            self.seen.add(path, Verdict.MISSING if is_gone else Verdict.UNREADABLE, str(found.error))
+            return
+        expected, of = wanted.digest, "its digest when it was copied"
+        if not expected:
+            there = self.source.read(below(self.roots[0], name))
+            if there.error is not None:
+                why = f"the ledger has no digest of it, and the source cannot be compared: {there.error}"
+                self.seen.add(path, Verdict.UNREADABLE, why)
+                return
+            expected, of = there.digest, "that of the source"
+        if found.digest != expected:
+            self.seen.add(path, Verdict.DIFFERENT, f"its digest is {found.digest}, and {of} {expected}")
