@@ -49,16 +49,16 @@ def test_a_feed_that_never_came_costs_the_way_up_once() -> None:
 
 def test_a_day_without_instances_is_listed_once_and_an_answer_given_once() -> None:
     system = MemoryFileSystem()
-    system.make(f"{_MONTH}/10")
+    system.make(f"{_MONTH}/10/00", f"{_MONTH}/12")
     store = AskedStore(system)
     found = instances(store)
     answers = found.counted()
-    day = list(found.sequence.between(parse_instant("2026-03-10T00:00Z"), parse_instant("2026-03-11T00:00Z")))
-    assert [instant in answers for instant in day] == [False] * 24
-    assert store.asked.count(f"list {_MONTH}/10") == 1
+    days = list(found.sequence.between(parse_instant("2026-03-10T00:00Z"), parse_instant("2026-03-13T00:00Z")))
+    assert [instant in answers for instant in days] == [False] * 72
+    assert [store.asked.count(f"list {_MONTH}/{number}") for number in (10, 12)] == [1, 1]
     system.put(f"{_MONTH}/10/00/_SUCCESS")
-    assert day[0] not in answers
-    assert day[0] in found.counted()
+    assert days[0] not in answers
+    assert days[0] in found.counted()
 
 
 def test_future_counts_from_the_nominal_time_on() -> None:

@@ -189,14 +189,11 @@ def test_an_input_by_future_waits_for_the_instance_ahead(sqlite_ledger: Ledger) 
     ahead = _LOOP.replace("latest(0)", "future(0,5)").replace(
         '{feed: counts, start: "now', '{feed: clicks, start: "now'
     )
-    site = Site(sqlite_ledger, repository({**FILES, "processes/count_job.yaml": ahead}))
-    site.stores["primary"].make(
-        "/data/clicks/2026/03/19", *(f"/data/clicks/2026/03/19/{hour}" for hour in (20, 21, 22))
-    )
-    (tree,) = site.triage("count_job", "2026-03-19T23:00Z").trees
-    assert [each.what.instance_key for each in tree.needs] == ["2026-03-19T23:00Z"]
-    (early,) = site.triage("count_job", "2026-03-01T01:00Z").trees
-    assert early.needs[-1].what.name == "counts"
+    later = (FILES["feeds/counts.yaml"] or "").replace("2026-03-01", "2026-03-02")
+    site = Site(sqlite_ledger, repository({**FILES, "processes/count_job.yaml": ahead, "feeds/counts.yaml": later}))
+    site.stores["primary"].make(*(f"/data/clicks/2026/03/01/{hour}" for hour in (18, 19, 20)))
+    (tree,) = site.triage("count_job", "2026-03-01T21:00Z").trees
+    assert [(each.what.name, each.what.instance_key) for each in tree.needs] == [("counts", "2026-03-02T00:00Z")]
 
 
 def test_what_a_waiting_run_said_is_told(site: Site) -> None:
