@@ -167,6 +167,9 @@ def logs(
     name: options.Name,
     start: options.Start = None,
     end: options.End = None,
+    time: options.TimeOfLogs = None,
+    step: options.StepOfLogs = None,
+    follow: options.Follow = False,
     cluster: ClusterName = None,
     life_cycle: options.Cycle = None,
     filter_by: options.FilterBy = None,
@@ -175,7 +178,7 @@ def logs(
     env: Env = None,
     output: OutputAs = Output.TEXT,
 ) -> None:
-    """Show where the logs of instances and of their steps are, and what they wrote down about themselves."""
+    """Show where the logs of instances and of their steps are; with --time, print those of one instance."""
     from toolkit.cli.instance_answers import answer
     from toolkit.management.questions import instance_logs
     from toolkit.rendering.instances import LOG_COLUMNS, log_document, log_rows
@@ -183,7 +186,7 @@ def logs(
 
     asked = InstanceOptions(
         name=name,
-        start=start,
+        start=start or time,
         end=end,
         cluster=cluster,
         life_cycle=life_cycle,
@@ -192,6 +195,12 @@ def logs(
         config_repo=config_repo,
         env=env,
     )
+    if time is not None or step is not None or follow:
+        from toolkit.cli.instance_log_text import print_step_logs, require_fitting
+
+        require_fitting(asked, time, output)
+        print_step_logs(asked, step, follow=follow)
+        return
     found = answer(asked, instance_logs)
     print_rows(output, lambda: log_document(found), LOG_COLUMNS, log_rows(found), STATUS_STYLES, nothing="nothing ran")
 

@@ -71,6 +71,13 @@ NeededStart = Annotated[
 ]
 OneStart = Annotated[str, typer.Option("--start", metavar="INSTANT", help="The instance.")]
 OneTime = Annotated[str, typer.Option("--time", metavar="INSTANT", help="The instance, by its nominal time.")]
+TimeOfLogs = Annotated[
+    str | None, typer.Option("--time", metavar="INSTANT", help="Print the logs of the steps of this instance.")
+]
+StepOfLogs = Annotated[
+    str | None, typer.Option("--step", metavar="STEP", help="Print the log of this step only; goes with --time.")
+]
+Follow = Annotated[bool, typer.Option("--follow", help="Go on until the instance is over; goes with --time.")]
 End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="The first instant that is left out.")]
 Cycle = Annotated[
     LifeCycle | None,

@@ -1,18 +1,20 @@
 """The engine `command`: any executable file, with the properties of the instance in its environment.
 
 No shell is between: an argument is one argument, whatever a property in it looks like. A script says by its first line
-what runs it.
+what runs it. An application that it submits to YARN is known by the words of YARN's client, and ends with the step.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.engines.child import Program, run_prepared
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.engines.submission import APPLICATION, end_application
 from toolkit.process_runner.engines.substitution import filled
 from toolkit.process_runner.engines.variables import SecretUnavailable, property_variables, secret_variables
 
@@ -44,6 +46,8 @@ def _program(call: StepCall) -> Program:
         arguments=(call.path, *arguments),
         variables=property_variables(call),
         secrets=secret_variables(call),
+        application=APPLICATION,
+        end_application=partial(end_application, master=None, environment=call.environment),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from toolkit.entities import SparkAttributes
+from toolkit.entities import Cluster, SparkAttributes, Workflow
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.engines.child import Program
 from toolkit.process_runner.engines.port import StepCall
@@ -56,7 +56,7 @@ def submission(call: StepCall, application: str, arguments: Iterable[str], *, fi
         NoProgram: there is no spark-submit.
         UnusableProperty, SecretUnavailable: see `variables`.
     """
-    master, mode = where(call)
+    master, mode = where(call.cluster, call.workflow)
     is_elsewhere = mode == "cluster"
     sent = [*files, properties_file(call)] if is_elsewhere else []
     options = [*_where_options(master, mode), *_libraries(call, sent), *_conf_options(call)]
@@ -70,30 +70,30 @@ def submission(call: StepCall, application: str, arguments: Iterable[str], *, fi
         variables=property_variables(call),
         secrets=_secrets(call, is_elsewhere=is_elsewhere),
         application=APPLICATION,
-        end_application=partial(end_application, call),
+        end_application=partial(end_application, master=master, environment=call.environment),
     )
 
 
-def where(call: StepCall) -> tuple[str | None, str | None]:
+def where(cluster: Cluster, workflow: Workflow) -> tuple[str | None, str | None]:
     """The master and the deploy mode; None: Spark's own settings say."""
-    interface, spark = call.cluster.interfaces.spark, _spark(call)
+    interface, spark = cluster.interfaces.spark, workflow.spark or SparkAttributes()
     master, mode = spark.master or (interface.endpoint if interface else None), spark.mode
     if master in {"yarn-cluster", "yarn-client"}:
         return "yarn", mode or master.removeprefix("yarn-")
     return master, mode
 
 
-def end_application(call: StepCall, application: str) -> None:
+def end_application(application: str, *, master: str | None, environment: Mapping[str, str]) -> None:
     """End an application that lives without the process that submitted it; the others ended with theirs.
 
     What does not work is said in the log: the step is being stopped, and nobody could do more.
     """
     try:
-        command = _kill_command(call, application)
+        command = _kill_command(application, master, environment)
         if command:
             done = subprocess.run(  # noqa: S603 - the site's own client
                 command,
-                env=dict(call.environment),
+                env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -106,15 +106,14 @@ def end_application(call: StepCall, application: str) -> None:
         _LOG.error("event=application_left application=%s why=%s", application, error)
 
 
-def _kill_command(call: StepCall, application: str) -> list[str]:
+def _kill_command(application: str, master: str | None, environment: Mapping[str, str]) -> list[str]:
     if application.startswith("application_"):
-        yarn = shutil.which("yarn", path=call.environment.get("PATH"))
+        yarn = shutil.which("yarn", path=environment.get("PATH"))
         if yarn is None:
             raise NoProgram(name="yarn")
         return [yarn, "application", "-kill", application]
-    master, _ = where(call)
     if application.startswith("driver-") and master:
-        return [_spark_submit(call.environment), "--master", master, "--kill", application]
+        return [_spark_submit(environment), "--master", master, "--kill", application]
     return []
 
 

@@ -65,7 +65,7 @@ class BoundedLog:
 
 
 class Voice:
-    """What the step says, in whole lines: without secrets into the log; the first application's number is reported."""
+    """What the step says, in whole lines: without secrets into the log; numbers of applications are reported."""
 
     def __init__(self, log: BoundedLog, secrets: list[str], application: str | None) -> None:
         self._log, self._rest = log, b""
@@ -89,9 +89,7 @@ class Voice:
         self._rest = b""
 
     def _say(self, text: bytes) -> None:
-        found = self._application.search(text) if self._application else None
-        if found:
-            self._application = None
+        for found in self._application.finditer(text) if self._application else ():
             report(application=found[1].decode())
         if text:
             self._log.write(self._masked(text))

@@ -60,6 +60,16 @@ def run(call: StepCall) -> StepEnd:
     return ENGINES[call.engine].run(call, lambda _mark: None, never)
 
 
+def left_over(call: StepCall, application: str | None = None) -> frozenset[int]:
+    return end_left_over(
+        StepMark(log=call.log, application=application),
+        cluster=call.cluster,
+        workflow=call.workflow,
+        environment=call.environment,
+        grace_seconds=1.0,
+    )
+
+
 def calls(site: Path) -> list[list[str]]:
     return [json.loads(line) for line in (site / "called.jsonl").read_text().splitlines()]
 
@@ -165,7 +175,7 @@ def test_an_application_of_a_dead_runner_is_found_in_the_log_and_ended(site: Pat
     call.log.parent.mkdir()
     call.log.write_text(f"another: application_1_1\n{APPLICATION}\n")
 
-    assert end_left_over(StepMark(log=call.log), call) == frozenset()
+    assert left_over(call) == frozenset()
 
     assert calls(site) == [["yarn", "application", "-kill", "application_1700000000000_0042"]]
 
@@ -174,6 +184,6 @@ def test_a_driver_of_a_standalone_master_is_ended_by_its_master(site: Path) -> N
     master = Interfaces(write=Interface(endpoint="file:///"), spark=Interface(endpoint="spark://m:6066"))
     call = spark_call(site, cluster=replace(LOCAL, interfaces=master))
 
-    end_left_over(StepMark(log=call.log, application="driver-20261122120000-0001"), call)
+    left_over(call, "driver-20261122120000-0001")
 
     assert calls(site) == [["spark-submit", "--master", "spark://m:6066", "--kill", "driver-20261122120000-0001"]]

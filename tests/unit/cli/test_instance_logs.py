@@ -1,0 +1,120 @@
+"""`feedctl instance logs --time`: what the steps said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.contract.ledger.samples import key, started
+from tests.databases.ledgers import START
+from tests.unit.cli.running import Feedctl
+from tests.unit.management.repo import managed
+from tests.unit.management.runs import asked
+from toolkit.cli.instance_log_text import LogTexts
+from toolkit.ledger import tables
+from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.vocabulary import LifeCycle, ProcessKind, RunStatus
+from toolkit.management.questions import InstanceLogs, instance_logs
+from toolkit.management.rows import View
+
+pytestmark = pytest.mark.usefixtures("repo")
+
+JOB = "clicks_hourly_job"
+TIME = "2026-03-20T01:00Z"
+
+
+def with_steps(ledger: Ledger, logs: dict[str, Path | str | None], name: str = JOB) -> int:
+    """A run that goes on, with steps that are over, and where their logs are."""
+    run = started(ledger, key(TIME, entity=name, life_cycle=LifeCycle.EXECUTION))
+    ledger.write(lambda tx: _insert(tx, run.run.run_id, logs, name))
+    return run.run.run_id
+
+
+def _insert(tx: Transaction, run_id: int, logs: dict[str, Path | str | None], name: str) -> None:
+    known = {"digest": "d", "snapshot": "s", "registered_at": START, "updated_at": START}
+    owner = tx.insert(tables.process, kind=ProcessKind.PROCESS, name=name, cluster="primary", is_deleted=False, **known)
+    for at, (step, log) in enumerate(logs.items()):
+        number = tx.insert(tables.step, process_id=owner, name=step, position=at, is_recoverable=True, is_deleted=False)
+        values = {"run_id": run_id, "step_id": number, "attempt": 1, "started_at": START}
+        place = None if log is None else str(log)
+        tx.insert(tables.step_run, **values, status=RunStatus.SUCCEEDED, log_location=place)
+
+
+def test_the_logs_of_an_instance_are_printed_step_by_step_and_drive_no_terminal(
+    feedctl: Feedctl, cli_ledger: Ledger, tmp_path: Path
+) -> None:
+    (tmp_path / "load.log").write_text("one\x1b]0;title\x07\r\n::error::forged")
+    (tmp_path / "sum.log").write_text("three\n")
+    with_steps(cli_ledger, {"load": tmp_path / "load.log", "sum": tmp_path / "sum.log", "skip": None})
+
+    said = feedctl("instance", "logs", JOB, "--time", TIME).out
+
+    assert said == (
+        f"== primary {TIME} attempt 1: step load, succeeded: {tmp_path}/load.log\n"
+        "one\\u001b]0;title\\u0007\\r\n\\u003a:error::forged\n"
+        f"== primary {TIME} attempt 1: step sum, succeeded: {tmp_path}/sum.log\nthree\n"
+        f"== primary {TIME} attempt 1: step skip, succeeded: no log was recorded\n"
+    )
+
+
+def test_one_step_is_chosen_by_its_name(feedctl: Feedctl, cli_ledger: Ledger, tmp_path: Path) -> None:
+    (tmp_path / "sum.log").write_text("three\n")
+    with_steps(cli_ledger, {"load": "s3://logs/load", "sum": tmp_path / "sum.log"})
+
+    assert feedctl("instance", "logs", JOB, "--time", TIME, "--step", "sum").out.endswith("sum.log\nthree\n")
+    assert feedctl("instance", "logs", JOB, "--time", TIME, "--step", "load").out.endswith(
+        "its log is s3://logs/load\n"
+    )
+
+
+def test_a_log_on_another_machine_is_named_with_it(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    with_steps(cli_ledger, {"load": "/no/such/load.log"})
+
+    assert feedctl("instance", "logs", JOB, "--time", TIME).out.endswith("its log is /no/such/load.log on edge1\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--time", TIME, "--step", "nope"), "began the step nope"),
+        (("--step", "load"), "Missing option '--time'"),
+        (("--follow", "--start", TIME), "Missing option '--time'"),
+        (("--time", TIME, "--start", "2026-03-20T02:00Z"), "expected no --start and --end beside it"),
+        (("--time", TIME, "--output", "json"), "expected text"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    feedctl: Feedctl, cli_ledger: Ledger, options: tuple[str, ...], problem: str
+) -> None:
+    with_steps(cli_ledger, {"load": None})
+
+    ran = feedctl("instance", "logs", JOB, *options)
+
+    assert ran.code == 2
+    assert problem in ran.err
+
+
+def test_a_growing_log_is_shown_as_it_grows_until_the_run_is_over(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    log = tmp_path / "load.log"
+    run_id = with_steps(sqlite_ledger, {"load": log}, "count_job")
+    sqlite_ledger.write(lambda tx: tx.execute(tables.step_run.update().values(status=RunStatus.RUNNING)))
+    said: list[str] = []
+    texts = LogTexts(step=None, write=said.append, host="edge1")
+
+    def look() -> InstanceLogs:
+        return instance_logs(sqlite_ledger, managed("count_job"), asked(TIME), View())
+
+    assert texts.show(look()), "it runs"
+    log.write_text("one\nhal")
+    assert texts.show(look())
+    with log.open("a") as more:
+        more.write("f\nend")
+    sqlite_ledger.write(lambda tx: tx.execute(tables.step_run.update().values(status=RunStatus.FAILED)))
+    sqlite_ledger.write(
+        lambda tx: tx.execute(
+            tables.run.update().where(tables.run.c.run_id == run_id).values(status=RunStatus.FAILED, ended_at=START)
+        )
+    )
+    assert not texts.show(look())
+    assert "".join(said) == f"== primary {TIME} attempt 1: step load, running: {log}\none\nhalf\nend\n"

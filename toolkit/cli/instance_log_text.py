@@ -1,0 +1,143 @@
+"""What the steps of an instance said: printed from their logs, also while these grow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolkit.cli.instance_answers import answer
+from toolkit.cli.instance_options import InstanceOptions
+from toolkit.cli.option_values import BadOption, MissingOption
+from toolkit.cli.options import Output
+from toolkit.errors import InvalidInput
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs.rows import StepRun
+from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.vocabulary import RunStatus
+from toolkit.management.locations import AskedRange, ManagedEntity
+from toolkit.management.questions import InstanceLogs, instance_logs
+from toolkit.management.rows import View
+from toolkit.process_runner.engines.step_log import StepLog
+from toolkit.runs.owner import ProcessTable
+
+_LOOK_SECONDS = 0.5
+_LONGEST_LINE = 1 << 16
+
+
+class NoSuchStep(InvalidInput):
+    """No attempt of the instance began a step of that name."""
+
+    def __init__(self, *, name: str, step: str | None) -> None:
+        what = "a step" if step is None else f"the step {step}"
+        super().__init__(f"no recorded attempt of {name} at that time began {what}; `feedctl instance logs` lists them")
+
+
+def require_fitting(asked: InstanceOptions, instant: str | None, output: Output) -> None:
+    """Refuse what does not go with printing logs.
+
+    Raises:
+        MissingOption: the instance is not said by `--time`.
+        BadOption: a range, or another form than text, is asked for.
+    """
+    if instant is None:
+        raise MissingOption(option="--time", command="instance logs")
+    if asked.start != instant or asked.end is not None:
+        raise BadOption(option="--time", found=instant, expected="no --start and --end beside it")
+    if output is not Output.TEXT:
+        raise BadOption(option="--output", found=output.value, expected="text: logs are printed as they are")
+
+
+def print_step_logs(asked: InstanceOptions, step: str | None, *, follow: bool) -> None:
+    """Print the logs of the newest attempt of an instance, or of all its attempts, step by step.
+
+    Args:
+        asked: the instance.
+        step: only this one.
+        follow: go on until nothing of it runs any more.
+
+    Raises:
+        NoSuchStep: there is nothing to print, and nothing runs that could say more.
+        InvalidInput, LedgerUnavailable: see `instance_answers.answer`.
+    """
+    texts = LogTexts(step=step, write=_write, host=ProcessTable().host)
+
+    def show(ledger: Ledger, managed: ManagedEntity, asked_range: AskedRange, view: View) -> None:
+        while texts.show(instance_logs(ledger, managed, asked_range, view)) and follow:
+            time.sleep(_LOOK_SECONDS)
+
+    answer(asked, show)
+    if not texts.has_some:
+        raise NoSuchStep(name=asked.name, step=step)
+
+
+def _write(text: str) -> None:
+    print(text, end="", flush=True)
+
+
+@dataclass(kw_only=True)
+class LogTexts:
+    """The texts of the steps' logs, each once, however often one looks.
+
+    Attributes:
+        step: only logs of this one; None: all.
+        write: takes the text, in whole lines where there are some: who makes it printable must see them as a whole.
+        host: the name of this machine.
+    """
+
+    step: str | None
+    write: Callable[[str], None]
+    host: str
+    _logs: dict[int, StepLog | None] = field(default_factory=dict)
+    _rest: str = ""
+
+    @property
+    def has_some(self) -> bool:
+        """Whether there was a log to show."""
+        return bool(self._logs)
+
+    def show(self, found: InstanceLogs) -> bool:
+        """Write what is new; whether more may come: a log is read after the ledger said whether its run is over."""
+        for log in found.logs:
+            for step in log.steps:
+                if self.step in {None, step.step}:
+                    self._show(log.run, step)
+        return any(log.run.status is RunStatus.RUNNING for log in found.logs)
+
+    def _show(self, run: Run, step: StepRun) -> None:
+        if step.step_run_id not in self._logs:
+            self._logs[step.step_run_id] = self._begun(run, step)
+        log = self._logs[step.step_run_id]
+        if log is None:
+            return
+        for text in log.new_text():
+            self._say(text)
+        if step.status is not RunStatus.RUNNING and self._rest:
+            self._say("\n")
+
+    def _say(self, text: str) -> None:
+        lines, end, rest = (self._rest + text).rpartition("\n")
+        if len(rest) > _LONGEST_LINE:
+            lines, end, rest = lines + end + rest, "", ""
+        self._rest = rest
+        if lines + end:
+            self.write(lines + end)
+
+    def _begun(self, run: Run, step: StepRun) -> StepLog | None:
+        """The log of a step, after a line that says whose it is; None: only a hint can be given."""
+        attempt = f"attempt {run.attempt}" if step.attempt == 1 else f"attempt {run.attempt}, try {step.attempt}"
+        head = f"== {run.cluster} {run.instance_key} {attempt}: step {step.step}, {step.status}"
+        place = step.log_location
+        if place is None:
+            self.write(f"{head}: no log was recorded\n")
+        elif not Path(place).is_absolute():
+            self.write(f"{head}: its log is {place}\n")
+        elif not Path(place).exists() and run.host not in {None, self.host}:
+            self.write(f"{head}: its log is {place} on {run.host}\n")
+        elif not Path(place).exists() and step.status is not RunStatus.RUNNING:
+            self.write(f"{head}: its log {place} is not there any more\n")
+        else:
+            self.write(f"{head}: {place}\n")
+            return StepLog(Path(place))
+        return None
