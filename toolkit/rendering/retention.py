@@ -105,7 +105,8 @@ def _rule_text(result: FeedResult) -> str:
     if not isinstance(target, FeedTarget):
         return ""
     held = "" if result.plan.detail.hold_file is None else ", on hold"
-    return f"{held}; limit {target.limit}, horizon {format_instant(target.policy.horizon)}"
+    archived = "" if target.archive is None else f", archived on {target.archive.cluster}"
+    return f"{held}; limit {target.limit}, horizon {format_instant(target.policy.horizon)}{archived}"
 
 
 def _lines(result: FeedResult) -> Iterator[str]:

@@ -121,9 +121,10 @@ class RetentionAction:
 
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
         """See `Action.recover`; the walk finds what a killed removal left aside, these items what copying left."""
-        if may_touch and plan.detail.hold_file is None:
-            settle_stagings(plan.target, open_items, work.stores)
-        return recovered(plan, open_items, work.stores)
+        if plan.target.archive is None or plan.detail.hold_file is not None:
+            return recovered(plan, open_items, work.stores)
+        settled = settle_stagings(plan.target, open_items, work.stores) if may_touch else ()
+        return recovered(plan, settled, work.stores) if settled else Recovery()
 
     def batches(self, plan: FeedPlan, work: RunContext) -> tuple[_EvictionBatch, ...]:
         """See `Action.batches`."""

@@ -18,7 +18,7 @@ from toolkit.errors import Failed, StopRequested, Unavailable
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
 from toolkit.runs.errors import Stopped
-from toolkit.storage import FileKind, NotFound, StorageError, Unreachable, Unsupported, WrongKind
+from toolkit.storage import FileKind, NotFound, StorageError, Unreachable, Unsupported, WrongKind, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.digests import digest_of
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
@@ -251,7 +251,8 @@ class ArchivedDelete:
 
     def _failed(self, item: PlanItem, error: StorageError | Unavailable) -> Removed:
         """It is still there; of what stayed in an archive that is silent the next run hears from the open item."""
-        is_silent = isinstance(error, Unreachable | Unavailable)
+        files = error.failed if isinstance(error, FilesFailed) else ()
+        is_silent = isinstance(error, Unreachable | Unavailable) or any(each.code == Unreachable.code for each in files)
         if isinstance(error, Unreachable):
             work = self.archiver.work
             work.guard.note_unanswered(work.stores(error.path), error.path)
@@ -260,7 +261,9 @@ class ArchivedDelete:
         return Removed(result, is_open=is_silent)
 
 
-def settle_stagings(target: FeedTarget, left: Iterable[Item], storage: Callable[[CanonicalPath], FileSystem]) -> None:
+def settle_stagings(
+    target: FeedTarget, left: Iterable[Item], storage: Callable[[CanonicalPath], FileSystem]
+) -> tuple[Item, ...]:
     """Remove what runs that are dead have left unfinished in the archive of a feed whose lease is held.
 
     What is the last copy gets its name instead: a machine may lose a rename that it has answered.
@@ -269,16 +272,26 @@ def settle_stagings(target: FeedTarget, left: Iterable[Item], storage: Callable[
         target: the feed.
         left: the items that those runs began.
         storage: the store that a path is on.
+
+    Returns:
+        The items of which nothing is left unfinished there; those of the others are for the next run.
     """
-    for item in left:
-        path = CanonicalPath.parse(item.path, aliases=target.name_services)
-        place = target.archived(path)
-        if place is None or target.archive is None:
-            continue
-        system, staging = storage(place), staging_of(place, str(item.run_id))
-        with suppress(StorageError):  # the next run tries again
-            if system.capabilities.atomic_rename and is_there(system, staging):
-                if is_there(storage(path), path) or is_there(system, place):
-                    remove(system, staging, target.archive.base_of(place))
-                else:
-                    system.rename(staging, place)
+    return tuple(item for item in left if _is_settled(item, target, storage))
+
+
+def _is_settled(item: Item, target: FeedTarget, storage: Callable[[CanonicalPath], FileSystem]) -> bool:
+    path = CanonicalPath.parse(item.path, aliases=target.name_services)
+    place = target.archived(path)
+    if place is None or target.archive is None:
+        return True
+    system, staging = storage(place), staging_of(place, str(item.run_id))
+    if not system.capabilities.atomic_rename:
+        return True
+    try:
+        if is_there(system, staging) and not is_there(storage(path), path) and not is_there(system, place):
+            system.rename(staging, place)
+        for own in (staging, staging.parent.child(aside_name(staging.name))):  # the removal itself may have begun
+            remove(system, own, target.archive.base_of(place))
+    except StorageError:
+        return False
+    return True

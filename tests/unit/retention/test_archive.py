@@ -12,7 +12,9 @@ import pytest
 
 from tests.unit.retention.archiving import DAY, FILES, Dead, Dying, feed, left_by, one_by, target_of
 from tests.unit.retention.feeds import FeedText, acted, context_on, request_of, retention
-from tests.unit.runs.fakes import AuditMemory
+from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
+from toolkit.actions.action import RunContext
+from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.actions.runner import Targets
 from toolkit.el import CanonicalPath
 from toolkit.entities import Feed, Locations
@@ -20,7 +22,9 @@ from toolkit.result import Outcome
 from toolkit.retention import RetentionResult
 from toolkit.retention.archive import settle_stagings
 from toolkit.retention.resolve import FeedTargets, NoArchive
-from toolkit.storage import FileStatus, FileSystem, LocalFileSystem, NotFound
+from toolkit.runs.errors import Stopped
+from toolkit.runs.stop import StopSignal
+from toolkit.storage import FileStatus, FileSystem, LocalFileSystem, NotFound, Unreachable
 
 OLD = "2026/03/01"
 
@@ -50,15 +54,21 @@ def run(
     *,
     system: FileSystem | None = None,
     audit: AuditMemory | None = None,
+    process: StopSignal | None = None,
+    recorder: MemoryRecorder | None = None,
     dry_run: bool = False,
 ) -> RetentionResult:
-    """One run over the feed, on this disk."""
-    disk = system or LocalFileSystem()
+    """One run over the feed, on this disk; its number is 1."""
     (root / "archive").mkdir(exist_ok=True)
     targets: FeedTargets = Targets(to_do=(target_of(of or feed(root)),))
-    return acted(
-        retention(), targets, request_of(dry_run=dry_run), lambda signal: context_on(disk, signal), audit=audit
-    )
+
+    def opened(signal: StopSignal) -> RunContext:
+        work = context_on(LocalFileSystem(), signal)
+        disk = system or LocalFileSystem(work.guard.check)
+        return replace(work, stores=lambda _: disk, run_name="1")
+
+    request = request_of(dry_run=dry_run)
+    return acted(retention(), targets, request, opened, recorder=recorder, audit=audit, process=process)
 
 
 def outcomes(result: RetentionResult) -> list[tuple[str, str]]:
@@ -152,6 +162,72 @@ def test_a_copy_that_is_not_the_instance_is_thrown_away(tmp_path: Path, system: 
     assert outcomes(run(tmp_path, system=system)) == [("failed", code)]
     assert FILES.items() <= (seen(tmp_path, "data") or {}).items()
     assert (seen(tmp_path, "archive"), own_names(tmp_path)) == (None, [])
+
+
+class Held(LocalFileSystem):
+    """A disk on which somebody holds the feed while a copy is read again."""
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        if "/archive/" in path.path:
+            (Path(path.path.partition("/archive/")[0]) / "data" / HOLD_FILE).touch()
+        return super().read(path, offset=offset, length=length)
+
+
+def test_a_hold_that_comes_while_it_is_copied_keeps_the_original(tmp_path: Path) -> None:
+    fill(tmp_path)
+    assert outcomes(run(tmp_path, system=Held())) == [("skipped", "held")]
+    assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (FILES, FILES)
+
+
+class Silent(LocalFileSystem):
+    """A disk whose archive stops answering when it is written to."""
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        del chunks, overwrite
+        raise Unreachable(path=path)
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        if "/.feedctl-copy" in path.path or path.path.endswith("part-0"):
+            raise Unreachable(path=path)
+        return super().status(path)
+
+
+def test_an_archive_that_does_not_answer_leaves_the_instance_to_the_next_run(tmp_path: Path) -> None:
+    fill(tmp_path)
+    recorder = MemoryRecorder()
+    result = run(tmp_path, system=Silent(), recorder=recorder)
+    assert [each for step in recorder.steps for each in step.settled] == []  # it is open: the next run looks
+    assert (result.exit_code, outcomes(result)) == (1, [("failed", "files_failed")])
+    assert seen(tmp_path, "data") == FILES
+    assert outcomes(run(tmp_path)) == [("done", "")]
+    assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (None, FILES)
+
+
+class StopsAfter:
+    """Stops a run after so many questions."""
+
+    def __init__(self, asked: int) -> None:
+        self.left = asked
+
+    def check(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Stopped(reason="SIGTERM")
+
+
+def test_a_run_that_is_stopped_anywhere_loses_nothing_and_leaves_nothing_of_its_own(tmp_path: Path) -> None:
+    ends = set()
+    for asked in range(0, 120, 8):
+        root = tmp_path / str(asked)
+        fill(root)
+        result = run(root, process=StopsAfter(asked))
+        ends.update(outcomes(result))
+        assert FILES in (seen(root, "data"), seen(root, "archive")), asked
+        path = CanonicalPath.parse(f"file://{root}/data/{OLD}")
+        run(root, recorder=MemoryRecorder(left=[left_by(1, path)]))
+        assert (seen(root, "data"), seen(root, "archive")) == (None, FILES), asked
+        assert own_names(root) == [], asked
+    assert {("done", ""), ("failed", "interrupted")} <= ends
 
 
 def test_a_single_file_and_an_empty_directory_are_instances_as_well(tmp_path: Path) -> None:
