@@ -151,7 +151,7 @@ class Feed:
         if archive is None:
             return None
         there = FeedCluster(name=archive.cluster, validity=each.validity)
-        return replace(self, locations=archive.locations, clusters=(there,))
+        return replace(self, locations=archive.locations, table=None, clusters=(there,))
 
     def variables_on(self, cluster: Cluster) -> Mapping[str, str]:
         """The values of template variables on a cluster.

@@ -59,11 +59,20 @@ def references(entity: Entity) -> Iterator[str]:
     """The names that an entity refers to; one may come several times."""
     if isinstance(entity, Feed):
         yield from (cluster.name for cluster in entity.clusters)
+        yield from archives_of(entity)
         yield from datasources_of(entity)
     elif isinstance(entity, Process):
         yield from (cluster.name for cluster in entity.clusters)
         yield from (each.feed for each in entity.inputs.values())
         yield from (each.feed for each in entity.outputs.values())
+
+
+def archives_of(feed: Feed) -> Iterator[str]:
+    """The clusters that a feed's old instances are archived on."""
+    for cluster in feed.clusters:
+        archived = feed.archive_on(cluster.name)
+        if archived is not None:
+            yield archived.clusters[0].name
 
 
 def datasources_of(feed: Feed) -> Iterator[str]:

@@ -24,6 +24,17 @@ def test_the_graph_goes_both_ways() -> None:
     assert graph.depended_on_by("clicks_hourly", transitive=True) == ()
 
 
+def test_a_feed_depends_on_the_cluster_of_its_archive() -> None:
+    archive = 'archive: {cluster: cold, locations: {data: "/old/${YEAR}/${MONTH}/${DAY}/${HOUR}"}}'
+    feed = FEED.replace("{limit: days(10)}", f"{{limit: days(10), action: archive, {archive}}}")
+    cold = CLUSTER.replace("name: primary", "name: cold")
+    repo = repository({"feeds/clicks.yaml": feed, "clusters/cold.yaml": cold})
+    assert repo.graph.depended_on_by("cold") == ("clicks",)
+    archived = repo.feed("clicks").archive_on("primary")
+    assert archived is not None
+    assert [each.name for each in archived.clusters] == ["cold"]
+
+
 def test_the_graph_of_nothing_knows_nobody() -> None:
     with pytest.raises(UnknownName, match="no entity named 'clicks'"):
         EntityGraph.of([]).depends_on("clicks")

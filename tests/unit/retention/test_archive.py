@@ -11,15 +11,15 @@ from typing import BinaryIO
 import pytest
 
 from tests.unit.retention.archiving import DAY, FILES, Dead, Dying, feed, left_by, one_by, target_of
-from tests.unit.retention.feeds import FeedText, acted, context_on, request_of, retention
+from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
 from toolkit.actions.action import RunContext
 from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.actions.runner import Targets
-from toolkit.el import CanonicalPath
+from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Feed, Locations
 from toolkit.result import Outcome
-from toolkit.retention import RetentionResult
+from toolkit.retention import Resolver, RetentionResult
 from toolkit.retention.archive import settle_stagings
 from toolkit.retention.resolve import FeedTargets, NoArchive
 from toolkit.runs.errors import Stopped
@@ -254,6 +254,22 @@ def test_what_is_not_to_be_archived_there_is_deleted_by_nobody(tmp_path: Path) -
             replace(own, locations=Locations(data=f"{tmp_path}/archive/{DAY}")),
             repo=[replace(own, locations=Locations(data=f"{tmp_path}/archive/{DAY}"))],
         )
+
+
+def test_an_archive_outside_of_the_environment_is_refused_and_among_others_a_failure(tmp_path: Path) -> None:
+    resolver = Resolver(
+        nominal_time=parse_instant("2026-03-20T12:00Z"),
+        keep_beyond_validity=True,
+        holds=(),
+        storage=lambda _: LocalFileSystem(),
+        archives={"primary": cluster()},
+    )
+    pairs = [(feed(tmp_path), cluster())]
+    with pytest.raises(NoArchive, match="the environment has no cluster backup"):
+        resolver.resolve(pairs, must_all_work=True)
+    (settled,) = resolver.resolve(pairs, must_all_work=False).settled
+    assert settled.failed is not None
+    assert settled.failed.code == "no_archive"
 
 
 def _on(system: FileSystem, path: CanonicalPath) -> FileSystem:
