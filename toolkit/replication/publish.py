@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _ASIDE, _PUBLISHED = ".feedctl-old-", ".feedctl-from-"
 """Feedctl's own names beside a unit, and in an instance that several sources make."""
 _PIECE = 1 << 16
-_FILES_AT_ONCE = 50_000
+_FILES_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
