@@ -9,7 +9,8 @@ it). feedctl makes a digest of each file on its way; DistCp compares checksums, 
 Closing a file on HDFS waits for the DataNode to report its block. A client that asks too early sleeps, 400 ms at first:
 Hadoop's default, which DistCp has here, and the only one that hdfs-native has. "asks after 10 ms" is DistCp with this
 set to 10; "20 maps at once" is DistCp with as many maps as it asks for, in one process, where Hadoop's local runner has
-one. Goals are against DistCp as it is.
+one. Goals are against DistCp as it is. A peer that takes longer than --longest seconds is ended: its figure is at least
+that, and the ratio too. So each shape takes a quarter of an hour in full size, by its name: --shapes small.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ QUICK_LARGE = Shape(name="2 files of 200 MB in 2 instances", instances=2, files=
 WARM_UP = Shape(name="warm-up", instances=2, files=2, size=1_000, changed=1)
 """Programs are compiled and on their way from the disk once before they are measured."""
 SHAPES = {"small": (SMALL, QUICK_SMALL), "large": (LARGE, QUICK_LARGE)}
-ROUNDS = 1
+ROUNDS, LONGEST = 1, 300.0
 _MEGABYTE = 1_000_000
 
 
-def measured(clusters: Clusters, shape: Shape, who: Sequence[Contestant], rounds: int) -> list[Verdict]:
+def measured(clusters: Clusters, shape: Shape, who: Sequence[Contestant], rounds: int, longest: float) -> list[Verdict]:
     """Runs all over one shape, prints their figures, and returns the goals."""
     with tempfile.TemporaryDirectory() as folder:
-        race = Race(clusters=clusters, shape=shape, folder=Path(folder))
+        race = Race(clusters=clusters, shape=shape, folder=Path(folder), longest=longest)
         found = race.run(who, rounds)
     print(f"\n{shape.name}; medians, rounds: {rounds}; whole process, the call, ratios to ours", flush=True)
     for line in table(found):
@@ -99,6 +100,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES))
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--contestants", nargs="+", choices=names, default=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument("--longest", type=float, default=LONGEST, metavar="SECONDS")
     parser.add_argument("--quick", action="store_true", help="a tenth of the files, one round")
     return parser.parse_args()
 
@@ -124,14 +126,14 @@ def everything(asked: argparse.Namespace) -> Iterator[Verdict]:
     with tempfile.TemporaryDirectory() as folder, running_clusters() as clusters:
         keep_bytecode(Path(folder) / "bytecode")
         print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-        warm_up = Race(clusters=clusters, shape=WARM_UP, folder=Path(folder) / "warm-up")
+        warm_up = Race(clusters=clusters, shape=WARM_UP, folder=Path(folder) / "warm-up", longest=LONGEST)
         warm_up.run(who, 1)
         tell_void(warm_up)
         print(f"spark-submit of an empty script: {spark_submit_seconds(Path(folder)):.2f} s")
         for line in limits(clusters, Path(folder)):
             print(line)
         for name in asked.shapes:
-            yield from measured(clusters, SHAPES[name][asked.quick], who, rounds)
+            yield from measured(clusters, SHAPES[name][asked.quick], who, rounds, asked.longest)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,14 @@ class Failed(Exception):  # noqa: N818 - named for what happened
         super().__init__(f"{command[0]} ended with {code}; it said at last: {said[-_SAID_CHARACTERS:]}")
 
 
+class TooLong(Exception):  # noqa: N818 - named for what happened
+    """A contestant was ended because it took too long; `seconds` of it were seen."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(f"it was ended after {seconds:.0f} s")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Took:
     """Seconds of one run.
@@ -36,24 +44,34 @@ class Took:
         whole: of the process, from its start to its end.
         inside: of the call alone, after imports and connections; None: it does not tell.
         imports: of loading what it needs, where it tells.
+        is_over: it was ended then, and would have taken longer.
     """
 
     whole: float
     inside: float | None = None
     imports: float | None = None
+    is_over: bool = False
 
 
-def timed(command: list[str], environment: Mapping[str, str]) -> tuple[float, str]:
-    """Seconds of a process that ends well, and what it said."""
+def timed(command: list[str], environment: Mapping[str, str], *, longest: float | None = None) -> tuple[float, str]:
+    """Seconds of a process that ends well, and what it said.
+
+    Raises:
+        Failed: it did not end well.
+        TooLong: it was ended after so many seconds.
+    """
     began = time.perf_counter()
-    done = subprocess.run(
-        command,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_SECONDS,
-    )
+    try:
+        done = subprocess.run(
+            command,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS if longest is None else longest,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise TooLong(late.timeout) from late
     whole = time.perf_counter() - began
     if done.returncode:
         raise Failed(command=command, code=done.returncode, said=f"{done.stdout}{done.stderr}")

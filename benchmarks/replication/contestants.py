@@ -65,17 +65,18 @@ class Contestant:
     tells: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    def run(self, course: Course, stage: Stage) -> Took | None:
-        """Copy once; None: it has nothing to do at this stage.
+    def run(self, course: Course, stage: Stage, longest: float | None) -> Took | None:
+        """Copy once, for so many seconds at most (None: as long as it takes); None: it has nothing to do at this stage.
 
         Raises:
             Failed: with what it said.
+            TooLong: it was ended.
             NoPeer: it cannot be run here.
         """
         command = self.command(course, stage)
         if command is None:
             return None
-        whole, said = timed(command, self.environment)
+        whole, said = timed(command, self.environment, longest=longest)
         return took(whole, said if self.tells else "")
 
 
@@ -115,8 +116,11 @@ def _distcp(framework: str, *settings: str) -> Callable[[Course, Stage], list[st
 
 
 def _bare(course: Course, stage: Stage) -> list[str] | None:
-    if stage is not Stage.ALL:
-        return None
+    return bare(course) if stage is Stage.ALL else None
+
+
+def bare(course: Course) -> list[str]:
+    """The command that copies all and does nothing else."""
     clusters, threads = course.clusters, min(256, course.shape.instances * course.shape.files)
     script = str(_HERE / "bare_copy.py")
     return [sys.executable, script, clusters.source, clusters.target, FROM, course.place, str(threads)]

@@ -21,11 +21,13 @@ class Verdict:
         what: was done.
         found: times as fast as DistCp.
         wanted: the figure that it has to reach.
+        is_least: DistCp was ended before its time, so that it is more than that.
     """
 
     what: str
     found: float
     wanted: float
+    is_least: bool = False
 
     @property
     def is_met(self) -> bool:
@@ -34,7 +36,8 @@ class Verdict:
 
     def __str__(self) -> str:
         word = "met   " if self.is_met else "MISSED"
-        return f"{word} {self.what}: {self.found:.2f} times as fast as {DISTCP_NAME} (goal: {self.wanted:.0f})"
+        least = "at least " if self.is_least else ""
+        return f"{word} {self.what}: {least}{self.found:.2f} times as fast as {DISTCP_NAME} (goal: {self.wanted:.0f})"
 
 
 def wanted(shape: Shape, stage: Stage) -> float | None:
@@ -57,9 +60,9 @@ def verdicts(shape: Shape, found: Result) -> Iterator[Verdict]:
         what = f"{shape.name}, {stage}"
         if peer is not None:
             ratio = peer.whole / whole.whole if whole else 0.0
-            yield Verdict(what=f"{what}, whole process", found=ratio, wanted=goal)
+            yield Verdict(what=f"{what}, whole process", found=ratio, wanted=goal, is_least=peer.is_over)
             ratio = (peer.inside or 0) / call.inside if call and call.inside else 0.0
-            yield Verdict(what=f"{what}, the call", found=ratio, wanted=goal)
+            yield Verdict(what=f"{what}, the call", found=ratio, wanted=goal, is_least=peer.is_over)
 
 
 def table(found: Result) -> Iterator[str]:
@@ -73,7 +76,8 @@ def table(found: Result) -> Iterator[str]:
         whole, call = of.get(OURS), of.get(OUR_CALL)
         for name, figures in of.items():
             left = _seconds(figures.whole, whole.whole if whole else None)
-            yield f"    {name:{width}}  {left}  {_seconds(figures.inside, call.inside if call else None)}"
+            over = "  ENDED, it takes longer" if figures.is_over else ""
+            yield f"    {name:{width}}  {left}  {_seconds(figures.inside, call.inside if call else None)}{over}"
 
 
 def _seconds(middle: float | None, ours: float | None) -> str:

@@ -10,10 +10,13 @@ from typing import TypeAlias
 
 from benchmarks.peers.java_program import NoPeer
 from benchmarks.replication.clusters import Clusters
-from benchmarks.replication.contestants import Contestant, Course, Stage
+from benchmarks.replication.contestants import OUR_CALL, OURS, Contestant, Course, Stage, bare
 from benchmarks.replication.our_repo import OurRepo
 from benchmarks.replication.shapes import Shape, Source, WrongCopy
-from benchmarks.timing import Failed, Took
+from benchmarks.timing import Failed, Took, TooLong, timed
+
+_START_SECONDS = 10.0
+"""So long a JVM and what it loads take at most before the call begins."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +29,11 @@ class Figures:
     def whole(self) -> float:
         """Median seconds of the process."""
         return median(run.whole for run in self.runs)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether one was ended, so that these are at least its seconds."""
+        return any(run.is_over for run in self.runs)
 
     @property
     def inside(self) -> float | None:
@@ -44,6 +52,7 @@ class Race:
     Args:
         clusters: both.
         shape: is made on the source.
+        longest: seconds after which a run of a peer is ended; its figure is at least that, and a bare copy ends it.
         folder: for files of the contestants.
         void: why a contestant has no figures, by its name.
     """
@@ -51,6 +60,7 @@ class Race:
     clusters: Clusters
     shape: Shape
     folder: Path
+    longest: float
     void: dict[str, str] = field(default_factory=dict)
 
     def run(self, contestants: Sequence[Contestant], rounds: int) -> Result:
@@ -77,12 +87,20 @@ class Race:
         if contestant.name in self.void:
             return
         try:
-            took = contestant.run(course, stage)
+            took = self._took(contestant, course, stage)
             if took is not None:
                 source.compare(self.clusters.at_target, course.place)
                 yield took
         except (Failed, NoPeer, WrongCopy) as why:
             self.void[contestant.name] = f"{stage}: {why}"
+
+    def _took(self, contestant: Contestant, course: Course, stage: Stage) -> Took | None:
+        try:
+            return contestant.run(course, stage, None if contestant.name in {OURS, OUR_CALL} else self.longest)
+        except TooLong as late:
+            self.clusters.at_target.delete(course.place, recursive=True)
+            timed(bare(course), {})
+            return Took(whole=late.seconds, inside=late.seconds - _START_SECONDS, is_over=True)
 
     def _course(self, place: str) -> Course:
         folder = self.folder / place.strip("/")

@@ -94,6 +94,14 @@ class Source:
         files = [each for each in client.list_status(root, recursive=True) if not each.isdir]
         with ThreadPoolExecutor(self._threads()) as pool:
             found = dict(pool.map(lambda each: (each.path[len(root) + 1 :], _digest(client, each.path)), files))
+        self.require(found, root)
+
+    def require(self, found: Mapping[str, str], root: str) -> None:
+        """Return when a copy has these files with the digests that the source's have.
+
+        Raises:
+            WrongCopy: see `compare`.
+        """
         if found != self._digests:
             raise WrongCopy(_told(root, found, self._digests))
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.bench_replication import LARGE, SMALL
 from benchmarks.replication.contestants import DISTCP_NAME, OUR_CALL, OURS, Stage
 from benchmarks.replication.goals import table, verdicts
 from benchmarks.replication.race import Figures
-from benchmarks.timing import Took
+from benchmarks.timing import Took, TooLong, timed
 
 
 def figures(*seconds: float) -> Figures:
@@ -38,3 +40,17 @@ def test_the_table_has_a_line_for_each_with_ratios_to_ours() -> None:
     lines = list(table(found))
     assert lines[0].strip() == Stage.ALL
     assert "2.50x" in lines[2]
+
+
+def test_a_peer_that_was_ended_counts_with_the_seconds_that_were_seen_and_is_marked() -> None:
+    ended = Figures(runs=[Took(whole=300, inside=290, is_over=True)])
+    found = {(Stage.ALL, OURS): figures(30), (Stage.ALL, OUR_CALL): figures(20), (Stage.ALL, DISTCP_NAME): ended}
+    whole, call = verdicts(SMALL, found)
+    assert str(whole).endswith("at least 10.00 times as fast as DistCp (goal: 5)")
+    assert (call.found, call.is_least) == (29, True)
+    assert "ENDED" in list(table(found))[-1]
+
+
+def test_who_takes_too_long_is_ended() -> None:
+    with pytest.raises(TooLong):
+        timed(["sleep", "30"], {}, longest=0.1)
