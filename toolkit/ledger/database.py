@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, stop_after_delay, wait_random_exponential
 
-from toolkit.ledger.engine import cut_connection
+from toolkit.ledger.engine import READING, UNHURRIED, cut_connection
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import SQLITE
 from toolkit.ledger.sqlite_place import hindrance
-from toolkit.ledger.statements import NOW, S, Timed, locking
+from toolkit.ledger.statements import NOW, S, Timed, if_new, insert_of, locking
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -69,11 +68,13 @@ class Transaction:
         """Execute a statement, with the values of its parameters, or for each of the rows."""
         return self.connection.execute(statement, rows) if rows is not None else self.connection.execute(statement)
 
-    def execute_timed(self, statement: Timed[S], values: Values) -> sa.CursorResult[Any]:
-        """Execute a statement that writes the present instant down, with the values of its parameters."""
+    def execute_timed(self, statement: Timed[S], values: list[dict[str, object]] | Values) -> sa.CursorResult[Any]:
+        """Execute a statement that writes the present instant down, with values of its parameters or for each row."""
         if self.clock is database_now:
             return self.connection.execute(statement.by_database, values)
-        return self.connection.execute(statement.by_hand, {**values, NOW: self.now()})
+        at = {NOW: self.now()}
+        rows = [{**row, **at} for row in values] if isinstance(values, list) else {**values, **at}
+        return self.connection.execute(statement.by_hand, rows)
 
     def rows(self, kind: type[T], statement: sa.Select[Any], values: Values | None = None) -> Iterator[T]:
         """The rows of a query as values of a dataclass whose fields are named like the columns."""
@@ -97,11 +98,13 @@ class Transaction:
             raise RuntimeError(message)
         return int(key[0])
 
+    def insert_if_new(self, table: sa.Table, values: Values) -> sa.RowMapping | None:
+        """Insert a row and return it; None: another one is in its way."""
+        return self.connection.execute(if_new(table), values).mappings().first()
+
     def upsert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
-        """An insert that has ON CONFLICT, in the dialect of the database; the other dialect need not be loaded."""
-        dialect = import_module(f"sqlalchemy.dialects.{self.connection.dialect.name}")
-        statement: postgresql.Insert | sqlite.Insert = dialect.insert(table)
-        return statement
+        """See `toolkit.ledger.statements.insert_of`."""
+        return insert_of(self.connection.dialect.name, table)
 
     def locked(self, statement: sa.Select[Any]) -> sa.Select[Any]:
         """See `toolkit.ledger.statements.locking`."""
@@ -233,43 +236,45 @@ class Ledger:
     turn_seconds: float = field(default=TURN_SECONDS, repr=False)
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def write(self, work: Callable[[Transaction], T]) -> T:
+    def write(self, work: Callable[[Transaction], T], *, is_lasting: bool = True) -> T:
         """Do some work in one transaction, which is there as a whole or not at all.
 
         Args:
             work: called again when the transaction collides with another one, so it must have no effect elsewhere.
+            is_lasting: it is on the disk when this returns. Otherwise it is so after the next lasting one at the
+                latest, and lost when the database's machine loses power before; the end of a process loses nothing.
 
         Raises:
             LedgerUnavailable: the database cannot be used now.
             LedgerConflict: it collided in every try, or for too long.
         """
-        return self._retrying(work, is_reading=False)
+        return self._retrying(work, {} if is_lasting else {UNHURRIED: True})
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Read in one transaction; see `write`."""
-        return self._retrying(work, is_reading=True)
+        return self._retrying(work, {READING: True})
 
     def close(self) -> None:
         """Give the connection back."""
         self.engine.dispose()
 
-    def _retrying(self, work: Callable[[Transaction], T], *, is_reading: bool) -> T:
+    def _retrying(self, work: Callable[[Transaction], T], options: Mapping[str, bool]) -> T:
         for attempt in Retrying(
             retry=retry_if_exception_type(LedgerConflict),
             stop=stop_after_attempt(TRIES) | stop_after_delay(self.retry_seconds),
             wait=wait_random_exponential(multiplier=0.02, max=1),
             reraise=True,
         ):
-            with attempt, self._transaction(is_reading=is_reading) as transaction:
+            with attempt, self._transaction(options) as transaction:
                 return work(transaction)
         raise AssertionError  # Retrying ends with a return or an error
 
     @contextmanager
-    def _transaction(self, *, is_reading: bool) -> Iterator[Transaction]:
+    def _transaction(self, options: Mapping[str, bool]) -> Iterator[Transaction]:
         with (
             self._own_turn(),
             translated(self.place),
-            self.engine.connect().execution_options(feedctl_reads=is_reading) as connection,
+            self.engine.connect().execution_options(**options) as connection,
             connection.begin(),
         ):
             yield Transaction(connection=connection, clock=self.clock)

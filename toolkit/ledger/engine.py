@@ -48,6 +48,10 @@ _UNLESS_GIVEN = {
 """What the ledger's URL may say otherwise: a server that the network has lost is given up after about 25 seconds."""
 
 
+READING, UNHURRIED = "feedctl_reading", "feedctl_unhurried"
+"""Execution options of a connection: its transaction writes nothing; it need not be on the disk when it ends."""
+
+
 def connect(url: sa.URL, *, read_only: bool = False) -> sa.Engine:
     """An engine with one connection at a time, which is made when it is first needed.
 
@@ -78,19 +82,34 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     )
 
     def prepare(connection: sqlite3.Connection, record: sa.pool.ConnectionPoolEntry) -> None:
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        for pragma in ("journal_mode = WAL", f"synchronous = {_LASTING}", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {pragma}")
+        record.info[_SYNCHRONOUS] = _LASTING
         remember_file(path, record.info)
 
     def begin(connection: sa.Connection) -> None:
         """A writer takes the lock at once: two readers that both want to write would block each other for good."""
         require_same_file(path, connection.info)
-        reads = connection.get_execution_options().get("feedctl_reads", False)
-        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+        options = connection.get_execution_options()
+        if READING in options:
+            connection.exec_driver_sql("BEGIN")
+            return
+        _synchronize(connection, _UNHURRIED if UNHURRIED in options else _LASTING)
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     sa.event.listen(engine, "connect", prepare)
     sa.event.listen(engine, "begin", begin)
     return engine
+
+
+_SYNCHRONOUS, _LASTING, _UNHURRIED = "feedctl_synchronous", "FULL", "NORMAL"
+
+
+def _synchronize(connection: sa.Connection, wanted: str) -> None:
+    """Between transactions only, so that a commit waits for the disk or does not; with WAL neither breaks the file."""
+    if connection.info.get(_SYNCHRONOUS) != wanted:
+        connection.exec_driver_sql(f"PRAGMA synchronous = {wanted}")
+        connection.info[_SYNCHRONOUS] = wanted
 
 
 def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - one private call
@@ -108,8 +127,15 @@ def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - on
         pool_pre_ping=True,
         connect_args={**others, "options": " ".join(options)},
     )
+    sa.event.listen(engine, "begin", _let_commit_return)
     remember_connection(engine)
     return engine
+
+
+def _let_commit_return(connection: sa.Connection) -> None:
+    """The server writes what is not to wait for its disk within a second (PostgreSQL, Asynchronous Commit)."""
+    if UNHURRIED in connection.get_execution_options():
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
 
 _PAUSE = 0.005

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from toolkit.errors import Failed, InvalidInput
 from toolkit.ledger import manifests
 from toolkit.ledger.database import Transaction
+from toolkit.ledger.statements import given
 from toolkit.ledger.tables import consumer_cursor, event, event_counter
 from toolkit.ledger.vocabulary import EventKind
 
@@ -98,13 +99,22 @@ def append(tx: Transaction, events: Sequence[NewEvent], run_id: int | None = Non
     if not events:
         return range(0)
     _forget_copies(tx, events)
-    counted = sa.update(event_counter).values(last_sequence=event_counter.c.last_sequence + len(events))
-    last: int = tx.execute(counted.returning(event_counter.c.last_sequence)).scalar_one()
+    last: int = tx.execute(_COUNTED, {"more": len(events)}).scalar_one()
     numbers = range(last - len(events) + 1, last + 1)
     always = {"run_id": run_id, "recorded_at": tx.now()}
     rows = [{**_columns(each), **always, "sequence": number} for number, each in zip(numbers, events, strict=True)]
-    tx.execute(sa.insert(event), rows)
+    tx.execute(_APPENDED, rows)
     return numbers
+
+
+_COUNTED = (
+    sa.update(event_counter)
+    .values(
+        last_sequence=event_counter.c.last_sequence + sa.bindparam("more", type_=event_counter.c.last_sequence.type)
+    )
+    .returning(event_counter.c.last_sequence)
+)
+_APPENDED = sa.insert(event)
 
 
 def _forget_copies(tx: Transaction, events: Sequence[NewEvent]) -> None:
@@ -147,6 +157,21 @@ def of_instance(tx: Transaction, feed: str, cluster: str, instance_key: str) -> 
     """What happened to one instance, in order."""
     of_it = (event.c.feed == feed) & (event.c.cluster == cluster) & (event.c.instance_key == instance_key)
     return list(tx.rows(Event, sa.select(event).where(of_it).order_by(event.c.sequence)))
+
+
+_LAST = (
+    sa.select(event.c.kind)
+    .where(*(event.c[name] == given(event.c[name]) for name in ("feed", "cluster", "instance_key")))
+    .order_by(event.c.sequence.desc())
+    .limit(1)
+)
+
+
+def last_kind(tx: Transaction, feed: str, cluster: str, instance_key: str) -> EventKind | None:
+    """What happened to one instance last; None: nothing was ever told of it."""
+    values = {"feed": feed, "cluster": cluster, "instance_key": instance_key}
+    found: EventKind | None = tx.execute(_LAST, values).scalar()
+    return found
 
 
 def newest(tx: Transaction) -> int:

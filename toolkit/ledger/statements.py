@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
@@ -15,6 +17,9 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from toolkit.ledger.columns import UtcTime
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 S = TypeVar("S", bound=sa.Executable)
 R = TypeVar("R", bound=tuple[Any, ...])
@@ -61,6 +66,31 @@ def locking(statement: sa.Select[R]) -> sa.Select[R]:
     Rows that refer to the locked ones can still be written (NO KEY UPDATE).
     """
     return statement.with_for_update(key_share=True)
+
+
+def insert_of(dialect: str, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
+    """An insert that has ON CONFLICT, in the dialect of the database; the other dialect need not be loaded."""
+    statement: postgresql.Insert | sqlite.Insert = import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
+    return statement
+
+
+class InsertIfNew(sa.Insert):
+    """An insert that leaves a row out where another one is in its way.
+
+    Those of SQLAlchemy's dialects are compiled anew with each execution: their clause has no place in its cache.
+    """
+
+    inherit_cache = True
+
+    def __init__(self, table: sa.Table) -> None:
+        super().__init__(table)
+        self._post_values_clause = sa.text("ON CONFLICT DO NOTHING")  # which both databases write alike
+
+
+@lru_cache(maxsize=32)
+def if_new(table: sa.Table) -> sa.Insert:
+    """An insert of a row that tells it when it was written."""
+    return InsertIfNew(table).returning(table)
 
 
 def given(column: sa.Column[Any], name: str | None = None) -> sa.BindParameter[Any]:

@@ -77,7 +77,7 @@ def write_often(file: Path, times: str) -> None:
             ledger.write(_insert)
             told.write_text(str(each))
             if each % 2:
-                with ledger.engine.connect().execution_options(feedctl_reads=True) as connection:
+                with ledger.engine.connect().execution_options(feedctl_reading=True) as connection:
                     connection.connection.dbapi_connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")  # type: ignore[union-attr]
                 ledger.write(_insert)
     told.write_text("end")

@@ -24,6 +24,7 @@ from toolkit.ledger.registry.reading import RegisteredProcess
 from toolkit.ledger.registry.reading import source as registered_source
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.runs.finding import get
+from toolkit.ledger.statements import given
 from toolkit.ledger.tables import archive, batch, file, process, queue, server, step, upstream
 from toolkit.ledger.vocabulary import BatchState
 
@@ -93,10 +94,7 @@ def files_of_job(tx: Transaction, run_id: int) -> tuple[BatchFile, ...]:
 
 def files_read_for(tx: Transaction, target_batch_id: int) -> tuple[BatchFile, ...]:
     """The files of exactly the batches that are, or were, read to make a batch."""
-    sources = [
-        sa.select(rows.c.source_batch_id).where(rows.c.target_batch_id == target_batch_id) for rows in (queue, archive)
-    ]
-    return tuple(tx.rows(BatchFile, _ordered(_files().where(file.c.batch_id.in_(sa.union(*sources))))))
+    return tuple(tx.rows(BatchFile, _FILES_READ, {"target_batch_id": target_batch_id}))
 
 
 def get_etl_driver(tx: Transaction, first: int, last: int) -> str:
@@ -132,6 +130,13 @@ def _files() -> sa.Select[tuple[object, ...]]:
 
 def _ordered(files: sa.Select[tuple[object, ...]]) -> sa.Select[tuple[object, ...]]:
     return files.order_by(file.c.batch_id, file.c.file_id)
+
+
+_READ = [
+    sa.select(rows.c.source_batch_id).where(rows.c.target_batch_id == given(rows.c.target_batch_id))
+    for rows in (queue, archive)
+]
+_FILES_READ = _ordered(_files().where(file.c.batch_id.in_(sa.union(*_READ))))
 
 
 def _server_id(tx: Transaction, name: str) -> int:

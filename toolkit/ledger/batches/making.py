@@ -13,16 +13,21 @@ from toolkit.ledger.batches.errors import UnknownBatch
 from toolkit.ledger.batches.rows import Batch, Downstream, FeedInstance
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import NewEvent
+from toolkit.ledger.statements import InsertIfNew, Timed, given
 from toolkit.ledger.tables import archive, batch, process, queue, step, upstream
 from toolkit.ledger.vocabulary import BatchKind, BatchState, EventKind, QueueState
 
 _COLUMNS = [batch.c[each.name] for each in fields(Batch)]
 
 
-def allocate(tx: Transaction, process_id: int) -> int:
-    """The number of a new batch that a job is going to make; nobody may read it yet."""
-    values = {"kind": BatchKind.RUN, "state": BatchState.ALLOCATED, "process_id": process_id, "created_at": tx.now()}
-    return tx.insert(batch, **values)
+_ALLOCATED = Timed(lambda now: sa.insert(batch).values(created_at=now).returning(batch.c.batch_id, batch.c.created_at))
+
+
+def allocate(tx: Transaction, process_id: int) -> tuple[int, datetime]:
+    """The number of a new batch that a job is going to make, and when it was made; nobody may read it yet."""
+    values = {"kind": BatchKind.RUN, "state": BatchState.ALLOCATED, "process_id": process_id}
+    number, at = tx.execute_timed(_ALLOCATED, values).one()
+    return number, at
 
 
 def make_file_batch(tx: Transaction, process_id: int | None, marking: str | None) -> int:
@@ -39,15 +44,18 @@ def make_file_batch(tx: Transaction, process_id: int | None, marking: str | None
     )
 
 
+_CHANGED = sa.update(batch).where(batch.c.batch_id == given(batch.c.batch_id, "of_batch"))
+
+
 def assign(tx: Transaction, batch_id: int, run_id: int) -> None:
     """Let a batch know the newest job that tries to make it."""
-    tx.execute(sa.update(batch).where(batch.c.batch_id == batch_id).values(source_run_id=run_id))
+    tx.execute(_CHANGED, {"of_batch": batch_id, "source_run_id": run_id})
 
 
 def publish(tx: Transaction, batch_id: int, marking: str | None, now: datetime) -> None:
     """Let others read what a job has made."""
     values = {"state": BatchState.PUBLISHED, "published_at": now, "marking": marking}
-    tx.execute(sa.update(batch).where(batch.c.batch_id == batch_id).values(values))
+    tx.execute(_CHANGED, {"of_batch": batch_id, **values})
 
 
 def adopt(tx: Transaction, adopted: Batch) -> None:
@@ -105,8 +113,7 @@ def _event(tx: Transaction, instance: FeedInstance) -> NewEvent:
 
 def _is_there(tx: Transaction, instance: FeedInstance) -> bool:
     """Whether the last that was heard of it is that it is there; what was evicted comes for the first time again."""
-    known = events.of_instance(tx, instance.feed, instance.cluster, instance.instance_key)
-    return bool(known) and known[-1].kind in _THERE
+    return events.last_kind(tx, instance.feed, instance.cluster, instance.instance_key) in _THERE
 
 
 def enqueue_downstream(
@@ -119,63 +126,70 @@ def enqueue_downstream(
     Returns:
         All steps downstream that have not taken it yet.
     """
-    rows = (
-        sa.select(
-            sa.literal(batch_id),
-            step.c.step_id,
-            sa.literal(process_id),
-            sa.literal(QueueState.NEW, queue.c.state.type),
-            sa.literal(marking, queue.c.marking.type),
-            sa.literal(now, queue.c.inserted_at.type),
-        )
-        .select_from(upstream)
-        .join(step, step.c.step_id == upstream.c.step_id)
-        .join(process, process.c.process_id == step.c.process_id)
-        .where(
-            upstream.c.process_id == process_id,
-            step.c.is_deleted.is_(sa.false()),
-            process.c.is_deleted.is_(sa.false()),
-            *(~each for each in _has_it(process_id, batch_id)),
-        )
-        .order_by(step.c.step_id)
-    )
-    columns = ["source_batch_id", "step_id", "source_process_id", "state", "marking", "inserted_at"]
-    tx.execute(tx.upsert(queue).from_select(columns, rows).on_conflict_do_nothing())
-    return tuple(tx.rows(Downstream, _waiting(process_id, batch_id)))
+    values = {"of_batch": batch_id, "of_process": process_id}
+    tx.execute(_ENQUEUED, {**values, "of_marking": marking, "at": now})
+    return tuple(tx.rows(Downstream, _WAITING, values))
 
 
-def _has_it(process_id: int, batch_id: int) -> list[sa.Exists]:
+_OF_BATCH, _OF_PROCESS = given(queue.c.source_batch_id, "of_batch"), given(queue.c.source_process_id, "of_process")
+
+
+def _has_it() -> list[sa.Exists]:
     """Three looks, one for each index."""
-    queued = sa.select(queue.c.queue_id).where(queue.c.source_batch_id == batch_id, queue.c.step_id == step.c.step_id)
-    unread = queued.where(queue.c.source_process_id == process_id, queue.c.target_batch_id.is_(None))
+    queued = sa.select(queue.c.queue_id).where(queue.c.source_batch_id == _OF_BATCH, queue.c.step_id == step.c.step_id)
+    unread = queued.where(queue.c.source_process_id == _OF_PROCESS, queue.c.target_batch_id.is_(None))
     taken = queued.where(queue.c.target_batch_id.is_not(None))
     archived = sa.select(archive.c.queue_id).where(
-        archive.c.source_batch_id == batch_id, archive.c.step_id == step.c.step_id
+        archive.c.source_batch_id == _OF_BATCH, archive.c.step_id == step.c.step_id
     )
     return [sa.exists(each.correlate(step)) for each in (unread, taken, archived)]
 
 
-def _waiting(process_id: int, batch_id: int) -> sa.Select[tuple[int, str, str, str]]:
-    """Found from the steps downstream, which are few, since no index of the queue begins with the batch."""
-    return (
-        sa.select(
-            queue.c.queue_id,
-            process.c.name.label("process"),
-            process.c.cluster,
-            step.c.name.label("step"),
-        )
-        .select_from(upstream)
-        .join(step, step.c.step_id == upstream.c.step_id)
-        .join(process, process.c.process_id == step.c.process_id)
-        .join(queue, queue.c.step_id == step.c.step_id)
-        .where(
-            upstream.c.process_id == process_id,
-            queue.c.source_process_id == process_id,
-            queue.c.source_batch_id == batch_id,
-            queue.c.target_batch_id.is_(None),
-        )
-        .order_by(queue.c.queue_id)
+_DOWNSTREAM = (
+    sa.select(
+        _OF_BATCH,
+        step.c.step_id,
+        _OF_PROCESS,
+        sa.literal_column(f"'{QueueState.NEW.value}'", queue.c.state.type),
+        given(queue.c.marking, "of_marking"),
+        given(queue.c.inserted_at, "at"),
     )
+    .select_from(upstream)
+    .join(step, step.c.step_id == upstream.c.step_id)
+    .join(process, process.c.process_id == step.c.process_id)
+    .where(
+        upstream.c.process_id == _OF_PROCESS,
+        step.c.is_deleted.is_(sa.false()),
+        process.c.is_deleted.is_(sa.false()),
+        *(~each for each in _has_it()),
+    )
+    .order_by(step.c.step_id)
+)
+_ENQUEUED = InsertIfNew(queue).from_select(
+    ["source_batch_id", "step_id", "source_process_id", "state", "marking", "inserted_at"], _DOWNSTREAM
+)
+
+
+_WAITING = (
+    sa.select(
+        queue.c.queue_id,
+        process.c.name.label("process"),
+        process.c.cluster,
+        step.c.name.label("step"),
+    )
+    .select_from(upstream)
+    .join(step, step.c.step_id == upstream.c.step_id)
+    .join(process, process.c.process_id == step.c.process_id)
+    .join(queue, queue.c.step_id == step.c.step_id)
+    .where(
+        upstream.c.process_id == _OF_PROCESS,
+        queue.c.source_process_id == _OF_PROCESS,
+        queue.c.source_batch_id == _OF_BATCH,
+        queue.c.target_batch_id.is_(None),
+    )
+    .order_by(queue.c.queue_id)
+)
+"""Found from the steps downstream, which are few, since no index of the queue begins with the batch."""
 
 
 def unread_batches(tx: Transaction) -> dict[tuple[str, str], int]:

@@ -91,8 +91,7 @@ def attach(tx: Transaction, batch_id: int, instances: Sequence[FeedInstance]) ->
 
 
 def _attach(tx: Transaction, batch_id: int, instance: FeedInstance) -> bool:
-    row = tx.upsert(batch_instance).values(batch_id=batch_id, **asdict(instance)).on_conflict_do_nothing()
-    return tx.execute(row.returning(batch_instance.c.batch_id)).first() is not None
+    return tx.insert_if_new(batch_instance, {"batch_id": batch_id, **asdict(instance)}) is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from toolkit.ledger.batches import making
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.current import chain_of, steps_to_run
 from toolkit.ledger.jobs.errors import JobIsRunning
-from toolkit.ledger.jobs.rows import JobRef
+from toolkit.ledger.jobs.rows import JobRef, queue_key
 from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, live_steps
 from toolkit.ledger.runs import attempts, finding
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
@@ -74,9 +75,18 @@ def refuse_active(open_jobs: Iterable[Run]) -> None:
             raise JobIsRunning(run=each)
 
 
-def begin_new(tx: Transaction, start: Start, key: RunKey, target_batch_id: int) -> Begun:
-    """Begin to make a new batch: every step has to run."""
-    begun = _begin(tx, start, key, target_batch_id)
+def begin_new(tx: Transaction, start: Start, key: RunKey | None = None, *, is_first: bool = False) -> Begun:
+    """Begin to make a new batch: every step has to run.
+
+    Args:
+        tx: the transaction.
+        start: the job.
+        key: None: that of a job on the queue, which has the number of the batch in it.
+        is_first: the caller knows of no attempt.
+    """
+    target_batch_id, at = making.allocate(tx, start.process.process_id)
+    key = key or queue_key(start.process.site, target_batch_id)
+    begun = _begin(tx, start, key, target_batch_id, at=at, is_first=is_first)
     return Begun(
         process=start.process,
         run=begun,
@@ -101,7 +111,15 @@ def begin_again(tx: Transaction, start: Start, key: RunKey, target_batch_id: int
     )
 
 
-def _begin(tx: Transaction, start: Start, key: RunKey, target_batch_id: int) -> Run:
+def _begin(
+    tx: Transaction,
+    start: Start,
+    key: RunKey,
+    target_batch_id: int,
+    *,
+    at: datetime | None = None,
+    is_first: bool = False,
+) -> Run:
     facts = JobFacts(
         process_id=start.process.process_id,
         mode=start.ref.mode,
@@ -111,6 +129,6 @@ def _begin(tx: Transaction, start: Start, key: RunKey, target_batch_id: int) -> 
     if isinstance(start.owner, Run):
         begun = attempts.make_job(tx, start.owner, facts)
     else:
-        begun = attempts.begin(tx, key, start.owner, job=facts)
+        begun = attempts.begin(tx, key, start.owner, job=facts, at=at, is_first=is_first)
     making.assign(tx, target_batch_id, begun.run_id)
     return begun

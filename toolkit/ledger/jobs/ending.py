@@ -18,6 +18,7 @@ from toolkit.ledger.registry.reading import live_steps, locked_process
 from toolkit.ledger.runs import finding, status
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.status import change
+from toolkit.ledger.statements import given
 from toolkit.ledger.tables import archive, process, queue
 from toolkit.ledger.vocabulary import JobMode, RunStatus
 
@@ -49,7 +50,7 @@ def halt_job(
     job = running_job(tx, locked_process(tx, ref.site), ref)
     _refuse_open_steps(tx, job, is_made_otherwise=is_made_otherwise)
     ended = status.change(tx, job.run.run_id, RunStatus.SUCCEEDED)
-    now, marking = tx.now(), joined([_default(job.run) if marking is None else marking])
+    now, marking = ended.ended_at or tx.now(), joined([_default(job.run) if marking is None else marking])
     downstream = enqueue_downstream(tx, job.process.process_id, job.target_batch_id, marking, now)
     archived = _archive(tx, job.target_batch_id, now)
     making.publish(tx, job.target_batch_id, marking, now)
@@ -91,12 +92,22 @@ def _default(job: Run) -> str | None:
 
 def _archive(tx: Transaction, target_batch_id: int, now: datetime) -> int:
     """Move the rows that the batch was made from, with their numbers."""
-    mine = queue.c.target_batch_id == target_batch_id
-    columns = list(queue.c)
-    rows = sa.select(*columns, sa.literal(now, archive.c.archived_at.type)).where(mine)
-    names = [*(each.name for each in columns), archive.c.archived_at.name]
-    tx.execute(sa.insert(archive).from_select(names, rows))
-    return tx.execute(sa.delete(queue).where(mine)).rowcount
+    moved = tx.execute(_ARCHIVED, {"of_batch": target_batch_id, "at": now}).rowcount
+    if moved:
+        tx.execute(_TAKEN_OUT, {"of_batch": target_batch_id})
+    return moved
+
+
+_MINE = queue.c.target_batch_id == given(queue.c.target_batch_id, "of_batch")
+_ARCHIVED = (
+    sa.insert(archive)
+    .from_select(
+        [*(each.name for each in queue.c), archive.c.archived_at.name],
+        sa.select(*queue.c, given(archive.c.archived_at, "at")).where(_MINE),
+    )
+    .execution_options(preserve_rowcount=True)
+)
+_TAKEN_OUT = sa.delete(queue).where(_MINE)
 
 
 def term_job(tx: Transaction, ref: JobRef, *, reason: str | None = None) -> Run:

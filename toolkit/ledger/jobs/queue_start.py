@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import sqlalchemy as sa
 
-from toolkit.ledger.batches import making
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs import taking
 from toolkit.ledger.jobs.beginning import Begun, Start, begin_again, begin_new, refuse_active
 from toolkit.ledger.jobs.current import open_in_queue, unfinished_in_queue
 from toolkit.ledger.jobs.errors import Missing, NothingEnqueued
-from toolkit.ledger.jobs.rows import queue_key
 from toolkit.ledger.jobs.taking import Edge
 from toolkit.ledger.runs import finding
-from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.statements import given
 from toolkit.ledger.tables import run
 
 
@@ -48,7 +47,7 @@ def _try_again(tx: Transaction, start: Start, last: Run, target_batch_id: int) -
 
 def _make_again(tx: Transaction, start: Start, ordered: Run, made_batch_id: int) -> Begun:
     """A rerun of a job that had succeeded reads the same batches and makes a new one."""
-    begun = begin_new(tx, start, ordered.key, making.allocate(tx, start.process.process_id))
+    begun = begin_new(tx, start, ordered.key)
     taking.take_archived(tx, made_batch_id, begun.target_batch_id)
     return begun
 
@@ -59,12 +58,11 @@ def _begin_fresh(tx: Transaction, start: Start, max_batches: int | None) -> Begu
     lacking = [each for each in edges if not each.has_unread]
     if any(not each.is_optional for each in lacking) or (edges and len(lacking) == len(edges)):
         raise NothingEnqueued(site=site, missing=_missing(lacking))
-    target = making.allocate(tx, start.process.process_id)
-    begun = begin_new(tx, start, queue_key(site, target), target)
+    begun = begin_new(tx, start, is_first=True)
     if edges:
-        taking.take_unread(tx, [each for each in edges if each.has_unread], target, max_batches)
+        taking.take_unread(tx, [each for each in edges if each.has_unread], begun.target_batch_id, max_batches)
     else:
-        taking.take_seed(tx, begun.due_ids, target)
+        taking.take_seed(tx, begun.due_ids, begun.target_batch_id)
     return begun
 
 
@@ -83,8 +81,16 @@ def _wanted_again(tx: Transaction, ordered: Sequence[Run]) -> tuple[Run, int] | 
     return None
 
 
+_LAST_MADE = (
+    sa.select(run.c.target_batch_id)
+    .where(
+        *(run.c[each.name] == given(run.c[each.name]) for each in fields(RunKey)), run.c.target_batch_id.is_not(None)
+    )
+    .order_by(run.c.attempt.desc())
+    .limit(1)
+)
+
+
 def _made_by(tx: Transaction, ordered: Run) -> int | None:
     """The batch that the last attempt before an order made; what nobody finished was taken up before."""
-    mine = (run.c[name] == value for name, value in asdict(ordered.key).items())
-    made = sa.select(run.c.target_batch_id).where(*mine, run.c.target_batch_id.is_not(None))
-    return tx.execute(made.order_by(run.c.attempt.desc()).limit(1)).scalar()
+    return tx.execute(_LAST_MADE, asdict(ordered.key)).scalar()

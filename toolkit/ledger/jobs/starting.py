@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from toolkit.ledger.batches import making
 from toolkit.ledger.batches.files import files_read_for
 from toolkit.ledger.batches.rows import FeedInstance, joined
 from toolkit.ledger.database import Transaction
@@ -26,6 +25,7 @@ from toolkit.ledger.registry.registration import Site, UnknownProcess
 from toolkit.ledger.runs import finding
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
+from toolkit.ledger.statements import given
 from toolkit.ledger.tables import batch, process, queue, run
 
 
@@ -41,15 +41,17 @@ def _begin_instance(tx: Transaction, start: Start, instance_key: str, inputs: Se
     key = key_of(start.process.site, instance_key)
     newest = finding.newest(tx, key)
     refuse_active([newest] if newest else [])
-    return _begin_at_key(tx, start, key, inputs)
+    return _begin_at_key(tx, start, key, inputs, is_first=newest is None)
 
 
-def _begin_at_key(tx: Transaction, start: Start, key: RunKey, inputs: Sequence[FeedInstance]) -> Begun:
+def _begin_at_key(
+    tx: Transaction, start: Start, key: RunKey, inputs: Sequence[FeedInstance], *, is_first: bool
+) -> Begun:
     """Begin, and take what the inputs stand for."""
     _refuse_unread(tx, start, inputs)
-    unfinished = unfinished_of(tx, key)
+    unfinished = None if is_first else unfinished_of(tx, key)
     if unfinished is None:
-        begun = begin_new(tx, start, key, making.allocate(tx, start.process.process_id))
+        begun = begin_new(tx, start, key, is_first=is_first)
     else:
         begun = begin_again(tx, start, key, unfinished)
         taking.take_again(tx, begun.due_ids, begun.target_batch_id)
@@ -126,7 +128,7 @@ def adopt(tx: Transaction, run_id: int, inputs: Sequence[FeedInstance] = (), *, 
     ref = JobRef(process=found.entity, cluster=found.cluster, instance_key=found.instance_key, run_id=run_id)
     adopted = active_run(tx, ref)
     start = Start.of(tx, owner, ref, replace(adopted, is_forced=adopted.is_forced or is_forced))
-    return _told(tx, _begin_at_key(tx, start, adopted.key, inputs))
+    return _told(tx, _begin_at_key(tx, start, adopted.key, inputs, is_first=adopted.attempt == 1))
 
 
 def _check(ref: JobRef, max_batches: int | None, inputs: Sequence[FeedInstance]) -> None:
@@ -170,35 +172,39 @@ def _told(tx: Transaction, begun: Begun) -> StartedJob:
             )
             for each in begun.steps
         ),
-        files=files_read_for(tx, begun.target_batch_id),
+        files=files_read_for(tx, begun.target_batch_id) if read else (),
     )
 
 
 def _sources(tx: Transaction, target_batch_id: int) -> dict[int, list[SourceBatch]]:
-    wanted = (
-        sa.select(
-            queue.c.step_id,
-            queue.c.source_batch_id.label("batch_id"),
-            queue.c.state,
-            queue.c.marking,
-            process.c.name.label("producer"),
-            batch.c.source_run_id.label("producer_run_id"),
-        )
-        .join(batch, batch.c.batch_id == queue.c.source_batch_id)
-        .outerjoin(process, process.c.process_id == queue.c.source_process_id)
-        .where(queue.c.target_batch_id == target_batch_id)
-        .order_by(queue.c.source_batch_id)
-    )
     found: dict[int, list[SourceBatch]] = {}
-    for step_id, *values in tx.execute(wanted):
+    for step_id, *values in tx.execute(_SOURCES, {"target_batch_id": target_batch_id}):
         found.setdefault(step_id, []).append(SourceBatch(**dict(zip(_SOURCE, values, strict=True))))
     return found
 
 
+_SOURCES = (
+    sa.select(
+        queue.c.step_id,
+        queue.c.source_batch_id.label("batch_id"),
+        queue.c.state,
+        queue.c.marking,
+        process.c.name.label("producer"),
+        batch.c.source_run_id.label("producer_run_id"),
+    )
+    .join(batch, batch.c.batch_id == queue.c.source_batch_id)
+    .outerjoin(process, process.c.process_id == queue.c.source_process_id)
+    .where(queue.c.target_batch_id == given(queue.c.target_batch_id))
+    .order_by(queue.c.source_batch_id)
+)
 _SOURCE = ("batch_id", "state", "marking", "producer", "producer_run_id")
 
 
 def _completed_run(tx: Transaction, begun: Begun, marking: str | None) -> Run:
     values = {"target_batch_id": begun.target_batch_id, "target_marking": marking}
-    update = sa.update(run).where(run.c.run_id == begun.run.run_id).values(values)
-    return Run(**tx.execute(update.returning(run)).mappings().one())
+    if (begun.run.target_batch_id, begun.run.target_marking) == tuple(values.values()):
+        return begun.run
+    return Run(**tx.execute(_COMPLETED, {"of_run": begun.run.run_id, **values}).mappings().one())
+
+
+_COMPLETED = sa.update(run).where(run.c.run_id == given(run.c.run_id, "of_run")).returning(run)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 
 import sqlalchemy as sa
 
@@ -11,6 +13,7 @@ from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.schema_version import SEED_BATCH_ID
+from toolkit.ledger.statements import Timed, given
 from toolkit.ledger.tables import archive, batch, batch_instance, process, queue, step, step_input, upstream
 from toolkit.ledger.vocabulary import BatchState, QueueState
 
@@ -45,23 +48,51 @@ class Edge:
 
 def edges(tx: Transaction, process_id: int) -> tuple[Edge, ...]:
     """From whom the live steps of a process read, and whether there is anything to read."""
-    unread = _oldest_unread(upstream.c.step_id, upstream.c.process_id, 1).correlate(upstream).scalar_subquery()
-    wanted = (
-        sa.select(
-            upstream.c.step_id,
-            upstream.c.process_id.label("upstream_id"),
-            step.c.name.label("step"),
-            process.c.name.label("upstream"),
-            upstream.c.is_optional,
-            unread.is_not(None).label("has_unread"),
+    return tuple(tx.rows(Edge, _EDGES, {"of_process": process_id}))
+
+
+def _oldest_unread(
+    step_id: sa.ColumnElement[int], upstream_id: sa.ColumnElement[int], limit: int | None
+) -> sa.Select[tuple[int]]:
+    """The oldest unread rows of a step from an upstream; a batch that was taken back is passed over.
+
+    The order, and a limit that stands in the statement, lead PostgreSQL to the index: it would rather read the whole
+    queue, in the hope of meeting a row soon, which a step without any pays for.
+    """
+    found = (
+        sa.select(queue.c.queue_id)
+        .join(batch, batch.c.batch_id == queue.c.source_batch_id)
+        .where(
+            queue.c.step_id == step_id,
+            queue.c.source_process_id == upstream_id,
+            _IS_UNREAD,
+            is_one_of(batch.c.state, BatchState.PUBLISHED),
         )
-        .select_from(upstream)
-        .join(step, step.c.step_id == upstream.c.step_id)
-        .join(process, process.c.process_id == upstream.c.process_id)
-        .where(*_live_steps_of(process_id))
-        .order_by(step.c.position, step.c.step_id, process.c.name)
+        .order_by(queue.c.source_batch_id)
     )
-    return tuple(tx.rows(Edge, wanted))
+    return found if limit is None else found.limit(sa.literal_column(str(limit), sa.Integer))
+
+
+_IS_LIVE = (step.c.process_id == given(step.c.process_id, "of_process"), step.c.is_deleted.is_(sa.false()))
+_EDGES = (
+    sa.select(
+        upstream.c.step_id,
+        upstream.c.process_id.label("upstream_id"),
+        step.c.name.label("step"),
+        process.c.name.label("upstream"),
+        upstream.c.is_optional,
+        _oldest_unread(upstream.c.step_id, upstream.c.process_id, 1)
+        .correlate(upstream)
+        .scalar_subquery()
+        .is_not(None)
+        .label("has_unread"),
+    )
+    .select_from(upstream)
+    .join(step, step.c.step_id == upstream.c.step_id)
+    .join(process, process.c.process_id == upstream.c.process_id)
+    .where(*_IS_LIVE)
+    .order_by(step.c.position, step.c.step_id, process.c.name)
+)
 
 
 def take_unread(tx: Transaction, readers: Collection[Edge], target_batch_id: int, limit: int | None) -> None:
@@ -73,21 +104,27 @@ def take_unread(tx: Transaction, readers: Collection[Edge], target_batch_id: int
         target_batch_id: what the batches go into.
         limit: at most so many from each upstream for each step; None: all.
     """
-    for chunk in in_chunks(readers):
-        oldest = [sa.select(_oldest_unread(each.step_id, each.upstream_id, limit).subquery()) for each in chunk]
-        taken = sa.update(queue).where(queue.c.queue_id.in_(sa.union_all(*oldest))).values(_taken(target_batch_id))
-        tx.execute(taken)
+    taken = _taken(target_batch_id)
+    rows = [{"of_step": each.step_id, "of_upstream": each.upstream_id, **taken} for each in readers]
+    if rows:
+        tx.execute(_take_oldest(limit), rows)
+
+
+@lru_cache(maxsize=16)
+def _take_oldest(limit: int | None) -> sa.Update:
+    reader = given(queue.c.step_id, "of_step"), given(queue.c.source_process_id, "of_upstream")
+    return sa.update(queue).where(queue.c.queue_id.in_(_oldest_unread(*reader, limit)))
 
 
 def take_seed(tx: Transaction, step_ids: Collection[int], target_batch_id: int) -> None:
     """Let steps that read nothing have a row all the same: batch 0 (BDRE, InitJob)."""
-    now = tx.now()
-    rows: list[dict[str, object]] = [
-        {"source_batch_id": SEED_BATCH_ID, "step_id": each, "inserted_at": now, **_taken(target_batch_id)}
-        for each in step_ids
-    ]
+    taken = {"source_batch_id": SEED_BATCH_ID, **_taken(target_batch_id)}
+    rows: list[dict[str, object]] = [{"step_id": each, **taken} for each in step_ids]
     if rows:
-        tx.execute(sa.insert(queue), rows)
+        tx.execute_timed(_SEEDED, rows)
+
+
+_SEEDED = Timed(lambda now: sa.insert(queue).values(inserted_at=now))
 
 
 def take_again(tx: Transaction, step_ids: Collection[int], target_batch_id: int) -> None:
@@ -124,77 +161,73 @@ def take_instances(
         keys.setdefault((each.feed, each.cluster), set()).add(each.instance_key)
     for (feed, cluster), of_feed in sorted(keys.items()):
         for chunk in in_chunks(sorted(of_feed)):
-            _take_chunk(tx, _batches_of(step_ids, feed, cluster, chunk), target_batch_id)
+            values = {
+                "steps": step_ids,
+                "of_feed": feed,
+                "of_cluster": cluster,
+                "keys": chunk,
+                "target": target_batch_id,
+            }
+            tx.execute(_UNREAD_TAKEN, values)
+            tx.execute_timed(_READ_AGAIN, values)
 
 
 def feeds_read(tx: Transaction, process_id: int) -> frozenset[str]:
     """The feeds that the live steps of a process read."""
-    read = sa.select(step_input.c.feed).join(step, step.c.step_id == step_input.c.step_id)
-    return frozenset(tx.execute(read.where(*_live_steps_of(process_id))).scalars())
+    return frozenset(tx.execute(_FEEDS, {"of_process": process_id}).scalars())
 
 
-def _take_chunk(tx: Transaction, wanted: sa.Subquery, target_batch_id: int) -> None:
-    """An unread row is taken; for a batch that was read, or never enqueued for the step, there is a row of its own."""
-    same = (queue.c.source_batch_id == wanted.c.batch_id, queue.c.step_id == wanted.c.step_id)
-    of_source = queue.c.source_process_id == wanted.c.process_id
-    unread = sa.select(queue.c.queue_id).join(wanted, sa.and_(*same, of_source)).where(_IS_UNREAD)
-    tx.execute(sa.update(queue).where(queue.c.queue_id.in_(unread)).values(_taken(target_batch_id)))
+_FEEDS = sa.select(step_input.c.feed).join(step, step.c.step_id == step_input.c.step_id).where(*_IS_LIVE)
+
+
+_WANTED = (
+    sa.select(batch.c.batch_id, batch.c.process_id, batch.c.marking, step_input.c.step_id)
+    .select_from(batch_instance)
+    .join(batch, batch.c.batch_id == batch_instance.c.batch_id)
+    .join(step_input, step_input.c.feed == batch_instance.c.feed)
+    .where(
+        batch_instance.c.feed == given(batch_instance.c.feed, "of_feed"),
+        batch_instance.c.cluster == given(batch_instance.c.cluster, "of_cluster"),
+        batch_instance.c.instance_key.in_(
+            sa.bindparam("keys", type_=batch_instance.c.instance_key.type, expanding=True)
+        ),
+        is_one_of(batch.c.state, BatchState.PUBLISHED),
+        step_input.c.step_id.in_(sa.bindparam("steps", type_=step_input.c.step_id.type, expanding=True)),
+    )
+    .distinct()
+    .subquery("wanted")
+)
+"""The published batches of some instances of a feed, for each of the steps that reads it."""
+
+_SAME = (queue.c.source_batch_id == _WANTED.c.batch_id, queue.c.step_id == _WANTED.c.step_id)
+_TARGET = given(queue.c.target_batch_id, "target")
+_IS_ACCESSED = sa.literal_column(f"'{QueueState.ACCESSED.value}'", queue.c.state.type)
+
+_UNREAD_TAKEN = (
+    sa.update(queue)
+    .where(
+        queue.c.queue_id.in_(
+            sa.select(queue.c.queue_id)
+            .join(_WANTED, sa.and_(*_SAME, queue.c.source_process_id == _WANTED.c.process_id))
+            .where(_IS_UNREAD)
+        )
+    )
+    .values(target_batch_id=_TARGET, state=_IS_ACCESSED)
+)
+"""An unread row is taken."""
+
+
+def _read_again(now: sa.ColumnElement[datetime]) -> sa.Insert:
+    """For a batch that was read, or never enqueued for the step, there is a row of its own."""
     has_row = sa.exists(
-        sa.select(queue.c.queue_id).where(*same, queue.c.target_batch_id == target_batch_id).correlate(wanted)
+        sa.select(queue.c.queue_id).where(*_SAME, queue.c.target_batch_id == _TARGET).correlate(_WANTED)
     )
-    own = sa.select(
-        wanted.c.batch_id,
-        wanted.c.step_id,
-        wanted.c.process_id,
-        *_own_values(target_batch_id),
-        wanted.c.marking,
-        sa.literal(tx.now(), queue.c.inserted_at.type),
-    ).where(~has_row)
-    tx.execute(sa.insert(queue).from_select(_OWN_COLUMNS, own.order_by(wanted.c.step_id, wanted.c.batch_id)))
+    wanted = (_WANTED.c.batch_id, _WANTED.c.step_id, _WANTED.c.process_id)
+    own = sa.select(*wanted, _TARGET, _IS_ACCESSED, _WANTED.c.marking, now).where(~has_row)
+    return sa.insert(queue).from_select(_OWN_COLUMNS, own.order_by(_WANTED.c.step_id, _WANTED.c.batch_id))
 
 
-def _batches_of(step_ids: Sequence[int], feed: str, cluster: str, keys: Sequence[str]) -> sa.Subquery:
-    return (
-        sa.select(batch.c.batch_id, batch.c.process_id, batch.c.marking, step_input.c.step_id)
-        .select_from(batch_instance)
-        .join(batch, batch.c.batch_id == batch_instance.c.batch_id)
-        .join(step_input, step_input.c.feed == batch_instance.c.feed)
-        .where(
-            batch_instance.c.feed == feed,
-            batch_instance.c.cluster == cluster,
-            batch_instance.c.instance_key.in_(keys),
-            batch.c.state == BatchState.PUBLISHED,
-            step_input.c.step_id.in_(step_ids),
-        )
-        .distinct()
-        .subquery("wanted")
-    )
-
-
-def _oldest_unread(
-    step_id: sa.ColumnElement[int] | int, upstream_id: sa.ColumnElement[int] | int, limit: int | None
-) -> sa.Select[tuple[int]]:
-    """The oldest unread rows of a step from an upstream; a batch that was taken back is passed over.
-
-    The order, and a limit that stands in the statement, lead PostgreSQL to the index: it would rather read the whole
-    queue, in the hope of meeting a row soon, which a step without any pays for.
-    """
-    found = (
-        sa.select(queue.c.queue_id)
-        .join(batch, batch.c.batch_id == queue.c.source_batch_id)
-        .where(
-            queue.c.step_id == step_id,
-            queue.c.source_process_id == upstream_id,
-            _IS_UNREAD,
-            is_one_of(batch.c.state, BatchState.PUBLISHED),
-        )
-        .order_by(queue.c.source_batch_id)
-    )
-    return found if limit is None else found.limit(sa.literal_column(str(limit), sa.Integer))
-
-
-def _live_steps_of(process_id: int) -> list[sa.ColumnElement[bool]]:
-    return [step.c.process_id == process_id, step.c.is_deleted.is_(sa.false())]
+_READ_AGAIN = Timed(_read_again)
 
 
 def _taken(target_batch_id: int) -> dict[str, object]:

@@ -18,6 +18,7 @@ from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.runs import finding, status
 from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive, RunMeanwhile
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
+from toolkit.ledger.statements import given, if_new
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import JobMode, RunStatus
 
@@ -30,8 +31,7 @@ def _add(tx: Transaction, key: RunKey, newest: Run | None, origin: Origin, value
     No index is named: of two that insert at once, the loser may meet the other in whichever index comes first.
     """
     row = {**asdict(key), **asdict(origin), "attempt": newest.attempt + 1 if newest else 1, **values}
-    insert = tx.upsert(run).values(**row).on_conflict_do_nothing()
-    added = tx.execute(insert.returning(run)).mappings().first()
+    added = tx.insert_if_new(run, row)
     if added is None:
         return None
     _undo_retries(tx, [newest] if newest else [])
@@ -45,10 +45,12 @@ def _undo_retries(tx: Transaction, followed: Iterable[Run]) -> None:
         tx.execute(sa.update(run).where(run.c.run_id.in_(waiting)).values(retry_at=None))
 
 
+_UPDATED = sa.update(run).where(run.c.run_id == given(run.c.run_id, "of_run")).returning(run)
+
+
 def _update(tx: Transaction, found: Run, values: Mapping[str, object]) -> Run:
     """Change other columns of an attempt than its status."""
-    statement = sa.update(run).where(run.c.run_id == found.run_id).values(**values).returning(run)
-    return Run(**tx.execute(statement).mappings().one())
+    return Run(**tx.execute(_UPDATED, {"of_run": found.run_id, **values}).mappings().one())
 
 
 def _is_still_not_begun(tx: Transaction, found: Run) -> bool:
@@ -79,6 +81,7 @@ def begin(
     at: datetime | None = None,
     seen: int | None = None,
     retry: int | None = None,
+    is_first: bool = False,
 ) -> Run:
     """Begin to run: the newest attempt when it waits or is ready, else a new one.
 
@@ -93,6 +96,7 @@ def begin(
         at: the present instant, when the caller has just read the database's clock.
         seen: see `StartTerms.seen`.
         retry: which retry of a failure a new attempt is, from 1; None: none.
+        is_first: the caller knows of no attempt, so that none is looked for unless there is one after all.
 
     Raises:
         RunIsActive: it runs already, or is suspended in the middle; or another job of the process works on the queue.
@@ -102,7 +106,8 @@ def begin(
     """
     beginning = _Beginning(key=key, origin=origin, job=job, is_forced=is_forced, retry=retry, at=at or tx.now())
     while True:
-        newest = finding.newest(tx, key)
+        newest = None if is_first and seen is None else finding.newest(tx, key)
+        is_first = False
         if newest is None or newest.status.is_terminal:
             _refuse_killed_ahead(newest)
             _refuse_unseen(newest, seen)
@@ -216,8 +221,7 @@ def begin_new(tx: Transaction, origins: Mapping[RunKey, Origin], at: datetime) -
     ]
     if not rows:
         return {}
-    insert = tx.upsert(run).on_conflict_do_nothing().returning(run)
-    begun = [Run(**row) for row in tx.execute(insert, rows).mappings()]
+    begun = [Run(**row) for row in tx.execute(if_new(run), rows).mappings()]
     _undo_retries(tx, (known[each.key] for each in begun if each.key in known))
     return {each.key: each for each in begun}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -15,6 +15,7 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import SIZE, Transaction, in_chunks
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.statements import given, locking
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import TRANSITIONS, LifeCycle, RunStatus
 
@@ -92,13 +93,22 @@ class StatusCount:
     count: int
 
 
+_BY_NUMBER = sa.select(run).where(run.c.run_id == given(run.c.run_id))
+_BY_NUMBER_LOCKED = locking(_BY_NUMBER)
+
+
+def locked(tx: Transaction, run_id: int) -> Run:
+    """As `get`; nobody else changes its row until the transaction ends."""
+    return tx.row(Run, _BY_NUMBER_LOCKED, {"run_id": run_id}) or get(tx, run_id)
+
+
 def get(tx: Transaction, run_id: int) -> Run:
     """The run of this number.
 
     Raises:
         UnknownRun: there is none.
     """
-    found = tx.row(Run, sa.select(run).where(run.c.run_id == run_id))
+    found = tx.row(Run, _BY_NUMBER, {"run_id": run_id})
     if found is None:
         raise UnknownRun(run_id=run_id)
     return found
@@ -109,9 +119,15 @@ def is_of(key: RunKey) -> sa.ColumnElement[bool]:
     return sa.and_(*(run.c[name] == getattr(key, name) for name in _KEY))
 
 
+_KEY = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
+_NEWEST = (
+    sa.select(run).where(*(run.c[name] == given(run.c[name]) for name in _KEY)).order_by(run.c.attempt.desc()).limit(1)
+)
+
+
 def newest(tx: Transaction, key: RunKey) -> Run | None:
     """The newest attempt of a key; None: nothing was recorded for it, so it waits."""
-    return tx.row(Run, sa.select(run).where(is_of(key)).order_by(run.c.attempt.desc()).limit(1))
+    return tx.row(Run, _NEWEST, asdict(key))
 
 
 def newest_of(tx: Transaction, keys: Collection[RunKey]) -> dict[RunKey, Run]:
@@ -157,7 +173,6 @@ def summary(tx: Transaction, wanted: RunFilter) -> list[StatusCount]:
     return list(tx.rows(StatusCount, counted.group_by(*columns).order_by(*columns)))
 
 
-_KEY = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
 _BY_INSTANCE = ("instance_key", "life_cycle", "cluster", "counterpart", "attempt")
 _ORDERS = {
     RunOrder.INSTANCE: _BY_INSTANCE,

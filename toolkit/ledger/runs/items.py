@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost
-from toolkit.ledger.runs.finding import OVER, get
-from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.runs.finding import OVER, locked
+from toolkit.ledger.statements import given
 from toolkit.ledger.tables import item, lease, run
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
 
@@ -81,12 +81,20 @@ def intend(tx: Transaction, run_id: int, items: Sequence[NewItem]) -> None:
         UnknownRun: there is no such run.
         LeaseLost: the run is over, so somebody took it for dead; the effects must not begin.
     """
-    owner = tx.row(Run, tx.locked(sa.select(run).where(run.c.run_id == run_id))) or get(tx, run_id)
+    owner = locked(tx, run_id)
     if owner.status.is_terminal:
         raise LeaseLost(run=owner)
-    always = {"run_id": run_id, "state": ItemState.INTENDED, "intended_at": tx.now()}
     if items:
-        tx.execute(sa.insert(item), [{**_columns(each), **always} for each in items])
+        always = {"run_id": run_id, "state": ItemState.INTENDED, "intended_at": tx.now()}
+        tx.execute(_INTENDED, [{**_columns(each), **always} for each in items])
+
+
+_INTENDED = sa.insert(item)
+_SETTLED = (
+    sa.update(item)
+    .where(item.c.run_id == given(item.c.run_id, "of_run"), item.c.position == given(item.c.position, "of_position"))
+    .where(item.c.state == ItemState.INTENDED)
+)
 
 
 def settle(tx: Transaction, run_id: int, items: Sequence[SettledItem]) -> None:
@@ -102,12 +110,17 @@ def settle(tx: Transaction, run_id: int, items: Sequence[SettledItem]) -> None:
         return
     now = tx.now()
     rows: list[dict[str, object]] = [
-        {"the_position": each.position, "state": each.state, "code": each.code, "message": each.message}
+        {
+            "of_run": run_id,
+            "of_position": each.position,
+            "state": each.state,
+            "code": each.code,
+            "message": each.message,
+            "settled_at": now,
+        }
         for each in sorted(items, key=attrgetter("position"))
     ]
-    is_open = (item.c.run_id == run_id) & (item.c.position == sa.bindparam("the_position"))
-    statement = sa.update(item).where(is_open, item.c.state == ItemState.INTENDED)
-    if tx.execute(statement.values(settled_at=now), rows).rowcount != len(rows):
+    if tx.execute(_SETTLED, rows).rowcount != len(rows):
         raise ItemNotIntended(run_id=run_id, positions=_not_settled(tx, run_id, items, now))
 
 

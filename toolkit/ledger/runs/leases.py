@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs import status
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost
-from toolkit.ledger.runs.finding import get
+from toolkit.ledger.runs.finding import get, locked
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.runs.status import IsGone, never_known
 from toolkit.ledger.tables import lease, resource, run
@@ -203,7 +203,7 @@ def take(tx: Transaction, run_id: int, wanted: Sequence[Wanted], seconds: float)
         LeaseLost: the run is not running, or a lease that it has had has expired.
     """
     cleared = clear(tx, wanted, run_id=run_id)
-    holder = _locked(tx, run_id)
+    holder = locked(tx, run_id)
     expires_at = _first_expiry(tx, run_id)
     has_expired = expires_at is not None and expires_at <= cleared.at
     if holder.status is not RunStatus.RUNNING or has_expired:
@@ -279,7 +279,7 @@ def release(tx: Transaction, run_id: int) -> None:
     Raises:
         UnknownRun: there is no such run.
     """
-    _locked(tx, run_id)
+    locked(tx, run_id)
     tx.execute(sa.delete(lease).where(lease.c.run_id == run_id))
 
 
@@ -294,11 +294,6 @@ def owned(tx: Transaction, run_ids: Collection[int]) -> frozenset[int]:
     living = sa.select(lease.c.run_id).where(lives)
     found = (tx.execute(living.where(lease.c.run_id.in_(chunk))).scalars() for chunk in in_chunks(run_ids))
     return frozenset(chain.from_iterable(found))
-
-
-def _locked(tx: Transaction, run_id: int) -> Run:
-    """The run; whoever changes its leases or its status has its row locked."""
-    return tx.row(Run, tx.locked(sa.select(run).where(run.c.run_id == run_id))) or get(tx, run_id)
 
 
 def _extend(tx: Transaction, run_id: int, cleared: Cleared, until: datetime) -> None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.errors import IllegalTransition, moment
 from toolkit.ledger.runs.errors import RunIsOver
-from toolkit.ledger.runs.finding import ACTIVE, get, is_of
+from toolkit.ledger.runs.finding import ACTIVE, get, is_of, locked
 from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.statements import Timed, given
 from toolkit.ledger.tables import lease, process, queue, request, run, step_run
 from toolkit.ledger.vocabulary import TRANSITIONS, QueueState, RequestKind, RunStatus
 
@@ -42,21 +44,14 @@ def change(
         UnknownRun: there is no such run.
         IllegalTransition: its status does not allow it; nothing was changed.
     """
-    legal = [old for old, followers in TRANSITIONS.items() if to in followers]
-    now = tx.now()
-    statement = (
-        sa.update(run)
-        .where(run.c.run_id == run_id, run.c.status.in_(legal))
-        .values(status=to, reason=reason, exit_code=exit_code, **_consequences(to, now))
-        .returning(run)
-    )
-    row = tx.execute(statement).mappings().first()
+    values = {"of_run": run_id, "reason": reason, "exit_code": exit_code}
+    row = tx.execute_timed(_CHANGED[to], values).mappings().first()
     if row is None:
         found = get(tx, run_id)
         raise IllegalTransition(subject=str(found), old=found.status, new=to)
     changed = Run(**row)
     if to not in ACTIVE:
-        tidy(tx, changed, now)
+        tidy(tx, changed, changed.ended_at or tx.now())
     return changed
 
 
@@ -67,22 +62,31 @@ def resume(tx: Transaction, run_id: int) -> Run:
         UnknownRun: there is no such run.
         IllegalTransition: it is not suspended; nothing was changed.
     """
-    found = tx.row(Run, tx.locked(sa.select(run).where(run.c.run_id == run_id))) or get(tx, run_id)
+    found = locked(tx, run_id)
     if found.suspended_from is None:
         raise IllegalTransition(subject=str(found), old=found.status, new=RunStatus.RUNNING)
     return change(tx, run_id, found.suspended_from)
 
 
-def _consequences(to: RunStatus, now: datetime) -> dict[str, object]:
+def _changed(to: RunStatus, now: sa.ColumnElement[datetime]) -> sa.Update:
+    legal = [old for old, followers in TRANSITIONS.items() if to in followers]
+    is_legal = (run.c.run_id == given(run.c.run_id, "of_run"), run.c.status.in_(legal))
+    return sa.update(run).where(*is_legal).values(status=to, **_consequences(to, now)).returning(run)
+
+
+def _consequences(to: RunStatus, now: sa.ColumnElement[datetime]) -> dict[str, object]:
     """What else changes with the status."""
     values: dict[str, object] = {"suspended_from": run.c.status if to is RunStatus.SUSPENDED else None}
     if to is RunStatus.RUNNING:
-        values["started_at"] = sa.func.coalesce(run.c.started_at, sa.literal(now, run.c.started_at.type))
+        values["started_at"] = sa.func.coalesce(run.c.started_at, now)
     if to in _NOT_BEGUN:  # somebody looked whether it can begin
         values["started_at"] = None
     if to.is_terminal:
         values["ended_at"] = now
     return values
+
+
+_CHANGED = {to: Timed(partial(_changed, to)) for to in RunStatus}
 
 
 def tidy(tx: Transaction, left: Run, now: datetime) -> None:
@@ -93,13 +97,18 @@ def tidy(tx: Transaction, left: Run, now: datetime) -> None:
         left: the run as it is now.
         now: by the database's clock.
     """
-    tx.execute(sa.delete(lease).where(lease.c.run_id == left.run_id))
+    tx.execute(_LET_GO, {"of_run": left.run_id})
     if not left.status.is_terminal:
         return
-    is_open = (request.c.run_id == left.run_id) & request.c.honoured_at.is_(None)
-    tx.execute(sa.update(request).where(is_open).values(honoured_at=now))
+    tx.execute(_CLOSED, {"of_run": left.run_id, "honoured_at": now})
     if left.mode is not None and left.status is not RunStatus.SUCCEEDED:
         _let_go(tx, left, now)
+
+
+_LET_GO = sa.delete(lease).where(lease.c.run_id == given(lease.c.run_id, "of_run"))
+_CLOSED = sa.update(request).where(
+    request.c.run_id == given(request.c.run_id, "of_run"), request.c.honoured_at.is_(None)
+)
 
 
 def _let_go(tx: Transaction, job: Run, now: datetime) -> None:
@@ -219,7 +228,7 @@ def ask_owner(tx: Transaction, run_id: int, kind: RequestKind, who: str) -> Requ
         UnknownRun: there is no such run.
         RunIsOver: nobody is left to honour it; nothing was changed.
     """
-    asked = tx.row(Run, tx.locked(sa.select(run).where(run.c.run_id == run_id))) or get(tx, run_id)
+    asked = locked(tx, run_id)
     if asked.status.is_terminal:
         raise RunIsOver(run=asked, kind=kind)
     already = open_requests(tx, [run_id])

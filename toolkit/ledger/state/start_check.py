@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from toolkit.errors import Skipped
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import moment
+from toolkit.ledger.statements import given
 from toolkit.ledger.tables import entity_state, safe_mode
 
 
@@ -223,9 +224,7 @@ def check(tx: Transaction, entity: str, cluster: str) -> None:
         SafeModeIsOn: nothing starts at present.
         EntityIsSuspended: nothing of this entity starts, here or everywhere.
     """
-    suspended = is_about(entity, cluster) & entity_state.c.is_suspended
-    both = sa.select(*_COLUMNS).outerjoin_from(safe_mode, entity_state, suspended)
-    row = tx.execute(both.order_by(entity_state.c.cluster).limit(1)).one()
+    row = tx.execute(_BOTH, {"entity": entity, "cluster": cluster}).one()
     if row.is_on:
         raise SafeModeIsOn(reason=row.reason, changed_by=row.changed_by, changed_at=row.changed_at)
     if row.entity is not None:
@@ -248,5 +247,16 @@ _COLUMNS = (
     entity_state.c.reason.label("why_suspended"),
     entity_state.c.changed_by.label("suspended_by"),
     entity_state.c.changed_at.label("suspended_at"),
+)
+_HERE = entity_state.c.cluster.in_([sa.literal(EVERYWHERE), given(entity_state.c.cluster)])
+_BOTH = (
+    sa.select(*_COLUMNS)
+    .outerjoin_from(
+        safe_mode,
+        entity_state,
+        (entity_state.c.entity == given(entity_state.c.entity)) & _HERE & entity_state.c.is_suspended,
+    )
+    .order_by(entity_state.c.cluster)
+    .limit(1)
 )
 """One query for both, since every start asks."""
