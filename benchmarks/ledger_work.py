@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from itertools import count
 
 from benchmarks.ledger_filling import JOB, STEPS
 from tests.databases.graphs import CLUSTER
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs.ending import halt_job
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.jobs.starting import init_job
-from toolkit.ledger.jobs.steps import halt_step, init_step
 from toolkit.ledger.runs import starting, status
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, RunKey
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.runs.job_calls import RunMetadata
 
 _REF = JobRef(process=JOB, cluster=CLUSTER)
 _ORIGIN = Origin(who="bench", snapshot="c0ffee", digest="sha256:c0ffee", host="edge1", pid=4711)
@@ -27,11 +24,12 @@ _numbers = count(1)
 
 def job(ledger: Ledger) -> None:
     """init_job, three steps, halt_job: eight calls, each a transaction."""
-    ledger.write(lambda tx: init_job(tx, _REF, _ORIGIN, max_batches=1))
+    jobs = RunMetadata(ledger=ledger, origin=_ORIGIN)
+    jobs.init_job(_REF, max_batches=1)
     for step in STEPS:
-        ledger.write(partial(init_step, ref=_REF, step=step))
-        ledger.write(partial(halt_step, ref=_REF, step=step))
-    ledger.write(lambda tx: halt_job(tx, _REF))
+        jobs.init_step(_REF, step)
+        jobs.halt_step(_REF, step)
+    jobs.halt_job(_REF)
 
 
 def lease(ledger: Ledger) -> None:

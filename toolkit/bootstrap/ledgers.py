@@ -115,6 +115,17 @@ def open_ledger_for(config_repo: str | None, environment: str | None, *, read_on
     return open_ledger(location_for(config_repo, environment), read_only=read_only, variables=os.environ)
 
 
+def open_ledger_at(url: str, *, named_by: str) -> Ledger:
+    """The ledger at a URL, for writing; a SQLite file that is named by no whole path is below the working directory.
+
+    Raises:
+        InvalidInput: the URL cannot be used, or this feedctl must not use it.
+        LedgerUnavailable: the database cannot be used now.
+    """
+    location = located(url, named_by=named_by, root=Path.cwd(), variables=os.environ)
+    return open_ledger(location, read_only=False, variables=os.environ)
+
+
 def location_for(config_repo: str | None, environment: str | None) -> LedgerLocation:
     """Where the ledger is that a command means.
 

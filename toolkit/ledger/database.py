@@ -254,6 +254,17 @@ class Ledger:
         """Read in one transaction; see `write`."""
         return self._retrying(work, {READING: True})
 
+    @contextmanager
+    def transaction(self, *, is_lasting: bool = True) -> Iterator[Transaction]:
+        """One transaction for what the body does, which ends with it; an error leaves nothing of it.
+
+        Raises:
+            LedgerUnavailable: the database cannot be used now.
+            LedgerConflict: it collided with another one; nothing tries it again, since nobody can repeat the body.
+        """
+        with self._transaction({} if is_lasting else {UNHURRIED: True}) as transaction:
+            yield transaction
+
     def close(self) -> None:
         """Give the connection back."""
         self.engine.dispose()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from toolkit.el import format_instant, parse_instant
 from toolkit.entities import Cluster, LocationType
@@ -11,7 +13,7 @@ from toolkit.entities.repository import Repository
 from toolkit.ledger.batches import files
 from toolkit.ledger.batches.files import Enqueued
 from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.jobs import current, ending, starting, steps
 from toolkit.ledger.jobs.rows import HaltedJob, JobRef, StartedJob, StepRun
 from toolkit.ledger.jobs.steps import LogLine
@@ -21,6 +23,8 @@ from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.runs.rows import Origin, Run
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
 from toolkit.planning.process_io import ProcessSite, depends_on_availability, partition_uri
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,7 +112,10 @@ class RunMetadata:
     """The calls of a workflow, each in one transaction: it has happened as a whole, or nothing was changed.
 
     A job that is begun here has no lease and no heartbeat: its owner is the workflow, which ends it with `halt_job` or
-    `term_job`. What each call refuses is described at the function of the same name in `toolkit.ledger.jobs`,
+    `term_job`. What begins and ends steps, and the log, may be lost when the database's machine loses power before the
+    next other call; then a rerun repeats the step.
+
+    What each call refuses is described at the function of the same name in `toolkit.ledger.jobs`,
     `toolkit.ledger.batches` and `toolkit.ledger.registry`; besides, each raises LedgerUnavailable and LedgerConflict.
 
     Attributes:
@@ -118,62 +125,87 @@ class RunMetadata:
 
     ledger: Ledger
     origin: Origin
+    _together: Transaction | None = None
+
+    @contextmanager
+    def transaction(self, *, is_lasting: bool = True) -> Iterator[RunMetadata]:
+        """Calls that happen together or not at all, as the end of a step and the begin of the next.
+
+        Args:
+            is_lasting: they are on the disk when the body has ended; False: they may be lost as steps may, which is
+                for steps alone.
+
+        Yields:
+            The same calls, in one transaction that ends with the body. An error undoes all of them; nothing is tried
+            again when another transaction is in the way.
+
+        Raises:
+            LedgerUnavailable: the database cannot be used now.
+            LedgerConflict: another transaction was in the way.
+        """
+        with self.ledger.transaction(is_lasting=is_lasting) as tx:
+            yield replace(self, _together=tx)
+
+    def _write(self, work: Callable[[Transaction], T], *, is_lasting: bool = True) -> T:
+        return self.ledger.write(work, is_lasting=is_lasting) if self._together is None else work(self._together)
+
+    def _read(self, work: Callable[[Transaction], T]) -> T:
+        return self.ledger.read(work) if self._together is None else work(self._together)
 
     def init_job(
         self, ref: JobRef, *, max_batches: int | None = None, inputs: Sequence[FeedInstance] = ()
     ) -> StartedJob:
         """Mark the start of a job; says what each step reads, and where a rerun goes on."""
-        return self.ledger.write(
-            lambda tx: starting.init_job(tx, ref, self.origin, max_batches=max_batches, inputs=inputs)
-        )
+        return self._write(lambda tx: starting.init_job(tx, ref, self.origin, max_batches=max_batches, inputs=inputs))
 
     def halt_job(self, ref: JobRef, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()) -> HaltedJob:
         """Mark the completion of a job: its batch is published and enqueued downstream."""
-        return self.ledger.write(lambda tx: ending.halt_job(tx, ref, marking=marking, outputs=outputs))
+        return self._write(lambda tx: ending.halt_job(tx, ref, marking=marking, outputs=outputs))
 
     def term_job(self, ref: JobRef, *, reason: str | None = None) -> Run:
         """Record the failure of a job; the next one takes its batches again."""
-        return self.ledger.write(lambda tx: ending.term_job(tx, ref, reason=reason))
+        return self._write(lambda tx: ending.term_job(tx, ref, reason=reason))
 
     def abort_job(self, ref: JobRef, *, reason: str) -> Run:
         """End a job whose workflow is dead, whatever its steps do; they end with it."""
-        return self.ledger.write(lambda tx: ending.abort_running(tx, ref, reason=reason))
+        return self._write(lambda tx: ending.abort_running(tx, ref, reason=reason))
 
     def init_step(
         self, ref: JobRef, step: str, *, application_id: str | None = None, log_location: str | None = None
     ) -> StepRun:
         """Mark the start of a step."""
-        return self.ledger.write(
-            lambda tx: steps.init_step(tx, ref, step, application_id=application_id, log_location=log_location)
+        return self._write(
+            lambda tx: steps.init_step(tx, ref, step, application_id=application_id, log_location=log_location),
+            is_lasting=False,
         )
 
     def halt_step(self, ref: JobRef, step: str) -> StepRun:
         """Mark the completion of a step: its batches are processed."""
-        return self.ledger.write(lambda tx: steps.halt_step(tx, ref, step))
+        return self._write(lambda tx: steps.halt_step(tx, ref, step), is_lasting=False)
 
     def term_step(self, ref: JobRef, step: str) -> StepRun:
         """Record the failure of a step."""
-        return self.ledger.write(lambda tx: steps.term_step(tx, ref, step))
+        return self._write(lambda tx: steps.term_step(tx, ref, step), is_lasting=False)
 
     def get_files(self, first: int, last: int) -> tuple[BatchFile, ...]:
         """The files of the batches from the first to the last number, whosever they are."""
-        return self.ledger.read(lambda tx: files.get_files(tx, first, last))
+        return self._read(lambda tx: files.get_files(tx, first, last))
 
     def files_of_job(self, run_id: int) -> tuple[BatchFile, ...]:
         """The files of exactly the batches that a job reads, or has read."""
-        return self.ledger.read(lambda tx: files.files_of_job(tx, run_id))
+        return self._read(lambda tx: files.files_of_job(tx, run_id))
 
     def get_etl_driver(self, first: int, last: int) -> str:
         """The files of a range of batches as one text."""
-        return self.ledger.read(lambda tx: files.get_etl_driver(tx, first, last))
+        return self._read(lambda tx: files.get_etl_driver(tx, first, last))
 
     def get_properties(self, site: Site, group: str | None = None) -> tuple[ProcessProperty, ...]:
         """The properties of a process, of one config group or all."""
-        return self.ledger.read(lambda tx: reading.get_properties(tx, site, group))
+        return self._read(lambda tx: reading.get_properties(tx, site, group))
 
     def register_file(self, new: NewFile, *, batch_id: int | None = None) -> BatchFile:
         """Register a file, in a new batch or in one that is there; nothing is enqueued."""
-        return self.ledger.write(lambda tx: files.register_file(tx, new, batch_id=batch_id))
+        return self._write(lambda tx: files.register_file(tx, new, batch_id=batch_id))
 
     def enqueue(
         self,
@@ -185,17 +217,17 @@ class RunMetadata:
         instance: FeedInstance | None = None,
     ) -> Enqueued:
         """Register a file and put its batch into the queue of every step downstream of its source."""
-        return self.ledger.write(
+        return self._write(
             lambda tx: files.enqueue(tx, source, new, batch_id=batch_id, marking=marking, instance=instance)
         )
 
     def write_log(self, run_id: int, category: str, message: str, *, step: str | None = None) -> LogLine:
         """Write an entry into the log of a run (BDRE, PROCESS_LOG)."""
-        return self.ledger.write(lambda tx: steps.write_log(tx, run_id, category, message, step_name=step))
+        return self._write(lambda tx: steps.write_log(tx, run_id, category, message, step_name=step), is_lasting=False)
 
     def read_log(self, run_id: int, category: str | None = None) -> tuple[LogLine, ...]:
         """The entries of a run, of one category or all."""
-        return self.ledger.read(lambda tx: steps.read_log(tx, run_id, category))
+        return self._read(lambda tx: steps.read_log(tx, run_id, category))
 
     def newest_job(self, ref: JobRef) -> Run:
         """The newest attempt of a job, whatever became of it.
@@ -204,4 +236,4 @@ class RunMetadata:
             UnknownProcess: the process was never registered.
             JobNotRunning: there is none.
         """
-        return self.ledger.read(lambda tx: current.newest_job(tx, ref))
+        return self._read(lambda tx: current.newest_job(tx, ref))

@@ -10,6 +10,7 @@ from tests.contract.ledger_jobs.calls import NOON, ONE, Calls, instance
 from tests.contract.ledger_jobs.pipelines import feed, process, step
 from tests.contract.ledger_jobs.plans import executed, scans
 from toolkit.ledger.batches import files
+from toolkit.ledger.batches.rows import FeedInstance
 
 
 @pytest.fixture
@@ -96,3 +97,21 @@ def test_a_job_takes_a_thousand_batches_with_as_many_statements_as_one(calls: Ca
     for number in range(100):
         calls.enqueue("a", str(number))
     assert statements_of_a_job() == few
+
+
+def test_a_job_of_three_steps_is_few_statements(calls: Calls) -> None:
+    calls.register(
+        feed("a"), process("p", step("one", "a"), step("two"), step("three")), process("q", step("main", "p"))
+    )
+
+    def statements_of(key: str | None, *inputs: FeedInstance) -> int:
+        calls.enqueue("a", of=instance("a"))
+        with executed(calls.ledger) as statements:
+            for name in calls.init("p", key, inputs=inputs).steps_to_run:
+                calls.step("p", name, key)
+            calls.halt("p", key)
+        return len(statements)
+
+    assert statements_of(NOON, instance("a")) <= 46
+    assert statements_of(ONE) <= 40
+    assert statements_of(None) <= 46

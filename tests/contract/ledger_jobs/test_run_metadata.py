@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 
-from tests.contract.ledger_jobs.calls import ORIGIN, Calls, instance, ref
+import pytest
+import sqlalchemy as sa
+
+from tests.contract.ledger_jobs.calls import NOON, ORIGIN, Calls, instance, ref
 from tests.contract.ledger_jobs.pipelines import CLUSTER, feed, process, step
+from tests.contract.ledger_jobs.plans import executed
 from toolkit.ledger.batches.rows import NewFile
-from toolkit.ledger.jobs.errors import JobNotRunning
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs.errors import JobNotRunning, StepIsRunning
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.runs.job_calls import RunMetadata
@@ -57,3 +64,58 @@ def test_a_failure_and_the_newest_job(metadata: RunMetadata) -> None:
     assert metadata.term_step(ref("p"), "one").status is RunStatus.FAILED
     failed = metadata.term_job(ref("p"), reason="disk full")
     assert metadata.newest_job(ref("p")) == failed
+
+
+def test_the_end_of_a_step_and_the_begin_of_the_next_happen_together(metadata: RunMetadata) -> None:
+    metadata.init_job(ref("p", NOON))
+    metadata.init_step(ref("p", NOON), "one")
+    with executed(metadata.ledger) as statements, metadata.transaction() as together:
+        together.halt_step(ref("p", NOON), "one")
+        begun = together.init_step(ref("p", NOON), "two")
+    assert [each for each, _ in statements if each.startswith("BEGIN")] in ([], ["BEGIN IMMEDIATE"])
+    assert begun.started_at >= metadata.newest_job(ref("p", NOON)).created_at
+    metadata.halt_step(ref("p", NOON), "two")
+    assert metadata.halt_job(ref("p", NOON)).run.status is RunStatus.SUCCEEDED
+
+
+def test_an_error_undoes_all_that_was_to_happen_together(metadata: RunMetadata) -> None:
+    metadata.init_job(ref("p", NOON))
+    metadata.init_step(ref("p", NOON), "one")
+
+    def twice() -> None:
+        with metadata.transaction() as together:
+            together.term_step(ref("p", NOON), "one")
+            together.init_step(ref("p", NOON), "one")
+            together.init_step(ref("p", NOON), "one")
+
+    with pytest.raises(StepIsRunning):
+        twice()
+    assert metadata.halt_step(ref("p", NOON), "one").attempt == 1
+
+
+def test_only_what_begins_and_ends_steps_does_not_wait_for_the_disk(metadata: RunMetadata) -> None:
+    def lasting(call: Callable[[], object]) -> bool:
+        with committed(metadata.ledger) as seen:
+            call()
+        return seen == [True]
+
+    assert lasting(lambda: metadata.init_job(ref("p", NOON)))
+    for name in ("one", "two"):
+        assert not lasting(partial(metadata.init_step, ref("p", NOON), name))
+        assert not lasting(partial(metadata.halt_step, ref("p", NOON), name))
+    assert lasting(lambda: metadata.halt_job(ref("p", NOON)))
+
+
+@contextmanager
+def committed(ledger: Ledger) -> Iterator[list[bool]]:
+    """Whether each commit within the body waits for the disk, as the database itself says."""
+    seen: list[bool] = []
+
+    def note(connection: sa.Connection) -> None:
+        is_sqlite = connection.dialect.name == "sqlite"
+        asked = connection.exec_driver_sql("PRAGMA synchronous" if is_sqlite else "SHOW synchronous_commit")
+        seen.append(asked.scalar_one() in {2, "on"})
+
+    sa.event.listen(ledger.engine, "commit", note)
+    yield seen
+    sa.event.remove(ledger.engine, "commit", note)

@@ -96,8 +96,8 @@ class _Away(Ledger):
     def __init__(self, ledger: Ledger) -> None:
         super().__init__(engine=ledger.engine, place=ledger.place)
 
-    def write(self, work: Callable[[Transaction], T]) -> T:
-        del work
+    def write(self, work: Callable[[Transaction], T], *, is_lasting: bool = True) -> T:
+        del work, is_lasting
         raise LedgerUnavailable(place=self.place, why="it is being restarted")
 
 
