@@ -90,8 +90,9 @@ class LedgerRecorder:
 
     def record(self, run: RecordedRun, step: RecordBatch) -> None:
         """See `Recorder.record`."""
+        is_lasting = bool(step.intended or step.events or step.writes)
         try:
-            self._write(lambda tx: _record(tx, run, step))
+            self._write(lambda tx: _record(tx, run, step), is_lasting=is_lasting)
         except LeaseExpired:
             if step.settled:
                 self._write(lambda tx: _record(tx, run, step.without_next))
@@ -147,7 +148,10 @@ class LedgerRecorder:
         self._write(work)
 
     def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
-        """See `Recorder.finish`; an outage is given a moment to pass, once and not again for each run."""
+        """See `Recorder.finish`; an outage is given a moment to pass, once and not again for each run.
+
+        The outcome does not wait for the disk: who loses it finds a run without an owner, and nothing that is open.
+        """
         if self._is_given_up.is_set():
             raise LedgerLost(why=f"the ledger {self.ledger.place} did not come back")
         try:
@@ -164,11 +168,11 @@ class LedgerRecorder:
             reraise=True,
         ):
             with attempt:
-                self._write(lambda tx: _end(tx, run, outcome))
+                self._write(lambda tx: _end(tx, run, outcome), is_lasting=False)
 
-    def _write(self, work: Callable[[Transaction], T]) -> T:
+    def _write(self, work: Callable[[Transaction], T], *, is_lasting: bool = True) -> T:
         with _lost_in_between():
-            return self.ledger.write(work)
+            return self.ledger.write(work, is_lasting=is_lasting)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.contract.ledger.samples import ORIGIN, alone, beside, found, key
+from tests.contract.ledger_jobs.plans import committed
 from tests.databases.ledgers import HandClock, open_ledger
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger, Transaction
@@ -78,6 +79,17 @@ def test_a_run_is_a_row_and_a_lease_and_its_end_gives_the_lease_back(recorder: L
     ended = _run(recorder, run)
     assert (ended.status, ended.reason, ended.exit_code) == (RunStatus.FAILED, "3 of 5 items failed", 4)
     assert not recorder.ledger.read(lambda tx: leases.is_owned(tx, 1))
+
+
+def test_what_was_intended_or_told_to_others_is_on_the_disk_and_outcomes_come_with_it(recorder: LedgerRecorder) -> None:
+    run = recorder.start(_request())
+    with committed(recorder.ledger) as lasting:
+        recorder.record(run, RecordBatch(intended=_new(0, 1)))
+        recorder.record(run, RecordBatch(settled=_done(0)))
+        recorder.record(run, RecordBatch(settled=_done(1), events=[EVICTED]))
+        recorder.record(run, RecordBatch(writes=[lambda *_: None]))
+        recorder.finish(run, RunOutcome(status=RunStatus.SUCCEEDED))
+    assert lasting == [True, False, True, True, False]
 
 
 def test_a_second_run_is_refused_with_the_name_of_the_first_and_that_is_a_row(recorder: LedgerRecorder) -> None:

@@ -37,6 +37,21 @@ def executed(ledger: Ledger) -> Iterator[list[Statement]]:
     sa.event.remove(ledger.engine, "before_cursor_execute", note)
 
 
+@contextmanager
+def committed(ledger: Ledger) -> Iterator[list[bool]]:
+    """Whether each commit within the body waits for the disk, as the database itself says."""
+    seen: list[bool] = []
+
+    def note(connection: sa.Connection) -> None:
+        is_sqlite = connection.dialect.name == "sqlite"
+        asked = connection.exec_driver_sql("PRAGMA synchronous" if is_sqlite else "SHOW synchronous_commit")
+        seen.append(asked.scalar_one() in {2, "on"})
+
+    sa.event.listen(ledger.engine, "commit", note)
+    yield seen
+    sa.event.remove(ledger.engine, "commit", note)
+
+
 def scans(ledger: Ledger, statements: list[Statement]) -> list[str]:
     """The statements that would read all of a table that grows, with the table."""
     is_sqlite = ledger.engine.dialect.name == "sqlite"

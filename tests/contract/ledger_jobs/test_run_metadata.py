@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 
 import pytest
-import sqlalchemy as sa
 
 from tests.contract.ledger_jobs.calls import NOON, ORIGIN, Calls, instance, ref
 from tests.contract.ledger_jobs.pipelines import CLUSTER, feed, process, step
-from tests.contract.ledger_jobs.plans import executed
+from tests.contract.ledger_jobs.plans import committed, executed
 from toolkit.ledger.batches.rows import NewFile
-from toolkit.ledger.database import Ledger
 from toolkit.ledger.jobs.errors import JobNotRunning, StepIsRunning
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.vocabulary import RunStatus
@@ -104,18 +101,3 @@ def test_only_what_begins_and_ends_steps_does_not_wait_for_the_disk(metadata: Ru
         assert not lasting(partial(metadata.init_step, ref("p", NOON), name))
         assert not lasting(partial(metadata.halt_step, ref("p", NOON), name))
     assert lasting(lambda: metadata.halt_job(ref("p", NOON)))
-
-
-@contextmanager
-def committed(ledger: Ledger) -> Iterator[list[bool]]:
-    """Whether each commit within the body waits for the disk, as the database itself says."""
-    seen: list[bool] = []
-
-    def note(connection: sa.Connection) -> None:
-        is_sqlite = connection.dialect.name == "sqlite"
-        asked = connection.exec_driver_sql("PRAGMA synchronous" if is_sqlite else "SHOW synchronous_commit")
-        seen.append(asked.scalar_one() in {2, "on"})
-
-    sa.event.listen(ledger.engine, "commit", note)
-    yield seen
-    sa.event.remove(ledger.engine, "commit", note)
