@@ -129,7 +129,7 @@ def test_a_feed_that_would_be_acted_on_wrongly_is_refused(old: str, new: str, pr
         (
             "workflow: {engine",
             "workflow: {steps: [{name: a, engine: command, path: x}], engine",
-            "processes/clicks_hourly.yaml:7:12: ambiguous-workflow: found steps beside engine or path",
+            "processes/clicks_hourly.yaml:7:12: ambiguous-workflow: found steps beside engine, path or args",
         ),
         (
             "inputs:",

@@ -10,13 +10,14 @@ from toolkit.entities.yaml_location import Pointer
 def check_credentials(datasource: Datasource) -> Iterator[Finding]:
     """Each credential has exactly one of env, file and alias."""
     interfaces = datasource.interfaces
-    yield from _findings(datasource.credential, ("credential",))
+    yield from credential_findings(datasource.credential, ("credential",))
     for name, each in (("readonly", interfaces.readonly), ("write", interfaces.write)):
         if each is not None:
-            yield from _findings(each.credential, ("interfaces", name, "credential"))
+            yield from credential_findings(each.credential, ("interfaces", name, "credential"))
 
 
-def _findings(credential: Credential | None, pointer: Pointer) -> Iterator[Finding]:
+def credential_findings(credential: Credential | None, pointer: Pointer) -> Iterator[Finding]:
+    """A credential has exactly one of env, file and alias."""
     if credential is None:
         return
     given = [name for name in ("env", "file", "alias") if getattr(credential, name) is not None]

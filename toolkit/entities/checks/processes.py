@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from toolkit.entities.checks.context import Context, duplicate_findings, validity_findings
+from toolkit.entities.checks.datasources import credential_findings
 from toolkit.entities.findings import Finding
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
@@ -57,10 +58,16 @@ def check_names(process: Process) -> Iterator[Finding]:
 def check_workflow(process: Process) -> Iterator[Finding]:
     """A workflow is one engine with its path, or steps with names of their own."""
     workflow = process.workflow
-    if workflow.steps and (workflow.engine is not None or workflow.path is not None):
-        message = "found steps beside engine or path, expected one of them"
+    if workflow.steps and (workflow.engine is not None or workflow.path is not None or workflow.args):
+        message = "found steps beside engine, path or args, expected one of them"
         yield Finding(pointer=("workflow", "steps"), rule="ambiguous-workflow", message=message, on_key=True)
     yield from duplicate_findings((step.name for step in workflow.steps), ("workflow", "steps"))
+
+
+def check_secrets(process: Process) -> Iterator[Finding]:
+    """Each secret of a workflow is in one place."""
+    for name, credential in process.workflow.secrets.items():
+        yield from credential_findings(credential, ("workflow", "secrets", name))
 
 
 def check_late_inputs(process: Process) -> Iterator[Finding]:
@@ -90,5 +97,5 @@ def _unknown_input(process: Process, pointer: Pointer, what: str, name: str) -> 
     )
 
 
-OWN_CHECKS = (check_validities, check_names, check_workflow, check_late_inputs, check_step_inputs)
+OWN_CHECKS = (check_validities, check_names, check_workflow, check_secrets, check_late_inputs, check_step_inputs)
 CROSS_CHECKS = (check_clusters, check_feeds)
