@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
+import sys
+import time as clock
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from entrypoints import process as entrypoint
+from tests.e2e.commands import ROOT
 from toolkit.cli.boundary import run_app
+from toolkit.process_runner.engines.left_over import processes_of
 
 KEYS = [f"2026-03-01T{hour:02}:00Z" for hour in range(24)]
 STARTS_AT = "2026-03-01T00:00Z"
@@ -137,6 +142,28 @@ class Runs:
         """Rows of the SQLite ledger."""
         with sqlite3.connect(self.directory / "ledger.db") as ledger:
             return ledger.execute(sql).fetchall()
+
+    def started(self, *more: str, time: str = KEYS[0], lease_seconds: float = 6) -> subprocess.Popen[str]:
+        """A run in another process."""
+        command = [sys.executable, str(ROOT / "entrypoints/process.py"), *self.arguments(*more, time=time)]
+        own = {"FEEDCTL_LOG_DIR": str(self.directory / "logs"), "FEEDCTL_LEASE_SECONDS": str(lease_seconds)}
+        return subprocess.Popen(
+            command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **own}
+        )
+
+    def until(self, word: str, run: subprocess.Popen[str], seconds: float = 30) -> None:
+        """Wait until a step of a run has traced a word."""
+        deadline = clock.monotonic() + seconds
+        while not any(line.endswith(word) for line in self.said()):
+            assert clock.monotonic() < deadline
+            assert run.poll() is None, run.communicate()
+            clock.sleep(0.05)
+
+    def alive(self) -> list[int]:
+        """The processes that steps of this repo have left."""
+        logs = self.directory / "logs"
+        found = logs.rglob("*.log") if logs.is_dir() else ()
+        return sorted(pid for log in found for pid in processes_of(log))
 
     def change(self, sql: str) -> None:
         """Change rows of the SQLite ledger."""

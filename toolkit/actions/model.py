@@ -70,12 +70,17 @@ D = TypeVar("D")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoTarget:
-    """What was asked for and cannot be worked on, or need not be: its plan says why."""
+    """What was asked for and cannot be worked on, or need not be: its plan says why.
+
+    Attributes:
+        could_start: at another time it would be worked on, so that a run in which all are skipped was skipped itself.
+    """
 
     entity: str
     cluster: str
     counterpart: str = ""
     instance_key: str = ""
+    could_start: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

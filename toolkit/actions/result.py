@@ -148,5 +148,6 @@ class ActionResult(Generic[T, I, D]):
     @property
     def _are_all_skipped(self) -> bool:
         """Of the targets that the run could have looked at."""
-        skipped = [each.plan.skipped is not None for each in self.targets if not isinstance(each.plan.target, NoTarget)]
+        targets = [(each.plan.target, each.plan.skipped) for each in self.targets]
+        skipped = [why is not None for target, why in targets if not isinstance(target, NoTarget) or target.could_start]
         return bool(skipped) and all(skipped)

@@ -99,7 +99,15 @@ class TurnRunner(Generic[T, I, D]):
             pool.shutdown()
         before: list[TargetResult[T, I, D]] = [TargetResult(plan=plan) for plan in settled]
         in_order = tuple(sorted((*before, *self._results.values()), key=lambda each: each.plan.sort_key))
-        return ActionResult(action=self.runner.action.name, request=request, targets=in_order, stopped=self._stopped)
+        return ActionResult(
+            action=self.runner.action.name, request=request, targets=in_order, stopped=self._stopped or self._ending
+        )
+
+    @property
+    def _ending(self) -> Stopped | None:
+        """What ended every single run that was begun."""
+        stops = [each.stopped for each in self._results.values() if each.run is not None]
+        return stops[0] if stops and all(each is not None for each in stops) else None
 
     def _take_turns(self) -> None:
         with ExitStack() as unfinished:
@@ -129,7 +137,8 @@ class TurnRunner(Generic[T, I, D]):
         except Skipped as reason:
             return replace(self._skipped(turn.target, reason), run=self.envelope.skip(request, reason))
         with started:
-            run = replace(self.runner.target_run(turn.target, started), retry_at=turn.retry_at)
+            run = self.runner.target_run(turn.target, started)
+            run.retry_at = turn.retry_at
             with self._lock:
                 self._at_work.append(run)
             try:

@@ -15,6 +15,7 @@ from toolkit.actions.approval import refuse_future
 from toolkit.actions.choosing import EntitySelection, EntitySelector
 from toolkit.actions.guard import Guard
 from toolkit.actions.model import D, I, T
+from toolkit.actions.progress import NoProgress
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
 from toolkit.actions.turns import TurnRunner, Turns
@@ -235,7 +236,8 @@ def _ran(
 ) -> ActionResult[T, I, D]:
     if wired.turns is None:
         return runner.run(request, wired.targets, envelope)
-    return TurnRunner(runner=runner, envelope=envelope, turns=wired.turns).run(request, wired.targets.settled)
+    alone = replace(runner, progress=NoProgress())  # nobody knows how many turns there will be
+    return TurnRunner(runner=alone, envelope=envelope, turns=wired.turns).run(request, wired.targets.settled)
 
 
 def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Messages[T]:

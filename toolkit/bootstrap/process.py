@@ -23,8 +23,9 @@ from toolkit.ledger.runs.finding import Span, Subject
 from toolkit.ledger.runs.instances import newest_attempts
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.process_runner.action import ProcessAction
+from toolkit.process_runner.backfill import Backfill
 from toolkit.process_runner.choosing import ProcessSelection, feeds_of, sites, unsupported
-from toolkit.process_runner.due import Backfill, line_of_due, line_of_one, line_of_range
+from toolkit.process_runner.due import line_of_due, line_of_one, line_of_range
 from toolkit.process_runner.engines.command import CommandEngine
 from toolkit.process_runner.engines.left_over import end_processes
 from toolkit.process_runner.jobs import JobBook
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 ENGINES: Mapping[Engine, StepEngine] = {Engine.COMMAND: CommandEngine()}
 """What runs steps."""
+_SUSPENDED = "suspended"
 _GRACE_SECONDS = 10.0
 _MOST_AT_ONCE = 32
 """So many instances of all processes of a cluster, unless the user says another number: each of them has a child."""
@@ -158,7 +160,7 @@ class ProcessWiring:
             if error is not None:
                 yield _settled(site, skipped=Problem(code="not_implemented", message=str(error)))
             elif self.own.due and (obstacle := self.obstacle(site)) is not None:
-                yield _settled(site, skipped=Problem(code="suspended", message=obstacle))
+                yield _settled(site, skipped=Problem(code=_SUSPENDED, message=obstacle))
             elif not self.line(site).candidates:
                 yield _settled(site, note=self.nothing(site))
 
@@ -231,5 +233,6 @@ def _is_registered(tx: Transaction, site: Site, digest: str) -> bool:
 def _settled(
     site: ProcessSite, *, note: str = "", skipped: Problem | None = None
 ) -> TargetPlan[NoTarget, StepItem, ProcessDetail]:
-    target = NoTarget(entity=site.process.name, cluster=site.cluster.name)
+    could_start = skipped is not None and skipped.code == _SUSPENDED
+    target = NoTarget(entity=site.process.name, cluster=site.cluster.name, could_start=could_start)
     return TargetPlan(target=target, detail=ProcessDetail(), notes=(note,) if note else (), skipped=skipped)

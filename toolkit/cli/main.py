@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from toolkit import __version__
-from toolkit.cli import admin, doctor, el, entity, hold, instance, ledger, lint, retention, shipped, status, verify
+from toolkit.cli import (
+    admin,
+    backfill,
+    doctor,
+    el,
+    entity,
+    hold,
+    instance,
+    ledger,
+    lint,
+    retention,
+    shipped,
+    status,
+    verify,
+)
 from toolkit.cli.boundary import run_app, run_process
 from toolkit.cli.completion import entrypoint_names
 from toolkit.cli.run import app as run_calls
@@ -24,6 +38,7 @@ app.add_typer(hold.app, name="hold")
 app.add_typer(admin.app, name="admin")
 app.add_typer(retention.app, name="retention")
 app.command("status")(status.status)
+app.command("backfill")(backfill.backfill)
 app.command("doctor")(doctor.doctor)
 app.command("verify")(verify.verify)
 app.command("lint")(lint.lint)

@@ -80,7 +80,7 @@ class Area(StrEnum):
     @property
     def consequence(self) -> str:
         """What becomes of a value that the action cannot do, in words."""
-        refuses = self in {Area.RETENTION, Area.REPLICATION}
+        refuses = self in {Area.RETENTION, Area.REPLICATION, Area.PROCESS}
         return f"the {self} action refuses it" if refuses else "no action does it"
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
@@ -12,6 +11,7 @@ from toolkit.el.frequency import shift
 from toolkit.entities import Order
 from toolkit.ledger.runs.finding import FAILURES
 from toolkit.ledger.vocabulary import RunStatus
+from toolkit.process_runner.backfill import Backfill, Only
 from toolkit.process_runner.targets import ProcessTarget
 from toolkit.process_runner.turns import Candidate, InstanceLine
 
@@ -24,40 +24,6 @@ if TYPE_CHECKING:
 
 Known = Mapping[str, "NewestAttempt"]
 """The newest attempt of each instance, by key; of one that is left out nothing was recorded."""
-
-
-class Only(StrEnum):
-    """Which instances a backfill is about."""
-
-    FAILED = "failed"
-    """Those that were over and did not succeed."""
-    MISSING = "missing"
-    """Those that never began."""
-    ALL = "all"
-    """Those that have succeeded, too."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Backfill:
-    """What a backfill is asked for.
-
-    Attributes:
-        first: no instance before it.
-        end: none at or after it.
-        only: None: all that have not succeeded.
-        order: None: that of the process.
-        at_once: so many at most; None: as many as the process allows.
-        keeps_going: also after one failed.
-        is_forced: every instance starts at the first step.
-    """
-
-    first: datetime
-    end: datetime
-    only: Only | None = None
-    order: Order | None = None
-    at_once: int | None = None
-    keeps_going: bool = False
-    is_forced: bool = False
 
 
 _OPEN = (None, RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.SKIPPED)

@@ -1,0 +1,74 @@
+"""Many runs of the same due instances at once: each instance runs exactly once."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from tests.integration.process_runs import KEYS, Runs
+from toolkit.actions.choosing import NO_FEED
+from toolkit.actions.progress import NoProgress
+from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.bootstrap.process import ProcessOptions, run_processes
+from toolkit.clock import SystemClock
+from toolkit.el import parse_instant
+from toolkit.process_runner.choosing import ProcessSelection
+from toolkit.result import ExitCode
+from toolkit.runs.stop import NeverStopped
+
+
+def due_at_once(runs: Runs, invocations: int, instances: int, monkeypatch: pytest.MonkeyPatch) -> list[ExitCode]:
+    """The exit codes of so many `--due` at once."""
+    monkeypatch.setenv("FEEDCTL_LOG_DIR", str(runs.directory / "logs"))
+    nominal = parse_instant(KEYS[0]) + timedelta(hours=instances - 1)
+    codes: list[ExitCode] = []
+    barrier = threading.Barrier(invocations)
+    asked = ActionOptions(
+        selection=NO_FEED, config_repo=str(runs.directory / "repo"), environment=None, nominal_time=nominal,
+        dry_run=False, approve=None, allow_dirty=False,
+    )  # fmt: skip
+
+    def work() -> None:
+        own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None), due=True)
+        barrier.wait()
+        codes.append(run_processes(own, asked, SystemClock(), NeverStopped(), NoProgress()).exit_code)
+
+    threads = [threading.Thread(target=work) for _ in range(invocations)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    return codes
+
+
+def check(runs: Runs, codes: list[ExitCode], invocations: int, instances: int) -> None:
+    """Every instance ran once, and nobody was told of an error."""
+    assert Counter(line.split()[0] for line in runs.said()) == Counter(KEYS[:instances])
+    assert len(codes) == invocations
+    assert set(codes) <= {ExitCode.DONE, ExitCode.SKIPPED}
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_several_runs_of_what_is_due_run_each_instance_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
+) -> None:
+    runs = Runs(directory=tmp_path)
+    runs.write(more=f"parallel: {parallel}")
+    runs.fill(*KEYS[:6])
+    check(runs, due_at_once(runs, 5, 6, monkeypatch), 5, 6)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("parallel", [1, 8])
+def test_a_hundred_runs_on_one_server_run_each_instance_once(
+    postgres_ledger_url: sa.URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
+) -> None:
+    runs = Runs(directory=tmp_path, ledger=postgres_ledger_url.render_as_string(hide_password=False))
+    runs.write(more=f"parallel: {parallel}")
+    runs.fill(*KEYS[:12])
+    check(runs, due_at_once(runs, 100, 12, monkeypatch), 100, 12)

@@ -1,0 +1,162 @@
+"""Targets whose turns come one by one: each is started, planned and done for itself."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.unit.actions.fake_action import Job, Mark, MarkAction, context, request
+from tests.unit.runs.fakes import HandClock, MemoryRecorder, envelope_of
+from toolkit.actions.model import TIMED_OUT, Problem
+from toolkit.actions.result import ActionResult, TargetResult
+from toolkit.actions.runner import ActionRunner
+from toolkit.actions.turns import Turn, TurnRunner
+from toolkit.errors import Skipped
+from toolkit.ledger.runs.errors import TooManyRun
+from toolkit.ledger.runs.rows import Origin, RunKey
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.result import ExitCode
+from toolkit.runs.errors import RunKilled, Stopped
+from toolkit.runs.lease import Heartbeat
+from toolkit.runs.stop import NeverStopped
+
+MarkTurn = Turn[Job, Mark, None]
+LATER = datetime(2026, 3, 20, 13, tzinfo=UTC)
+
+
+@dataclass
+class Line:
+    """See `Turns`: one after the other; those that have to come again do so once."""
+
+    todo: deque[MarkTurn]
+    again: set[str] = field(default_factory=set)
+    given_back: list[str] = field(default_factory=list)
+    is_closed: bool = False
+
+    def take(self) -> MarkTurn | None:
+        return None if self.is_closed or not self.todo else self.todo.popleft()
+
+    def give_back(self, turn: MarkTurn, result: TargetResult[Job, Mark, None]) -> None:
+        del result
+        self.given_back.append(turn.target.entity)
+        if turn.target.entity in self.again:
+            self.again.discard(turn.target.entity)
+            self.todo.append(turn)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@dataclass
+class Scene:
+    """An action, its line, and what its runs write down."""
+
+    action: MarkAction
+    again: set[str] = field(default_factory=set)
+    recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
+    line: Line = field(init=False)
+
+    def run(self, *, parallel: int = 1) -> ActionResult[Job, Mark, None]:
+        todo: deque[MarkTurn] = deque()
+        todo.extend(Turn(target=Job(entity=name), retry_at=lambda _: LATER) for name in self.action.todo)
+        self.line = Line(todo=todo, again=self.again)
+        runner = ActionRunner(
+            action=self.action,
+            process=NeverStopped(),
+            open_context=context,
+            origin_of=lambda _: Origin(who="alice"),
+        )
+        with Heartbeat(self.recorder, seconds=3600) as heartbeat:
+            envelope = envelope_of(self.recorder, heartbeat, clock=HandClock())
+            return TurnRunner(runner=runner, envelope=envelope, turns=self.line).run(request(parallel=parallel))
+
+    def statuses(self) -> list[RunStatus]:
+        return [self.recorder.outcomes[run_id].status for run_id in sorted(self.recorder.outcomes)]
+
+
+def test_each_target_ends_before_the_next_one_is_looked_at() -> None:
+    looked: list[tuple[str, int]] = []
+    scene = Scene(MarkAction(todo={"clicks": 2, "views": 1}))
+    scene.action.before_plan = lambda job: looked.append((job.entity, len(scene.recorder.outcomes)))
+    result = scene.run()
+    assert (looked, result.exit_code) == ([("clicks", 0), ("views", 1)], ExitCode.DONE)
+    assert len(scene.action.done) == 3
+
+
+def test_what_waits_is_waiting_in_the_ledger_and_nothing_of_it_is_recovered() -> None:
+    scene = Scene(MarkAction(todo={"clicks": 1}, problems={"clicks": {"waiting": Problem(code="no", message="later")}}))
+    assert scene.run().exit_code is ExitCode.NOT_YET
+    assert (scene.statuses(), scene.action.recovered) == ([RunStatus.WAITING], [])
+
+
+def test_what_is_passed_over_is_skipped_in_the_ledger() -> None:
+    scene = Scene(MarkAction(todo={"clicks": 1}, problems={"clicks": {"skipped": Problem(code="old", message="old")}}))
+    assert scene.run().exit_code is ExitCode.SKIPPED
+    assert scene.statuses() == [RunStatus.SKIPPED]
+
+
+@pytest.mark.parametrize(("code", "status"), [("no_input", RunStatus.FAILED), (TIMED_OUT, RunStatus.TIMED_OUT)])
+def test_a_failure_says_when_it_is_tried_again(code: str, status: RunStatus) -> None:
+    scene = Scene(MarkAction(todo={"clicks": 1}, problems={"clicks": {"failed": Problem(code=code, message="")}}))
+    scene.run()
+    assert [(each.status, each.retry_at) for each in scene.recorder.outcomes.values()] == [(status, LATER)]
+
+
+def test_a_target_whose_turn_comes_twice_is_told_once_by_its_last_turn() -> None:
+    scene = Scene(MarkAction(todo={"clicks": 1}), again={"clicks"})
+    result = scene.run()
+    assert (scene.line.given_back, len(result.targets)) == (["clicks", "clicks"], 1)
+    assert result.targets[0].run is not None
+    assert result.targets[0].run.run_id == 2
+
+
+def test_one_that_finds_no_room_leaves_no_trace_and_one_that_is_suspended_does() -> None:
+    key = RunKey(life_cycle=LifeCycle.EXECUTION, entity="clicks", cluster="primary", instance_key="")
+    refusals: dict[str, Skipped] = {
+        "clicks": TooManyRun(key=key, most=1, under_way=1),
+        "views": Skipped("suspended"),
+    }
+    scene = Scene(MarkAction(todo={"clicks": 1, "views": 1}), recorder=MemoryRecorder(refusals=refusals))
+    result = scene.run()
+    assert scene.recorder.skips == ["suspended"]
+    assert [each.plan.target.entity for each in result.targets] == ["views"]
+
+
+def test_the_end_of_the_process_ends_what_is_under_way_and_nothing_more_begins() -> None:
+    scene = Scene(MarkAction(todo={"clicks": 1, "views": 1}))
+
+    def stop(job: Job) -> None:
+        raise Stopped(reason=f"SIGTERM at {job.entity}")
+
+    scene.action.before_plan = stop
+    result = scene.run()
+    assert (result.exit_code, scene.line.is_closed) == (ExitCode.TERMINATED, True)
+    assert scene.statuses() == [RunStatus.KILLED]
+
+
+def test_a_run_that_is_killed_alone_does_not_end_the_others() -> None:
+    scene = Scene(MarkAction(todo={"clicks": 1, "views": 1}))
+
+    def stop(job: Job) -> None:
+        if job.entity == "clicks":
+            raise RunKilled(who="bob")
+
+    scene.action.before_plan = stop
+    result = scene.run()
+    assert (scene.statuses(), result.stopped) == ([RunStatus.KILLED, RunStatus.SUCCEEDED], None)
+    assert result.exit_code is ExitCode.PARTIAL
+
+
+def test_a_bug_ends_the_whole_run() -> None:
+    scene = Scene(MarkAction(todo={"clicks": 1, "views": 1}))
+
+    def fail(job: Job) -> None:
+        raise LookupError(job.entity)
+
+    scene.action.before_plan = fail
+    with pytest.raises(LookupError):
+        scene.run(parallel=2)
+    assert scene.line.is_closed

@@ -1,0 +1,102 @@
+"""Which instances of a process are to run, by what the ledger has of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.unit.process_runner.lines import KEYS, MIDNIGHT, attempt, site
+from toolkit.entities import Order
+from toolkit.ledger.vocabulary import RunStatus
+from toolkit.process_runner.backfill import Backfill, Only
+from toolkit.process_runner.due import Known, line_of_due, line_of_one, line_of_range
+from toolkit.process_runner.turns import InstanceLine
+
+NOON = MIDNIGHT + timedelta(hours=12)
+TWO = MIDNIGHT + timedelta(hours=2)
+
+
+def hours(line: InstanceLine) -> list[int]:
+    return [each.target.nominal_time.hour for each in line.candidates]
+
+
+def due(known: Known, order: Order = Order.FIFO) -> InstanceLine:
+    return line_of_due(site(order=order), TWO, known, NOON)
+
+
+def test_all_instances_up_to_the_nominal_time_are_due_in_the_order_of_the_process() -> None:
+    assert hours(due({})) == [0, 1, 2]
+    assert hours(due({}, Order.LIFO)) == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("status", "is_due"),
+    [
+        (RunStatus.WAITING, True),
+        (RunStatus.READY, True),
+        (RunStatus.RUNNING, True),
+        (RunStatus.SKIPPED, True),
+        (RunStatus.SUSPENDED, False),
+        (RunStatus.SUCCEEDED, False),
+        (RunStatus.FAILED, False),
+        (RunStatus.KILLED, False),
+        (RunStatus.TIMED_OUT, False),
+    ],
+)
+def test_what_is_over_is_not_due(status: RunStatus, *, is_due: bool) -> None:
+    assert (1 in hours(due(dict([attempt(1, status)])))) == is_due
+
+
+def test_a_retry_is_due_when_its_time_has_come_and_counts_on() -> None:
+    later = dict([attempt(1, RunStatus.FAILED, retry=1, retry_at=NOON + timedelta(seconds=1))])
+    assert hours(due(later)) == [0, 2]
+    line = due(dict([attempt(1, RunStatus.FAILED, retry=1, retry_at=NOON)]))
+    assert [(each.target.retries, each.seen) for each in line.candidates] == [(0, 0), (2, 7), (0, 0)]
+
+
+def test_who_starts_knows_which_attempt_was_over_when_it_was_looked_at() -> None:
+    known = dict([attempt(0, RunStatus.SKIPPED), attempt(1, RunStatus.WAITING), attempt(2, RunStatus.RUNNING)])
+    assert [each.seen for each in due(known).candidates] == [7, 6, 6]
+
+
+def test_an_instance_waits_for_its_timeout_from_its_time_or_from_when_it_was_first_looked_at() -> None:
+    known = dict([attempt(1, RunStatus.WAITING, created_at=MIDNIGHT + timedelta(hours=3))])
+    waits = [each.target.waits_until - MIDNIGHT for each in due(known).candidates]
+    assert waits == [timedelta(hours=18), timedelta(hours=9), timedelta(hours=18)]
+    early = line_of_due(site(), MIDNIGHT, {}, MIDNIGHT - timedelta(minutes=4))
+    assert early.candidates[0].target.waits_until == MIDNIGHT + timedelta(hours=6)
+
+
+def test_of_a_process_that_runs_the_last_one_what_is_older_than_what_has_run_is_replaced() -> None:
+    known = dict([attempt(1, RunStatus.SUCCEEDED)])
+    line = due(known, Order.LAST_ONLY)
+    assert [(each.target.nominal_time.hour, each.target.replaced_by) for each in line.candidates] == [
+        (2, ""),
+        (0, KEYS[1]),
+    ]
+    skipped = dict([attempt(0, RunStatus.SKIPPED), attempt(1, RunStatus.FAILED)])
+    assert hours(due(skipped, Order.LAST_ONLY)) == [2]
+
+
+def test_a_named_instance_runs_unless_it_has_succeeded() -> None:
+    known = dict([attempt(2, RunStatus.SUCCEEDED)])
+    assert hours(line_of_one(site(), TWO, known, NOON, is_forced=False)) == []
+    assert hours(line_of_one(site(), TWO, known, NOON, is_forced=True)) == [2]
+    failed = line_of_one(site(), TWO, dict([attempt(2, RunStatus.FAILED, retry=2)]), NOON, is_forced=False)
+    assert [each.target.retries for each in failed.candidates] == [0]
+
+
+@pytest.mark.parametrize(
+    ("only", "expected"), [(None, [0, 2, 3]), (Only.FAILED, [0]), (Only.MISSING, [2, 3]), (Only.ALL, [0, 1, 2, 3])]
+)
+def test_a_backfill_is_about_what_is_asked_for(only: Only | None, expected: list[int]) -> None:
+    known = dict([attempt(0, RunStatus.KILLED), attempt(1, RunStatus.SUCCEEDED), attempt(3, RunStatus.WAITING)])
+    asked = Backfill(first=MIDNIGHT, end=MIDNIGHT + timedelta(hours=4), only=only)
+    assert hours(line_of_range(site(), asked, known, NOON)) == expected
+
+
+def test_a_backfill_runs_no_more_at_once_than_the_process_allows_and_nothing_whose_time_has_not_come() -> None:
+    asked = Backfill(first=MIDNIGHT, end=MIDNIGHT + timedelta(days=2), at_once=9, order=Order.LIFO)
+    line = line_of_range(site(parallel=3), asked, {}, TWO)
+    assert (line.at_once, hours(line), line.keeps_going) == (3, [1, 0], False)

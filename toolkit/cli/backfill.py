@@ -1,0 +1,120 @@
+"""The command `feedctl backfill`: a process over a range of its instances."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolkit.cli import action_options as options
+from toolkit.cli.completion import cluster_names, process_names
+from toolkit.cli.options import ConfigRepo, Env
+from toolkit.entities.vocabulary import Order
+from toolkit.process_runner.backfill import Only
+from toolkit.rendering.tables import ResultFormat
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Process = Annotated[str, typer.Argument(metavar="PROCESS", autocompletion=process_names, help="The process.")]
+Start = Annotated[str, typer.Option("--start", metavar="INSTANT", help="The first instance.")]
+End = Annotated[
+    str | None, typer.Option("--end", metavar="INSTANT", help="Only those before this time. Default: --start alone.")
+]
+OnlyWhich = Annotated[
+    Only | None,
+    typer.Option(
+        "--only",
+        help="Those that failed, those that never began, or all, also those that succeeded. Default: what has not "
+        "succeeded.",
+    ),
+]
+InOrder = Annotated[
+    Order | None,
+    typer.Option("--order", help="The oldest first, the newest first, or the newest alone. Default: the process's."),
+]
+MaxParallel = Annotated[
+    int | None,
+    typer.Option("--max-parallel", min=1, help="So many at once at most, within `parallel` of the process."),
+]
+KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Go on after an instance that failed.")]
+Force = Annotated[bool, typer.Option("--force", help="Each from its first step on, whatever succeeded before.")]
+OnCluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="NAME", autocompletion=cluster_names, help="Where; needed when there is more than one."
+    ),
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for inputs until the timeout, and for retries.")]
+
+
+def backfill(
+    process: Process,
+    *,
+    start: Start,
+    end: End = None,
+    only: OnlyWhich = None,
+    order: InOrder = None,
+    max_parallel: MaxParallel = None,
+    keep_going: KeepGoing = False,
+    force: Force = False,
+    wait: Wait = False,
+    cluster: OnCluster = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    dry_run: options.DryRun = False,
+    allow_dirty: options.AllowDirty = False,
+    output: options.OutputAs = ResultFormat.TEXT,
+    result_file: options.ResultFileAt = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Run the instances of a process from --start up to --end that have not succeeded yet."""
+    from toolkit.actions.choosing import NO_FEED
+    from toolkit.bootstrap.action_context import ActionOptions
+    from toolkit.bootstrap.process import ProcessOptions, run_processes
+    from toolkit.cli.action_command import ActionCommand, detail_of, result_file_of
+    from toolkit.clock import SystemClock
+    from toolkit.process_runner.backfill import Backfill
+    from toolkit.process_runner.choosing import ProcessSelection
+    from toolkit.rendering.process import PROCESS_VIEW
+
+    file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
+    first, last = _range(start, end)
+    asked = Backfill(
+        first=first, end=last, only=only, order=order, at_once=max_parallel, keeps_going=keep_going, is_forced=force
+    )
+    own = ProcessOptions(selection=ProcessSelection(name=process, cluster=cluster), backfill=asked, waits=wait)
+    command = ActionCommand(
+        name="backfill", run=partial(run_processes, own), view=PROCESS_VIEW, form=output, file=file, detail=detail
+    )
+    with command.failures_delivered():
+        return command.execute(
+            ActionOptions(
+                selection=NO_FEED,
+                config_repo=config_repo,
+                environment=env,
+                nominal_time=SystemClock().now().replace(second=0, microsecond=0),
+                dry_run=dry_run,
+                approve=None,
+                allow_dirty=allow_dirty,
+                parallel=max_parallel,
+            )
+        )
+
+
+def _range(start: str, end: str | None) -> tuple[datetime, datetime]:
+    """From the first instance to where the range ends.
+
+    Raises:
+        BadOption: a time that is none, or an end that is not after the start.
+    """
+    from toolkit.cli.option_values import BadOption, instant_of
+
+    first = instant_of("--start", start)
+    last = first + timedelta(minutes=1) if end is None else instant_of("--end", end)
+    if end is not None and last <= first:
+        raise BadOption(option="--end", found=end, expected=f"a time after --start {start}")
+    return first, last

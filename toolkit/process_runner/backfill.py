@@ -1,0 +1,46 @@
+"""What a backfill is asked for: a range of a process's instances, and which of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.entities.vocabulary import Order
+
+
+class Only(StrEnum):
+    """Which instances a backfill is about."""
+
+    FAILED = "failed"
+    """Those that were over and did not succeed."""
+    MISSING = "missing"
+    """Those that never began."""
+    ALL = "all"
+    """Those that have succeeded, too."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backfill:
+    """What a backfill is asked for.
+
+    Attributes:
+        first: no instance before it.
+        end: none at or after it.
+        only: None: all that have not succeeded.
+        order: None: that of the process.
+        at_once: so many at most; None: as many as the process allows.
+        keeps_going: also after one failed.
+        is_forced: every instance starts at the first step.
+    """
+
+    first: datetime
+    end: datetime
+    only: Only | None = None
+    order: Order | None = None
+    at_once: int | None = None
+    keeps_going: bool = False
+    is_forced: bool = False
