@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from tests.databases.ledgers import make_ledger
+from tests.databases.postgresql import running_postgres
 from tests.integration.process_runs import KEYS, Runs
 from toolkit.actions.choosing import NO_FEED
 from toolkit.actions.progress import NoProgress
@@ -30,7 +32,7 @@ def due_at_once(runs: Runs, invocations: int, instances: int, monkeypatch: pytes
     barrier = threading.Barrier(invocations)
     asked = ActionOptions(
         selection=NO_FEED, config_repo=str(runs.directory / "repo"), environment=None, nominal_time=nominal,
-        dry_run=False, approve=None, allow_dirty=False,
+        dry_run=False, approve=None, allow_dirty=False, parallel=2,
     )  # fmt: skip
 
     def work() -> None:
@@ -64,11 +66,15 @@ def test_several_runs_of_what_is_due_run_each_instance_once(
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("parallel", [1, 8])
+@pytest.mark.parametrize("parallel", [1, 6])
 def test_a_hundred_runs_on_one_server_run_each_instance_once(
-    postgres_ledger_url: sa.URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
 ) -> None:
-    runs = Runs(directory=tmp_path, ledger=postgres_ledger_url.render_as_string(hide_password=False))
-    runs.write(more=f"parallel: {parallel}")
-    runs.fill(*KEYS[:12])
-    check(runs, due_at_once(runs, 100, 12, monkeypatch), 100, 12)
+    with running_postgres(max_connections=150) as server:
+        server.create_database("ledger")
+        url = sa.make_url(server.url("ledger"))
+        make_ledger(url)
+        runs = Runs(directory=tmp_path, ledger=url.render_as_string(hide_password=False))
+        runs.write(more=f"parallel: {parallel}")
+        runs.fill(*KEYS[:12])
+        check(runs, due_at_once(runs, 100, 12, monkeypatch), 100, 12)

@@ -70,7 +70,7 @@ class ActionOptions:
     environment: str | None
     nominal_time: datetime
     dry_run: bool
-    approve: str | None
+    approve: str | None = None
     allow_dirty: bool
     no_ledger: bool = False
     parallel: int | None = None

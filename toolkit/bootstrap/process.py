@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,7 +14,6 @@ from toolkit.actions.runner import Targets
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
-from toolkit.entities import Engine
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger.registry import reading
 from toolkit.ledger.registry.registration import Site, UnknownProcess, entity_digest, registration_of
@@ -26,8 +25,7 @@ from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
 from toolkit.process_runner.choosing import ProcessSelection, feeds_of, sites, unsupported
 from toolkit.process_runner.due import line_of_due, line_of_one, line_of_range
-from toolkit.process_runner.engines.command import CommandEngine
-from toolkit.process_runner.engines.left_over import end_processes
+from toolkit.process_runner.engines.opening import ENGINES, end_left_over
 from toolkit.process_runner.jobs import JobBook
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
 from toolkit.process_runner.turns import InstanceLine, InstanceTurns
@@ -40,14 +38,10 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
-    from toolkit.process_runner.engines.port import StepEngine, StepMark
     from toolkit.process_runner.targets import ProcessResult
     from toolkit.runs.stop import StopSignal
 
-ENGINES: Mapping[Engine, StepEngine] = {Engine.COMMAND: CommandEngine()}
-"""What runs steps."""
 _SUSPENDED = "suspended"
-_GRACE_SECONDS = 10.0
 _MOST_AT_ONCE = 32
 """So many instances of all processes of a cluster, unless the user says another number: each of them has a child."""
 
@@ -120,7 +114,7 @@ class ProcessWiring:
             clock=self.clock,
             engines=ENGINES,
             workplace=LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ)),
-            end_left_over=_end_left_over,
+            end_left_over=end_left_over,
         )
         return Wired(
             action=action,
@@ -215,11 +209,6 @@ class ProcessWiring:
             return
         registration = registration_of(repository, str(self.context.snapshot.id))
         ledger.write(lambda tx: sync(tx, registration, current_user()))
-
-
-def _end_left_over(mark: StepMark) -> None:
-    """What of it runs on this machine; elsewhere its supervisor has ended it when the runner died."""
-    end_processes(mark.log, grace_seconds=_GRACE_SECONDS)
 
 
 def _is_registered(tx: Transaction, site: Site, digest: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from toolkit.process_runner.backfill import Only
 from toolkit.rendering.tables import ResultFormat
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from toolkit.process_runner.backfill import Backfill
 
 Process = Annotated[str, typer.Argument(metavar="PROCESS", autocompletion=process_names, help="The process.")]
 Start = Annotated[str, typer.Option("--start", metavar="INSTANT", help="The first instance.")]
@@ -77,14 +78,12 @@ def backfill(
     from toolkit.bootstrap.process import ProcessOptions, run_processes
     from toolkit.cli.action_command import ActionCommand, detail_of, result_file_of
     from toolkit.clock import SystemClock
-    from toolkit.process_runner.backfill import Backfill
     from toolkit.process_runner.choosing import ProcessSelection
     from toolkit.rendering.process import PROCESS_VIEW
 
     file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
-    first, last = _range(start, end)
-    asked = Backfill(
-        first=first, end=last, only=only, order=order, at_once=max_parallel, keeps_going=keep_going, is_forced=force
+    asked = replace(
+        _range(start, end), only=only, order=order, at_once=max_parallel, keeps_going=keep_going, is_forced=force
     )
     own = ProcessOptions(selection=ProcessSelection(name=process, cluster=cluster), backfill=asked, waits=wait)
     command = ActionCommand(
@@ -98,23 +97,23 @@ def backfill(
                 environment=env,
                 nominal_time=SystemClock().now().replace(second=0, microsecond=0),
                 dry_run=dry_run,
-                approve=None,
                 allow_dirty=allow_dirty,
                 parallel=max_parallel,
             )
         )
 
 
-def _range(start: str, end: str | None) -> tuple[datetime, datetime]:
-    """From the first instance to where the range ends.
+def _range(start: str, end: str | None) -> Backfill:
+    """Of the instances from the first one to where the range ends.
 
     Raises:
         BadOption: a time that is none, or an end that is not after the start.
     """
     from toolkit.cli.option_values import BadOption, instant_of
+    from toolkit.process_runner.backfill import Backfill
 
     first = instant_of("--start", start)
     last = first + timedelta(minutes=1) if end is None else instant_of("--end", end)
     if end is not None and last <= first:
         raise BadOption(option="--end", found=end, expected=f"a time after --start {start}")
-    return first, last
+    return Backfill(first=first, end=last)

@@ -10,7 +10,7 @@ from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.availability import instances_of
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.resolution import MissingInput, resolve_instance
-from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, steps_of
+from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, items_of
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
@@ -91,23 +91,17 @@ class Planner:
 
     def _planned(self, looked: ProcessPlan, resolved: ResolvedInstance) -> ProcessPlan:
         target = looked.target
-        steps = steps_of(target.site.process.workflow)
+        steps = items_of(target)
         chain = self.jobs.chain(target.ref, is_forced=target.is_forced)
-        due = [each for each in steps if chain.due is None or each.name in chain.due]
-        items = tuple(
-            StepItem(
-                name=each.name, engine=each.engine, path=each.path, args=each.args, instance_key=target.instance_key
-            )
-            for each in due
-        ) or (StepItem(name=END, engine=None, path="", instance_key=target.instance_key, kind=END),)
+        due = tuple(each for each in steps if chain.due is None or each.name in chain.due)
+        end = StepItem(name=END, engine=None, path="", instance_key=target.instance_key, kind=END)
         notes = [f"the optional input {name} is missing, and left out" for name in resolved.left_out]
         resumed = len(due) < len(steps)
         if resumed:
             where = f"goes on at {due[0].name}" if due else "only its end was missing"
             notes.append(f"an earlier attempt had come so far: {where}; --force starts over")
-        return replace(
-            looked, items=items, detail=ProcessDetail(resolved=resolved, resumed=resumed), notes=tuple(notes)
-        )
+        detail = ProcessDetail(resolved=resolved, resumed=resumed)
+        return replace(looked, items=due or (end,), detail=detail, notes=tuple(notes))
 
 
 def _said(missing: tuple[MissingInput, ...]) -> str:

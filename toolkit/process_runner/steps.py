@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isinf
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
-from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.calls import StepCaller, Workplace
+from toolkit.process_runner.engines.port import StepEnd, StepMark
 from toolkit.process_runner.jobs import failed, last_succeeded, succeeded
 from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.late_fingerprint import read_inputs
@@ -40,39 +39,6 @@ if TYPE_CHECKING:
 
 FAILED, HOPELESS, NOT_REACHED, NO_OUTPUT = "step_failed", "step_cannot_succeed", "not_reached", "no_output"
 """Codes of steps: it failed and may yet succeed; not without a change; one before it failed; it made nothing."""
-
-
-class Workplace(Protocol):
-    """Where the steps of a process run."""
-
-    def script(self, path: str) -> str:
-        """Where the script of a step is: an absolute path of this machine, or a URI.
-
-        Raises:
-            InvalidInput: it is not to be had here.
-        """
-        ...
-
-    def log(self, target: ProcessTarget, run_id: int, step: str) -> Path:
-        """The file for what a step says in a run.
-
-        Raises:
-            InvalidInput: nothing says where logs go.
-        """
-        ...
-
-    @property
-    def directory(self) -> Path:
-        """That steps run in."""
-        ...
-
-    def environment(self, target: ProcessTarget) -> Mapping[str, str]:
-        """Of the steps, as a whole.
-
-        Raises:
-            InvalidInput: a reference leads nowhere.
-        """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +160,8 @@ class _Job:
 
     def _run(self, item: StepItem) -> StepEnd:
         """Run a step; that it has begun is written down before it does anything."""
-        call = self._call(item)
+        caller = StepCaller(target=self.target, resolved=self.resolved, workplace=self.batch.workplace)
+        call = replace(caller.call(item, self.run_id), quiet_seconds=self._quiet_seconds())
         has_begun = False
 
         def started(mark: StepMark) -> None:
@@ -217,29 +184,6 @@ class _Job:
         """A step that runs cannot rest: a pause begins before the next one."""
         with suppress(PauseAsked):
             self.batch.work.check_remote()
-
-    def _call(self, item: StepItem) -> StepCall:
-        place, site, resolved = self.batch.workplace, self.target.site, self.resolved
-        if item.engine is None:
-            message = "a step has an engine"
-            raise AssertionError(message)
-        read = (",".join(each.paths()) for each in resolved.inputs)
-        made = (each.instance.paths.get(LocationType.DATA, "") for each in resolved.outputs)
-        is_only = not site.process.workflow.steps
-        return StepCall(
-            step=site.process.name if is_only else item.name,
-            engine=item.engine,
-            path=place.script(item.path),
-            args=site.process.workflow.args if is_only else item.args,
-            workflow=site.process.workflow,
-            cluster=site.cluster,
-            paths=(*read, *made),
-            properties=resolved.properties,
-            environment=place.environment(self.target),
-            directory=place.directory,
-            log=place.log(self.target, self.run_id, item.name),
-            quiet_seconds=self._quiet_seconds(),
-        )
 
     def _quiet_seconds(self) -> float | None:
         """A step whose runner is frozen ends while its lease lasts, before another may begin it."""

@@ -131,4 +131,12 @@ def steps_of(workflow: Workflow) -> tuple[Step, ...]:
     if workflow.engine is None or workflow.path is None:
         message = "a workflow has steps, or an engine with its path"
         raise ValueError(message)
-    return (Step(name=ONLY_STEP, engine=workflow.engine, path=workflow.path),)
+    return (Step(name=ONLY_STEP, engine=workflow.engine, path=workflow.path, args=workflow.args),)
+
+
+def items_of(target: ProcessTarget) -> tuple[StepItem, ...]:
+    """All steps of an instance, as items of a plan."""
+    return tuple(
+        StepItem(name=each.name, engine=each.engine, path=each.path, args=each.args, instance_key=target.instance_key)
+        for each in steps_of(target.site.process.workflow)
+    )

@@ -1,0 +1,89 @@
+"""From a step of an instance to what its engine is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.entities import LocationType
+from toolkit.process_runner.engines.port import StepCall
+
+if TYPE_CHECKING:
+    from toolkit.process_runner.resolution import ResolvedInstance
+    from toolkit.process_runner.targets import ProcessTarget, StepItem
+
+
+class Workplace(Protocol):
+    """Where the steps of a process run."""
+
+    def script(self, path: str) -> str:
+        """Where the script of a step is: an absolute path of this machine, or a URI.
+
+        Raises:
+            InvalidInput: it is not to be had here.
+        """
+        ...
+
+    def log(self, target: ProcessTarget, run_id: int, step: str) -> Path:
+        """The file for what a step says in a run.
+
+        Raises:
+            InvalidInput: nothing says where logs go.
+        """
+        ...
+
+    @property
+    def directory(self) -> Path:
+        """That steps run in."""
+        ...
+
+    def environment(self, target: ProcessTarget) -> Mapping[str, str]:
+        """Of the steps, as a whole.
+
+        Raises:
+            InvalidInput: a reference leads nowhere.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepCaller:
+    """Makes the calls of an instance's steps.
+
+    Attributes:
+        target: the instance.
+        resolved: what it reads and makes.
+        workplace: where it runs.
+    """
+
+    target: ProcessTarget
+    resolved: ResolvedInstance
+    workplace: Workplace
+
+    def call(self, item: StepItem, run_id: int) -> StepCall:
+        """What the engine of a step is asked in a run.
+
+        Raises:
+            InvalidInput: something that it needs is not to be had here.
+        """
+        place, site, resolved = self.workplace, self.target.site, self.resolved
+        if item.engine is None:
+            message = "a step has an engine"
+            raise AssertionError(message)
+        read = (",".join(each.paths()) for each in resolved.inputs)
+        made = (each.instance.paths.get(LocationType.DATA, "") for each in resolved.outputs)
+        return StepCall(
+            step=item.name if site.process.workflow.steps else site.process.name,
+            engine=item.engine,
+            path=place.script(item.path),
+            args=item.args,
+            workflow=site.process.workflow,
+            cluster=site.cluster,
+            paths=(*read, *made),
+            properties=resolved.properties,
+            environment=place.environment(self.target),
+            directory=place.directory,
+            log=place.log(self.target, run_id, item.name),
+        )
