@@ -89,17 +89,19 @@ class Looked:
     def failures(self) -> Iterator[Settled]:
         """What somebody has to look at."""
         for each in self.found(LateVerdict.GONE):
-            message = f"it cannot run again, since what it has read is not there any more: {each.cause}"
-            yield _settled(self.site, each.due.instance_key, failed=Problem(code="input_gone", message=message))
+            key = each.due.instance_key
+            message = f"{key} cannot run again, since what it has read is not there any more: {each.cause}"
+            yield _settled(self.site, key, failed=Problem(code="input_gone", message=message))
         for due, error in self.failed:
-            yield _settled(self.site, due.instance_key, failed=Problem(code=error.code, message=str(error)))
+            problem = Problem(code=error.code, message=f"{due.instance_key} could not be looked at: {error}")
+            yield _settled(self.site, due.instance_key, failed=problem)
 
     @property
     def note(self) -> str:
         """Why nothing of it runs again."""
         if not self.checked:
             return "no check is due"
-        return f"no late data: {len(self.checked)} instances have read what is there now"
+        return f"no late data has come (instances looked at: {len(self.checked)})"
 
 
 @dataclass(kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolkit.el import (
@@ -127,6 +127,7 @@ class ProcessSite:
     process: Process
     cluster: Cluster
     feeds: Mapping[str, Feed]
+    _storages: dict[str, FeedStorage] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def inputs(self, nominal_time: datetime, availabilities: Availabilities | None = None) -> tuple[PlannedInput, ...]:
         """What the instance reads.
@@ -167,7 +168,7 @@ class ProcessSite:
         """What the instance reads through one input; see `inputs`."""
         each = self.process.inputs[name]
         feed = self.feeds[each.feed]
-        storage, grid = FeedStorage.of(feed, self.cluster), feed.instances_on(self.cluster.name)
+        storage, grid = self._storage(feed), feed.instances_on(self.cluster.name)
         needed = available if depends_on_availability(each) or not each.optional else None
         with naming(self.process.name, "input", name):
             found = resolve_range(each.start, each.end, nominal_time, grid, self.process.timezone, needed)
@@ -192,8 +193,15 @@ class ProcessSite:
             instant = resolve(each.instance, nominal_time, grid, self.process.timezone)
         if instant is None:
             raise BeforeFirstInstance(expression=each.instance, feed=each.feed, nominal=nominal_time, first=grid.start)
-        storage = FeedStorage.of(feed, self.cluster)
+        storage = self._storage(feed)
         return PlannedOutput(name=name, storage=storage, instance=storage.at(instant))
+
+    def _storage(self, feed: Feed) -> FeedStorage:
+        """Kept, since reading the templates costs more than rendering them for an instance."""
+        found = self._storages.get(feed.name)
+        if found is None:
+            found = self._storages[feed.name] = FeedStorage.of(feed, self.cluster)
+        return found
 
 
 def depends_on_availability(each: Input) -> bool:

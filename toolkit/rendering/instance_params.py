@@ -18,17 +18,18 @@ PARAMS_COLUMNS = ("cluster", "property", "value")
 def params_rows(found: Iterable[ResolvedInstance]) -> Iterator[Sequence[str]]:
     """A row for each property."""
     for each in found:
-        yield from ((cell(each.cluster), cell(name), cell(value)) for name, value in _shown(each).items())
+        yield from ((cell(each.cluster), cell(name), cell(value)) for name, value in shown_properties(each).items())
 
 
 def params_document(name: str, found: Iterable[ResolvedInstance]) -> dict[str, object]:
     """The properties on each cluster as JSON."""
     instances = [
-        {"cluster": each.cluster, "instance": format_instant(each.nominal_time), "properties": _shown(each)}
+        {"cluster": each.cluster, "instance": format_instant(each.nominal_time), "properties": shown_properties(each)}
         for each in found
     ]
     return {"name": name, "instances": instances}
 
 
-def _shown(each: ResolvedInstance) -> Mapping[str, str]:
+def shown_properties(each: ResolvedInstance) -> Mapping[str, str]:
+    """What the workflow is told, with asterisks for what is secret by its name or shape."""
     return {name: value_without_secrets(name, value) for name, value in each.properties.items()}

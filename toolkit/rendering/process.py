@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.process_runner.targets import END, ProcessDetail, ProcessTarget, StepItem
 from toolkit.rendering.action_result import ActionView, Document, counts_document, problem_document, run_document
+from toolkit.rendering.instance_params import shown_properties
 
 if TYPE_CHECKING:
     from toolkit.process_runner.resolution import MissingInput, ResolvedInstance
@@ -24,7 +25,7 @@ def _instance(result: InstanceResult) -> Document:
         "resumed": plan.detail.resumed,
         "missing": [] if resolved is None else [_missing(each) for each in resolved.missing],
         "left_out": [] if resolved is None else list(resolved.left_out),
-        "properties": {} if resolved is None else dict(resolved.properties),
+        "properties": {} if resolved is None else shown_properties(resolved),
         "outputs": [] if resolved is None else _outputs(resolved),
         "notes": list(plan.notes),
         "run": run_document(result),
@@ -69,7 +70,7 @@ def _lines(result: InstanceResult) -> Iterator[str]:
     for note in result.plan.notes:
         yield f"note: {note}"
     if result.run is None and result.plan.items and result.plan.detail.resolved is not None:
-        for name, value in result.plan.detail.resolved.properties.items():
+        for name, value in shown_properties(result.plan.detail.resolved).items():
             yield f"{name}={value}"
 
 
