@@ -12,7 +12,9 @@ from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired
 from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, stakes_of
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import late_checks
-from toolkit.ledger.vocabulary import LateVerdict
+from toolkit.ledger.runs.finding import Span, Subject
+from toolkit.ledger.runs.instances import newest_attempts
+from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
 from toolkit.process_runner.choosing import ProcessSelection
 from toolkit.process_runner.late_checks import CheckedInstance, DueCheck, DueChecks, LateChecker, look
 from toolkit.process_runner.late_runs import late_line
@@ -139,9 +141,11 @@ class LateWiring(ProcessWiring):
         ledger, is_named = self.context.use.ledger, self.own.selection.name is not None
         if ledger is None or (site.process.late_process is None and not is_named):
             return Looked(site=site, known={})
-        known, checker = self.known(site), LateChecker(ledger=ledger)
+        checker = LateChecker(ledger=ledger)
         due = self._due(site, checker)
-        looked = self._looks(site, known, due.checks, checker.read_by(due.checks))
+        known = _known(ledger, site, due.checks)
+        checks = [each for each in due.checks if _is_current(each, known)]
+        looked = self._looks(site, known, checks, checker.read_by(checks))
         if not self.context.options.dry_run:
             _note(ledger, due, looked)
         return looked
@@ -169,6 +173,21 @@ class LateWiring(ProcessWiring):
             checked=[each for _, each in found if isinstance(each, CheckedInstance)],
             failed=[(due, each) for due, each in found if isinstance(each, StorageError)],
         )
+
+
+def _known(ledger: Ledger, site: ProcessSite, checks: Sequence[DueCheck]) -> Known:
+    """The newest attempts of the instances, and of those between them."""
+    if not checks:
+        return {}
+    subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
+    span = Span(subject=subject, start_key=checks[0].instance_key, end_key=f"{checks[-1].instance_key}~")
+    return ledger.read(lambda tx: newest_attempts(tx, span))
+
+
+def _is_current(due: DueCheck, known: Known) -> bool:
+    """Whether nobody has run the instance since; what that has read is looked at the next time."""
+    newest = known.get(due.instance_key)
+    return newest is None or newest.run_id == due.run_id or newest.status is not RunStatus.SUCCEEDED
 
 
 def _looked(
