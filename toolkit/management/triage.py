@@ -24,6 +24,7 @@ from toolkit.ledger.state import start_check
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.dependencies import Dependency, Relation, brought_by
 from toolkit.planning.process_io import ProcessSite, depends_on_availability
+from toolkit.result import ExitCode
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
@@ -173,12 +174,15 @@ class _Triager:
         return replace(node, cause="nothing in this config repo makes it: it has to come from outside")
 
     def _run(self, what: Dependency, depth: int) -> TriageNode:
-        """A run; one that has not started waits for what it reads, as one did whose time is over."""
+        """A run; one that has not started waits for what it reads, and so will the next attempt of one that failed.
+
+        Who looked and found that something is not there yet has an attempt on record, too: it ended with exit code 75.
+        """
         run, is_owned, obstacle = self.ledger.read(lambda tx: _recorded(tx, what))
         node = TriageNode(what=what, state=run.status if run else RunStatus.WAITING, run=run)
-        if run is not None and run.status in _BEGUN:
+        if run is not None and run.status in _BEGUN and run.exit_code != ExitCode.NOT_YET:
             node = replace(node, cause=_why_begun(run, what, is_owned=is_owned))
-            return self._reading(node, depth) if run.status is RunStatus.TIMED_OUT else node
+            return self._reading(node, depth) if run.status in _FAILED else node
         if run is not None and run.reason:
             node = replace(node, notes=(run.reason,))
         if _instant(what) > self.now or obstacle is not None:
@@ -256,6 +260,7 @@ _BEGUN = {
     RunStatus.TIMED_OUT: "has timed out",
 }
 """What an attempt that is not before its start does, in words."""
+_FAILED = (RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT)
 
 
 def _why_begun(run: Run, what: Dependency, *, is_owned: bool) -> str | None:

@@ -21,6 +21,13 @@ def data(own_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return own_repo.with_name("data") / "data"
 
 
+def ready(data: Path) -> None:
+    """The clicks of the hour that is read, with their flag and nothing else."""
+    hour = data / "clicks/2026/03/20/02"
+    hour.mkdir(parents=True)
+    (hour / "_SUCCESS").touch()
+
+
 @pytest.mark.usefixtures("cli_ledger")
 def test_the_tree_goes_down_to_the_cause(feedctl: Feedctl) -> None:
     ran = feedctl(*ASKED)
@@ -34,10 +41,12 @@ def test_the_tree_goes_down_to_the_cause(feedctl: Feedctl) -> None:
     )
 
 
-def test_a_failed_run_is_told_with_its_log(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+def test_a_failed_run_is_told_with_its_log(feedctl: Feedctl, cli_ledger: Ledger, data: Path) -> None:
     execution(cli_ledger, "2026-03-20T03:00Z", RunStatus.FAILED, name=JOB)
+    ready(data)
     assert feedctl(*ASKED).out.splitlines()[1:] == [
         "└─ process clicks_hourly_job on primary 2026-03-20T03:00Z: failed",
+        "      clicks: 1 of 1 instances are there",
         "      CAUSE: attempt 1 has failed",
         "      log: /logs/1",
     ]
@@ -50,9 +59,7 @@ def test_a_failed_run_is_told_with_its_log(feedctl: Feedctl, cli_ledger: Ledger)
 
 @pytest.mark.usefixtures("cli_ledger")
 def test_nothing_stands_against_what_is_there(feedctl: Feedctl, data: Path) -> None:
-    day = data / "clicks/2026/03/20/02"
-    day.mkdir(parents=True)
-    (day / "_SUCCESS").touch()
+    ready(data)
     lines = feedctl("instance", "triage", "clicks", "--time", "2026-03-20T02:00Z").out.splitlines()
     assert lines == ["feed clicks on primary 2026-03-20T02:00Z: empty", "nothing stands against it"]
 

@@ -17,7 +17,7 @@ from toolkit.availability import FeedInstances, instances_of
 from toolkit.el import NotAnInstance, parse_instant
 from toolkit.entities.repository import Repository
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import attempts
+from toolkit.ledger.runs import attempts, status
 from toolkit.ledger.state import start_check
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.locations import chosen_clusters, runnable
@@ -93,7 +93,8 @@ def test_with_all_inputs_there_the_cause_is_that_nothing_started_the_process(sit
     assert "the disk is full" in why
 
 
-def test_a_failed_run_is_the_cause_with_its_reason_and_log_whatever_its_inputs_are(site: Site) -> None:
+def test_a_failed_run_is_the_cause_with_its_reason_and_log(site: Site) -> None:
+    site.stores["primary"].make(f"{_CLICKS}/02", f"{_CLICKS}/03")
     run = execution(site.ledger, "2026-03-05T03:00Z", RunStatus.RUNNING)
     ((_, _, why),) = site.causes("counts", "2026-03-05T02:00Z")
     assert why == "attempt 1 was begun, and nobody works on it any more"
@@ -113,11 +114,12 @@ def test_a_run_that_succeeded_and_left_nothing_is_the_cause(site: Site) -> None:
     assert site.causes("count_job", "2026-03-05T03:00Z") == []
 
 
-def test_what_has_timed_out_still_shows_what_it_waited_for(site: Site) -> None:
-    execution(site.ledger, "2026-03-05T03:00Z", RunStatus.TIMED_OUT)
+@pytest.mark.parametrize("ended", [RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT])
+def test_what_has_failed_shows_what_its_next_attempt_would_wait_for(site: Site, ended: RunStatus) -> None:
+    execution(site.ledger, "2026-03-05T03:00Z", ended)
     found = site.causes("count_job", "2026-03-05T03:00Z")
     assert [(name, state) for name, state, _ in found] == [
-        ("count_job 2026-03-05T03:00Z", "timed_out"),
+        ("count_job 2026-03-05T03:00Z", ended),
         ("clicks 2026-03-05T02:00Z", "missing"),
         ("clicks 2026-03-05T03:00Z", "missing"),
     ]
@@ -134,7 +136,9 @@ def test_a_copy_waits_for_the_instance_at_the_source(site: Site) -> None:
     assert site.causes("clicks", instance, "backup") == [("clicks " + instance, "waiting", _NOT_STARTED)]
     run = begun(site.ledger, key(instance, cluster="backup", counterpart="primary", life_cycle=LifeCycle.REPLICATION))
     changed(site.ledger, run, RunStatus.FAILED, reason="no room")
-    assert site.causes("clicks", instance, "backup")[0][2] == "attempt 1 has failed: no room"
+    assert site.causes("clicks", instance, "backup") == [
+        ("clicks " + instance, "failed", "attempt 1 has failed: no room")
+    ]
 
 
 def test_what_is_not_due_says_so(site: Site) -> None:
@@ -194,6 +198,14 @@ def test_an_input_by_future_waits_for_the_instance_ahead(sqlite_ledger: Ledger) 
     site.stores["primary"].make(*(f"/data/clicks/2026/03/01/{hour}" for hour in (18, 19, 20)))
     (tree,) = site.triage("count_job", "2026-03-01T21:00Z").trees
     assert [(each.what.name, each.what.instance_key) for each in tree.needs] == [("counts", "2026-03-02T00:00Z")]
+
+
+def test_an_attempt_that_found_its_inputs_missing_is_no_cause_itself(site: Site) -> None:
+    run = execution(site.ledger, "2026-03-05T03:00Z", RunStatus.RUNNING)
+    why = "clicks is not there yet"
+    site.ledger.write(lambda tx: status.change(tx, run.run_id, RunStatus.FAILED, reason=why, exit_code=75))
+    (tree,) = site.triage("count_job", "2026-03-05T03:00Z").trees
+    assert (tree.notes[0], tree.cause, [each.what.name for each in tree.causes()]) == (why, None, ["clicks", "clicks"])
 
 
 def test_what_a_waiting_run_said_is_told(site: Site) -> None:
