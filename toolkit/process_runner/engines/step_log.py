@@ -44,7 +44,7 @@ def step_log(base: Path, run: tuple[str, str, str, int], step: str, number: int 
 
     Args:
         base: see `log_directory`.
-        run: process, cluster, instance key and attempt.
+        run: process, cluster, instance key, and what tells its attempts apart.
         step: its name.
         number: of the step's own attempt within the run.
     """

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -28,12 +31,22 @@ STUBBORN = "trap '' TERM; (setsid sh -c \"trap '' TERM; sleep 300; sleep 300\" &
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> subprocess.Popen[bytes]:
-    """One that runs a step which ignores SIGTERM, and a daemon of it."""
-    a_script(tmp_path, STUBBORN)
-    started = subprocess.Popen([sys.executable, "-c", RUNNER, tmp_path], cwd=ROOT)
-    _until((tmp_path / "ready").exists)
-    return started
+def runner(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with started_runner(tmp_path) as started:
+        yield started
+
+
+@contextmanager
+def started_runner(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """One that runs a step which ignores SIGTERM, and a daemon of it; its end is that of all."""
+    a_script(directory, STUBBORN)
+    with subprocess.Popen([sys.executable, "-c", RUNNER, directory], cwd=ROOT) as started:
+        try:
+            _until((directory / "ready").exists)
+            yield started
+        finally:
+            started.kill()
+            end_processes(a_call(directory, "x").log, grace_seconds=0.1)
 
 
 def test_a_killed_runner_takes_its_step_with_it(tmp_path: Path, runner: subprocess.Popen[bytes]) -> None:
@@ -82,13 +95,36 @@ def test_steps_of_others_are_left_alone(tmp_path: Path) -> None:
         assert other.wait(timeout=1) == -signal.SIGTERM
 
 
+@pytest.mark.extended
+@pytest.mark.parametrize("seed", range(5))
+def test_whichever_of_them_is_killed_nothing_is_left_after_the_next_run_looked(
+    tmp_path: Path, runner: subprocess.Popen[bytes], seed: int
+) -> None:
+    kill_some(tmp_path, runner, random.Random(seed))  # noqa: S311 - whom to kill
+
+
+def kill_some(directory: Path, runner: subprocess.Popen[bytes], rng: random.Random) -> None:
+    """Kill one to three processes of a step, its supervisor and its runner, and look what is left."""
+    log = a_call(directory, "x").log
+    for _ in range(rng.randint(1, 3)):
+        victims = sorted({*processes_of(log), runner.pid})
+        with suppress(ProcessLookupError):
+            os.kill(rng.choice(victims), signal.SIGKILL)
+        time.sleep(rng.choice([0.0, 0.05, 0.3]))
+    if rng.random() < 0.5 and runner.poll() is None:
+        runner.terminate()  # this one has no handler: it dies of it
+    assert end_processes(log, grace_seconds=0.2) == frozenset()
+    assert not processes_of(log)
+    assert runner.wait(timeout=30) in {0, -signal.SIGKILL, -signal.SIGTERM}, "one that lives sees the end of its step"
+
+
 def _supervisor(log: Path) -> int:
     (found,) = (pid for pid in processes_of(log) if b"supervisor.py" in Path(f"/proc/{pid}/cmdline").read_bytes())
     return found
 
 
-def _until(holds: object) -> None:
+def _until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
-    while not holds():  # type: ignore[operator]  # any condition
+    while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
