@@ -73,6 +73,8 @@ _LIMITS: Mapping[str, Callable[[Any], str]] = {
     "minItems": lambda limit: f"at least {limit}",
     "minProperties": lambda limit: f"at least {limit} key",
     "uniqueItems": lambda _: "each once",
-    "propertyNames": lambda keys: f"keys: {_format(keys['format'])}",
+    "propertyNames": lambda keys: (
+        f"keys: {_format(keys['format'])}" if "format" in keys else f"keys matching {code(keys['pattern'])}"
+    ),
     "pattern": lambda pattern: f"matching {code(pattern)}",
 }
