@@ -16,6 +16,7 @@ from toolkit.storage import FileKind, StorageError, Unreachable
 from toolkit.storage.bound import RateLimiter
 from toolkit.transfer.digests import CHUNK_BYTES, FileDigest
 from toolkit.transfer.plan import Copied, FileCopy, failure
+from toolkit.transfer.room import OF_PROCESS, Room
 from toolkit.transfer.uploads import Uploads
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
 
+OBJECT_PART_BYTES = 8 * 1024 * 1024
+"""So much of an object is gathered before it is sent."""
 TRIES = 3
 """So often a file is tried whose store did not answer in the middle; each store has been waited for by then."""
 _LONGEST_WAIT_SECONDS = 10.0
@@ -48,6 +51,7 @@ class Copier:
         check: asked between two chunks; what it raises ends the copy, of which nothing stays.
         bandwidth: bytes a second over all threads of this copier; inf: as many as come.
         sleep: waits so many seconds, between two tries.
+        room: for what is on its way.
         passed: told of files and bytes that were copied, chunk by chunk; of less than none when a file begins anew.
     """
 
@@ -56,6 +60,7 @@ class Copier:
     check: Callable[[], None]
     bandwidth: float = inf
     sleep: Callable[[float], None] = time.sleep
+    room: Room = OF_PROCESS
     passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - nobody looks
     _limiter: RateLimiter | None = field(init=False, repr=False)
 
@@ -129,11 +134,16 @@ class Copier:
 
     def _copy_once(self, file: FileCopy) -> Copied:
         passing = _Passing(copier=self, file=file)
-        with ExitStack() as unfinished:
+        with self.room.of(self._held(file), self.check), ExitStack() as unfinished:
             unfinished.callback(passing.take_back)
             copied = self._copied(file, passing)
             unfinished.pop_all()
         return copied
+
+    def _held(self, file: FileCopy) -> int:
+        """So much of a file is in memory: a chunk, or a part of an object, and as much again in the store's client."""
+        most = CHUNK_BYTES if self.target.capabilities.directories else OBJECT_PART_BYTES
+        return 2 * min(file.size, max(most, file.part.upload.part_bytes if file.part else 0))
 
     def _copied(self, file: FileCopy, passing: _Passing) -> Copied:
         part, digest = file.part, passing.digest

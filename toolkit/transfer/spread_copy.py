@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from toolkit.storage import StorageError, StorageSpec, open_file_system
 from toolkit.threads import WorkerPool
 from toolkit.transfer.copying import Copier
-from toolkit.transfer.digests import CHUNK_BYTES
 from toolkit.transfer.plan import Copied, FileCopy, failure
 from toolkit.transfer.port import FILE_BYTES
 from toolkit.transfer.timed_tasks import TOO_LATE, Rounds, TaskEnded, TaskTime
@@ -31,8 +30,6 @@ TASKS_A_MACHINE = 4
 """So many tasks each machine gets at least, when there are files enough: one long task at the end keeps all waiting."""
 COPY_THREADS = 256
 """So many files a task copies at once at most: closing one on HDFS waits for its DataNode; company alone hides that."""
-MEMORY_BYTES = 64 * 1024 * 1024
-"""So much of the files of a task is in memory at once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +70,7 @@ def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
     """
     check = partial(task.time.check, wall_clock)
     outcomes: dict[object, Copied] = {}
-    pool = WorkerPool(_threads(task.files), "feedctl-copy")
+    pool = WorkerPool(COPY_THREADS, "feedctl-copy")  # those that have no room wait
     try:
         check()
         copier = Copier(
@@ -89,11 +86,6 @@ def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
     finally:
         pool.shutdown()
     yield from outcomes.values()
-
-
-def _threads(files: Sequence[FileCopy]) -> int:
-    piece = max(1, min(CHUNK_BYTES, max(file.size for file in files)))
-    return min(COPY_THREADS, MEMORY_BYTES // piece)
 
 
 def divided(files: Sequence[FileCopy], machines: int) -> Iterator[tuple[FileCopy, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import filecmp
 import io
 import os
+import pickle
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from toolkit.transfer.copying import TRIES, Copier
 from toolkit.transfer.digests import PIECE_BYTES, digest_of
 from toolkit.transfer.plan import Copied, FileCopy
 from toolkit.transfer.port import LocalExecutorPool, Work
+from toolkit.transfer.room import Room
 from toolkit.transfer.spread_copy import TASK_BYTES, TASK_FILES, CopyTask, SpreadCopy, divided
 from toolkit.transfer.timed_tasks import TOO_LATE, TaskTime
 from toolkit.transfer.uploads import LARGE_BYTES
@@ -253,6 +255,28 @@ def test_a_stop_in_the_middle_leaves_nothing_of_what_was_not_told(tmp_path: Path
     assert 20 <= len(told) < 200
 
 
+def test_a_file_waits_for_room_while_smaller_ones_go_and_a_stop_ends_the_wait(tmp_path: Path, pool: WorkerPool) -> None:
+    large, small = filled(tmp_path, ["large", "s"])
+    (tmp_path / "to").mkdir()
+    room, is_stopped = Room(most=40), threading.Event()
+
+    def check() -> None:
+        if is_stopped.is_set():
+            message = "told to stop"
+            raise StopRequested(message)
+
+    made, stopped = copier(room=room), copier(room=room, check=check)
+    with room.of(20, no_check):
+        waiting = [pool.submit(each.copy, large) for each in (made, stopped)]  # 15 bytes, twice
+        assert made.copy(small).code == ""
+        is_stopped.set()
+        with pytest.raises(StopRequested):
+            waiting[1].result(10)
+        assert not waiting[0].done()
+    assert waiting[0].result(10).code == ""
+    assert read(tmp_path / "to") == {"large": "large" * 3, "s": "sss"}
+
+
 def test_bytes_pass_no_faster_than_the_bandwidth(tmp_path: Path, pool: WorkerPool) -> None:
     files = filled(tmp_path, ["aaaa", "bbbb", "cccc"])
     waited: list[float] = []
@@ -309,7 +333,7 @@ def test_machines_copy_the_ranges_of_a_large_file_which_this_process_joins(tmp_p
 
 @dataclass
 class LateOnce:
-    """A machine that has time for one task, and for all when it is asked again."""
+    """Another machine, which has time for one task, and for all when it is asked again."""
 
     parallel: int = 1
     is_again: bool = False
@@ -319,7 +343,8 @@ class LateOnce:
         del check
         for number, task in enumerate(tasks):
             is_late = number and not self.is_again
-            yield from work(replace(task, time=TaskTime.now(0.0)) if is_late else task, 0)
+            sent: CopyTask = pickle.loads(pickle.dumps(replace(task, time=TaskTime.now(0.0)) if is_late else task))  # noqa: S301 - our own bytes
+            yield from pickle.loads(pickle.dumps(list(work(sent, 0))))  # noqa: S301 - our own bytes
         self.is_again = True
 
 
