@@ -74,23 +74,27 @@ def insert_of(dialect: str, table: sa.Table) -> postgresql.Insert | sqlite.Inser
     return statement
 
 
-class InsertIfNew(sa.Insert):
-    """An insert that leaves a row out where another one is in its way.
+class InsertOr(sa.Insert):
+    """An insert that does something else where another row is in its way, written as both databases understand it.
 
     Those of SQLAlchemy's dialects are compiled anew with each execution: their clause has no place in its cache.
+
+    Args:
+        table: where the row goes.
+        otherwise: what follows ON CONFLICT; never with a value.
     """
 
     inherit_cache = True
 
-    def __init__(self, table: sa.Table) -> None:
+    def __init__(self, table: sa.Table, otherwise: str = "DO NOTHING") -> None:
         super().__init__(table)
-        self._post_values_clause = sa.text("ON CONFLICT DO NOTHING")  # which both databases write alike
+        self._post_values_clause = sa.text(f"ON CONFLICT {otherwise}")
 
 
 @lru_cache(maxsize=32)
 def if_new(table: sa.Table) -> sa.Insert:
     """An insert of a row that tells it when it was written."""
-    return InsertIfNew(table).returning(table)
+    return InsertOr(table).returning(table)
 
 
 def given(column: sa.Column[Any], name: str | None = None) -> sa.BindParameter[Any]:

@@ -13,7 +13,7 @@ from toolkit.ledger.batches.errors import UnknownBatch
 from toolkit.ledger.batches.rows import Batch, Downstream, FeedInstance
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.statements import InsertIfNew, Timed, given
+from toolkit.ledger.statements import InsertOr, Timed, given
 from toolkit.ledger.tables import archive, batch, process, queue, step, upstream
 from toolkit.ledger.vocabulary import BatchKind, BatchState, EventKind, QueueState
 
@@ -165,7 +165,7 @@ _DOWNSTREAM = (
     )
     .order_by(step.c.step_id)
 )
-_ENQUEUED = InsertIfNew(queue).from_select(
+_ENQUEUED = InsertOr(queue).from_select(
     ["source_batch_id", "step_id", "source_process_id", "state", "marking", "inserted_at"], _DOWNSTREAM
 )
 

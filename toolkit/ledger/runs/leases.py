@@ -15,6 +15,7 @@ from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost
 from toolkit.ledger.runs.finding import get, locked
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.runs.status import IsGone, never_known
+from toolkit.ledger.statements import InsertOr
 from toolkit.ledger.tables import lease, resource, run
 from toolkit.ledger.vocabulary import LeaseMode, RunStatus
 
@@ -131,26 +132,29 @@ def _modes(wanted: Sequence[Wanted]) -> dict[str, LeaseMode]:
     return shared | {each.resource: each.mode for each in wanted if each.mode is LeaseMode.EXCLUSIVE}
 
 
+_LOCK = InsertOr(resource, "(resource) DO UPDATE SET fence = resource.fence + 1").returning(
+    resource.c.resource, resource.c.fence
+)
+_HELD = (
+    sa.select(*(lease.c[field.name] for field in fields(Lease)))
+    .where(lease.c.resource.in_(sa.bindparam("resources", type_=lease.c.resource.type, expanding=True)))
+    .order_by(lease.c.resource, lease.c.run_id)
+)
+_GIVEN = sa.insert(lease)
+
+
 def lock(tx: Transaction, resources: Sequence[str]) -> dict[str, int]:
     """Lock the rows of the resources, in the order given, until the transaction ends; returns their new fences."""
     if not resources:
         return {}
-    insert = tx.upsert(resource).on_conflict_do_update(
-        index_elements=["resource"], set_={"fence": resource.c.fence + 1}
-    )
     rows: list[dict[str, object]] = [{"resource": each, "fence": 1} for each in resources]
-    found = tx.execute(insert.returning(resource.c.resource, resource.c.fence), rows)
+    found = tx.execute(_LOCK, rows)
     return {row.resource: row.fence for row in found}
 
 
 def _held(tx: Transaction, resources: Collection[str]) -> list[Lease]:
     """The leases on the resources, in the resources' order."""
-    columns = [lease.c[field.name] for field in fields(Lease)]
-    held: list[Lease] = []
-    for chunk in in_chunks(sorted(resources)):
-        statement = sa.select(*columns).where(lease.c.resource.in_(chunk))
-        held += tx.rows(Lease, statement.order_by(lease.c.resource, lease.c.run_id))
-    return held
+    return [each for chunk in in_chunks(sorted(resources)) for each in tx.rows(Lease, _HELD, {"resources": chunk})]
 
 
 def _rivals(modes: Mapping[str, LeaseMode], held: Sequence[Lease]) -> list[Lease]:
@@ -229,7 +233,7 @@ def give_many(tx: Transaction, runs: Iterable[tuple[int, Cleared, float]]) -> No
         new = [each for each in cleared.wanted if each not in cleared.own]
         rows += [{**always, "resource": one, "mode": cleared.wanted[one], "fence": cleared.fences[one]} for one in new]
     if rows:
-        tx.execute(sa.insert(lease), rows)
+        tx.execute(_GIVEN, rows)
 
 
 def renew(tx: Transaction, run_id: int, seconds: float) -> datetime:
