@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
-    from toolkit.process_runner.engines.port import StepCall, StepMark
     from toolkit.process_runner.targets import ProcessResult
     from toolkit.runs.stop import StopSignal
 
@@ -73,35 +72,25 @@ def run_processes(
     own: ProcessOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
 ) -> ProcessResult:
     """A process run, from the options to the result; arguments and errors are those of `run_action`."""
-    wired: list[ProcessWiring] = []
+    wired: list[_Wiring] = []
 
     def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
-        wired.append(ProcessWiring(own=own, context=context, clock=clock))
+        wired.append(_Wiring(own=own, context=context, clock=clock))
         return wired[0].wired()
 
-    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(stakes_of, own))
+    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(_stakes, own))
     notes = (*result.request.notes, *(note for each in wired for note in each.turns.notes))
     return replace(result, request=replace(result.request, notes=notes))
 
 
-def stakes_of(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+def _stakes(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The feeds of the chosen processes, on the cluster where they run."""
     for site in sites(context.repository, own.selection):
         yield from ((site.feeds[name], site.cluster) for name in feeds_of(site) if name in site.feeds)
 
 
-def _end_left_over(mark: StepMark, call: StepCall) -> frozenset[int]:
-    return end_left_over(
-        mark,
-        cluster=call.cluster,
-        workflow=call.workflow,
-        environment=call.environment,
-        grace_seconds=call.grace_seconds,
-    )
-
-
 @dataclass(kw_only=True)
-class ProcessWiring:
+class _Wiring:
     """Puts a run together.
 
     Attributes:
@@ -125,7 +114,7 @@ class ProcessWiring:
             clock=self.clock,
             engines=ENGINES,
             workplace=LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ)),
-            end_left_over=_end_left_over,
+            end_left_over=end_left_over,
         )
         return Wired(
             action=action,
@@ -148,10 +137,8 @@ class ProcessWiring:
     @cached_property
     def turns(self) -> InstanceTurns:
         """Of the instances that are to run."""
-        allowed = [site for site in self.sites if self.own.due is False or self.obstacle(site) is None]
-        lines = [self.line(site) for site in allowed]
         return InstanceTurns(
-            lines=[line for line in lines if line.candidates],
+            lines=[line for line in self._lines.values() if line.candidates],
             clock=self.clock,
             check=self.context.process.check,
             waits=self.own.waits,
@@ -164,25 +151,36 @@ class ProcessWiring:
             error = unsupported(site)
             if error is not None:
                 yield _settled(site, skipped=Problem(code="not_implemented", message=str(error)))
-            elif self.own.due and (obstacle := self.obstacle(site)) is not None:
+            elif site.process.name in self._obstacles:
+                obstacle = self._obstacles[site.process.name]
                 yield _settled(site, skipped=Problem(code=_SUSPENDED, message=obstacle))
-            elif not self.line(site).candidates:
-                yield _settled(site, note=self.nothing(site))
+            elif not self._lines[site.process.name].candidates:
+                yield _settled(site, note=self._nothing(site))
 
-    def nothing(self, site: ProcessSite) -> str:
-        """Why no instance of a process runs."""
+    def _nothing(self, site: ProcessSite) -> str:
         if self.own.due or self.own.backfill is not None:
             return "no instance is to run"
         key = format_instant(self.context.options.nominal_time)
-        return f"{key} has succeeded already (run {self.known(site)[key].run_id}); --force runs it again"
+        return f"{key} has succeeded already (run {self._known(site)[key].run_id}); --force runs it again"
 
-    def obstacle(self, site: ProcessSite) -> str | None:
-        """What keeps a process from running, in words; None: nothing."""
-        return self.context.use.obstacle(site.process.name, site.cluster.name)
+    @cached_property
+    def _obstacles(self) -> Mapping[str, str]:
+        """What keeps processes from starting, by name: of one that is named, its start tells it."""
+        if not self.own.due:
+            return {}
+        found = {
+            each.process.name: self.context.use.obstacle(each.process.name, each.cluster.name) for each in self.sites
+        }
+        return {name: why for name, why in found.items() if why is not None}
 
-    def line(self, site: ProcessSite) -> InstanceLine:
-        """Which instances of a process are to run."""
-        nominal, now, known = self.context.options.nominal_time, self.clock.now(), self.known(site)
+    @cached_property
+    def _lines(self) -> Mapping[str, InstanceLine]:
+        """What is to run of each process, by name; of one that nothing starts of nobody asks."""
+        may_start = (site for site in self.sites if site.process.name not in self._obstacles)
+        return {site.process.name: self._line(site) for site in may_start}
+
+    def _line(self, site: ProcessSite) -> InstanceLine:
+        nominal, now, known = self.context.options.nominal_time, self.clock.now(), self._known(site)
         if self.own.backfill is not None:
             return line_of_range(site, self.own.backfill, known, now)
         if self.own.due:
@@ -190,11 +188,8 @@ class ProcessWiring:
         site.process.instances_on(site.cluster.name).index(nominal)
         return line_of_one(site, nominal, known, now, is_forced=self.own.is_forced)
 
-    def known(self, site: ProcessSite) -> Known:
-        """The newest attempt of each instance, in one statement for a process.
-
-        Without a ledger, as in a dry run before the first run, nothing is known.
-        """
+    def _known(self, site: ProcessSite) -> Known:
+        """In one statement for a process; without a ledger, as in a dry run before the first run, nothing is known."""
         ledger = self.context.use.ledger
         if ledger is None:
             return {}

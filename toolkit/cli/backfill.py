@@ -12,7 +12,6 @@ import typer
 from toolkit.cli import action_options as options
 from toolkit.cli.completion import cluster_names, process_names
 from toolkit.cli.options import ConfigRepo, Env
-from toolkit.entities.vocabulary import Order
 from toolkit.process_runner.backfill import Only
 from toolkit.rendering.tables import ResultFormat
 
@@ -33,8 +32,12 @@ OnlyWhich = Annotated[
     ),
 ]
 InOrder = Annotated[
-    Order | None,
-    typer.Option("--order", help="The oldest first, the newest first, or the newest alone. Default: the process's."),
+    str | None,
+    typer.Option(
+        "--order",
+        metavar="FIFO|LIFO|LAST_ONLY",
+        help="The oldest first, the newest first, or the newest alone. Default: the process's.",
+    ),
 ]
 MaxParallel = Annotated[
     int | None,
@@ -82,9 +85,7 @@ def backfill(
     from toolkit.rendering.process import PROCESS_VIEW
 
     file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
-    asked = replace(
-        _range(start, end), only=only, order=order, at_once=max_parallel, keeps_going=keep_going, is_forced=force
-    )
+    asked = replace(_range(start, end, order), only=only, at_once=max_parallel, keeps_going=keep_going, is_forced=force)
     own = ProcessOptions(selection=ProcessSelection(name=process, cluster=cluster), backfill=asked, waits=wait)
     command = ActionCommand(
         name="backfill", run=partial(run_processes, own), view=PROCESS_VIEW, form=output, file=file, detail=detail
@@ -103,17 +104,20 @@ def backfill(
         )
 
 
-def _range(start: str, end: str | None) -> Backfill:
-    """Of the instances from the first one to where the range ends.
+def _range(start: str, end: str | None, order: str | None) -> Backfill:
+    """Of the instances from the first one to where the range ends, in this order.
 
     Raises:
-        BadOption: a time that is none, or an end that is not after the start.
+        BadOption: a time that is none, an end that is not after the start, or an order that there is not.
     """
     from toolkit.cli.option_values import BadOption, instant_of
+    from toolkit.entities.vocabulary import Order
     from toolkit.process_runner.backfill import Backfill
 
+    if order is not None and order not in set(Order):
+        raise BadOption(option="--order", found=order, expected=f"one of {', '.join(Order)}")
     first = instant_of("--start", start)
     last = first + timedelta(minutes=1) if end is None else instant_of("--end", end)
     if end is not None and last <= first:
         raise BadOption(option="--end", found=end, expected=f"a time after --start {start}")
-    return Backfill(first=first, end=last)
+    return Backfill(first=first, end=last, order=None if order is None else Order(order))
