@@ -72,25 +72,25 @@ def run_processes(
     own: ProcessOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
 ) -> ProcessResult:
     """A process run, from the options to the result; arguments and errors are those of `run_action`."""
-    wired: list[_Wiring] = []
+    wired: list[ProcessWiring] = []
 
     def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
-        wired.append(_Wiring(own=own, context=context, clock=clock))
+        wired.append(ProcessWiring(own=own, context=context, clock=clock))
         return wired[0].wired()
 
-    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(_stakes, own))
+    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(stakes_of, own))
     notes = (*result.request.notes, *(note for each in wired for note in each.turns.notes))
     return replace(result, request=replace(result.request, notes=notes))
 
 
-def _stakes(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+def stakes_of(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The feeds of the chosen processes, on the cluster where they run."""
     for site in sites(context.repository, own.selection):
         yield from ((site.feeds[name], site.cluster) for name in feeds_of(site) if name in site.feeds)
 
 
 @dataclass(kw_only=True)
-class _Wiring:
+class ProcessWiring:
     """Puts a run together.
 
     Attributes:
@@ -155,13 +155,14 @@ class _Wiring:
                 obstacle = self._obstacles[site.process.name]
                 yield _settled(site, skipped=Problem(code=_SUSPENDED, message=obstacle))
             elif not self._lines[site.process.name].candidates:
-                yield _settled(site, note=self._nothing(site))
+                yield _settled(site, note=self.nothing(site))
 
-    def _nothing(self, site: ProcessSite) -> str:
+    def nothing(self, site: ProcessSite) -> str:
+        """Why no instance of a process runs."""
         if self.own.due or self.own.backfill is not None:
             return "no instance is to run"
         key = format_instant(self.context.options.nominal_time)
-        return f"{key} has succeeded already (run {self._known(site)[key].run_id}); --force runs it again"
+        return f"{key} has succeeded already (run {self.known(site)[key].run_id}); --force runs it again"
 
     @cached_property
     def _obstacles(self) -> Mapping[str, str]:
@@ -177,10 +178,11 @@ class _Wiring:
     def _lines(self) -> Mapping[str, InstanceLine]:
         """What is to run of each process, by name; of one that nothing starts of nobody asks."""
         may_start = (site for site in self.sites if site.process.name not in self._obstacles)
-        return {site.process.name: self._line(site) for site in may_start}
+        return {site.process.name: self.line(site) for site in may_start}
 
-    def _line(self, site: ProcessSite) -> InstanceLine:
-        nominal, now, known = self.context.options.nominal_time, self.clock.now(), self._known(site)
+    def line(self, site: ProcessSite) -> InstanceLine:
+        """Which instances of a process are to run."""
+        nominal, now, known = self.context.options.nominal_time, self.clock.now(), self.known(site)
         if self.own.backfill is not None:
             return line_of_range(site, self.own.backfill, known, now)
         if self.own.due:
@@ -188,8 +190,11 @@ class _Wiring:
         site.process.instances_on(site.cluster.name).index(nominal)
         return line_of_one(site, nominal, known, now, is_forced=self.own.is_forced)
 
-    def _known(self, site: ProcessSite) -> Known:
-        """In one statement for a process; without a ledger, as in a dry run before the first run, nothing is known."""
+    def known(self, site: ProcessSite) -> Known:
+        """The newest attempt of each instance, in one statement for a process.
+
+        Without a ledger, as in a dry run before the first run, nothing is known.
+        """
         ledger = self.context.use.ledger
         if ledger is None:
             return {}
