@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 
 from entrypoints import late_check
-from tests.e2e.commands import ROOT
+from tests.e2e.commands import BIN, ROOT
+from tests.e2e.retention_process import environment
 from tests.integration.process_runs import KEYS, ONLY, Runs, steps
+from toolkit.cli import main
 from toolkit.cli.boundary import run_app
 
 LATE = "late_process: {policy: backoff, delay: hours(1), inputs: {clicks: workflows/late.sh}}"
@@ -137,6 +139,41 @@ def test_a_late_run_that_dies_is_made_again_and_one_that_ended_is_not(runs: Late
     assert (runs.checks(), runs.said()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} begun", f"{KEYS[0]} late"])
     assert runs.check()[0] == 0
     assert len(runs.said()) == 3
+
+
+def test_a_late_run_that_failed_is_retried_by_its_policy_with_the_processs_own_workflow(runs: Lateness) -> None:
+    retried = f"{LATE}\nretry: {{policy: periodic, delay: minutes(1), attempts: 1}}"
+    runs.write_late(more=retried, late="exit 3")
+    assert runs.run()[0] == 0
+    runs.drop()
+    assert runs.check()[0] == 1
+    runs.change("UPDATE run SET retry_at = '2026-01-01T00:00:00.000000Z' WHERE retry_at IS NOT NULL")
+    assert runs.run("--due")[0] == 0
+    assert runs.said() == [f"{KEYS[0]} count"] * 2
+    assert runs.check(at=LAST)[0] == 0
+    assert runs.checks() == [("01:00", "late"), ("06:00", "unchanged")]
+
+
+def test_the_instance_says_why_it_ran_again(runs: Lateness, capsys: pytest.CaptureFixture[str]) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    assert runs.check()[0] == 0
+    capsys.readouterr()
+    repo = str(runs.directory / "repo")
+    assert run_app(main.app, ["instance", "status", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
+    assert "late data: clicks of 2026-03-01T00:00Z: added part-1" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.extended
+def test_spark_submit_finds_late_data(runs: Lateness, java_home: Path) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    command = [str(BIN / "spark-submit"), "entrypoints/late_check.py", *runs.arguments("--due", time=FIRST)]
+    logs = {"FEEDCTL_LOG_DIR": str(runs.directory / "logs")}
+    printed = subprocess.check_output(command, cwd=ROOT, env=environment(java_home) | logs, text=True)
+    assert json.loads(printed)["instances"][0]["late"]["inputs"][0]["added"] == ["part-1"]
+    assert runs.said()[1:] == [f"{KEYS[0]} late"]
 
 
 @pytest.mark.extended

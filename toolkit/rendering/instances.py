@@ -53,7 +53,7 @@ def _note(row: InstanceRow) -> str | None:
         return f"asked to {row.asked}"
     if row.is_owned is False and row.run is not None and row.run.mode is None and row.started_at is not None:
         return "nobody works on it"
-    return None if row.run is None else row.run.reason
+    return None if row.run is None else row.run.reason or row.run.cause
 
 
 def instance_document(found: InstanceList) -> dict[str, object]:

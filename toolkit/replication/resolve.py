@@ -124,11 +124,12 @@ class Resolver:
     def _may_have_changed(self, route: Route, instant: datetime) -> bool:
         """What was copied before is looked at again while late data may come, and when the user names it.
 
-        With the feed's property ``feed.late.allowed: false`` no late data is copied.
+        The last look is at the cut-off, as that of a process is (DESIGN section 8, Late checks). With the property
+        ``feed.late.allowed: false`` of the feed there is none.
         """
         is_wanted = route.feed.properties.get("feed.late.allowed") is not False
         late = route.late_until(instant) if is_wanted else None
-        return self.wanted.is_given or (late is not None and self.nominal < late)
+        return self.wanted.is_given or (late is not None and self.nominal <= late)
 
     def _target(self, route: Route, instant: datetime, rules: CopyRules) -> ReplicationTarget:
         feed, source, target = route.feed, route.source, route.target
