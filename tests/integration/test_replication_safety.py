@@ -201,3 +201,24 @@ def test_a_source_that_is_not_valid_any_more_is_not_waited_for(tmp_path: Path) -
     sources["west"].fill(hour(0))
     assert copying.run("--source", "west", time=KEYS[0])[0] == 0
     assert (copying.target.files(), events(copying)) == (hour(0), ["available"])
+
+
+def test_an_instance_that_was_copied_before_is_brought_back_after_a_kill_while_it_was_copied_again(
+    tmp_path: Path,
+) -> None:
+    source, target = local(tmp_path / "from"), local(tmp_path / "to")
+    copying = Replication(directory=tmp_path, sources={"primary": source}, target=target)
+    source.fill(hour(0))
+    assert copying.run(time=KEYS[0])[0] == 0
+    source.fill(changed := {name: content.swapcase() for name, content in hour(0).items()})
+    assert copying.run("--start", KEYS[0])[0] == 0
+    with sqlite3.connect(tmp_path / "ledger.db") as ledger:
+        ((again,),) = ledger.execute("SELECT max(run_id) FROM run")
+        ledger.execute("UPDATE item SET state = 'intended', settled_at = NULL WHERE run_id = ?", (again,))
+        ledger.execute("UPDATE run SET status = 'killed' WHERE run_id = ?", (again,))
+    place = tmp_path / "to/clicks/2026-03-01-00"
+    place.rename(place.parent / f".feedctl-copy-{again}-{place.name}")  # killed between the two renames
+    (place.parent / f".feedctl-old-{again}-{place.name}").mkdir()
+    assert copying.run(time=KEYS[0])[0] == 0
+    assert target.files(hidden=True) == changed
+    assert copying.run(time=KEYS[0])[1]["instances"][0]["notes"] == ["no instance is due that is not there"]

@@ -127,7 +127,7 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         nominal=options.nominal_time,
         clock=clock,
         wanted=wanted,
-        copied=partial(copied_keys, context.use.ledger),
+        copied=partial(whole_keys, context.use.ledger),
         evicted=partial(evicted_keys, context.use.ledger),
         rehash=own.rehash,
     )
@@ -150,6 +150,13 @@ def copied_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> f
     if ledger is None:
         return frozenset()
     return ledger.read(lambda tx: finding.succeeded_keys(tx, feed, LifeCycle.REPLICATION, target, source))
+
+
+def whole_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:
+    """Those of `copied_keys` that no run has begun to copy anew since and left unfinished."""
+    if ledger is None:
+        return frozenset()
+    return ledger.read(lambda tx: finding.untouched_keys(tx, feed, LifeCycle.REPLICATION, target, source))
 
 
 def recorded_of(ledger: Ledger | None, target: ReplicationTarget) -> Mapping[str, Manifest]:

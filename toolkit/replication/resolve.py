@@ -54,7 +54,8 @@ class Resolver:
     Attributes:
         nominal: of the run.
         clock: of the target's retention.
-        copied: keys of the instances that the ledger has as copied on a route (feed, target, source).
+        copied: keys of the instances that the ledger has as copied on a route (feed, target, source), and as not begun
+            anew since.
         evicted: whether the target's retention has removed an instance (feed, target, key).
         wanted: which instances.
         only: the keys that are looked at on a route (feed, target, source); None: all.

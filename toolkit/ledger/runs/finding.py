@@ -16,7 +16,7 @@ from toolkit.ledger.database import SIZE, Transaction, in_chunks
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import given, locking
-from toolkit.ledger.tables import run
+from toolkit.ledger.tables import item, run
 from toolkit.ledger.vocabulary import TRANSITIONS, LifeCycle, RunStatus
 
 ACTIVE = (RunStatus.RUNNING, RunStatus.SUSPENDED)
@@ -248,6 +248,22 @@ def succeeded_keys(
     same = sa.and_(run.c.entity == entity, run.c.life_cycle == life_cycle, run.c.cluster == cluster)
     where = (same, run.c.counterpart == counterpart, is_one_of(run.c.status, RunStatus.SUCCEEDED))
     return frozenset(tx.execute(sa.select(run.c.instance_key.distinct()).where(*where)).scalars())
+
+
+def untouched_keys(
+    tx: Transaction, entity: str, life_cycle: LifeCycle, cluster: str, counterpart: str
+) -> frozenset[str]:
+    """The keys of `succeeded_keys` on which no later attempt has begun an effect without coming to a good end.
+
+    What such an attempt has left is not what the success before it has made.
+    """
+    same = sa.and_(run.c.entity == entity, run.c.life_cycle == life_cycle, run.c.cluster == cluster)
+    of_instance = sa.select(run.c.instance_key, sa.func.max(run.c.attempt)).group_by(run.c.instance_key)
+    newest_of = of_instance.where(same, run.c.counterpart == counterpart)
+    has_begun = sa.exists().where(item.c.run_id == run.c.run_id)
+    well = newest_of.where(is_one_of(run.c.status, RunStatus.SUCCEEDED))
+    begun = dict(tx.execute(newest_of.where(run.c.status != RunStatus.SUCCEEDED, has_begun)).tuples().all())
+    return frozenset(key for key, attempt in tx.execute(well).tuples() if attempt > begun.get(key, 0))
 
 
 FAILURES = (RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT)
