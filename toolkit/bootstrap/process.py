@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
+    from toolkit.process_runner.engines.port import StepCall, StepMark
     from toolkit.process_runner.targets import ProcessResult
     from toolkit.runs.stop import StopSignal
 
@@ -89,6 +90,16 @@ def stakes_of(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Fee
         yield from ((site.feeds[name], site.cluster) for name in feeds_of(site) if name in site.feeds)
 
 
+def _end_left_over(mark: StepMark, call: StepCall) -> frozenset[int]:
+    return end_left_over(
+        mark,
+        cluster=call.cluster,
+        workflow=call.workflow,
+        environment=call.environment,
+        grace_seconds=call.grace_seconds,
+    )
+
+
 @dataclass(kw_only=True)
 class ProcessWiring:
     """Puts a run together.
@@ -114,7 +125,7 @@ class ProcessWiring:
             clock=self.clock,
             engines=ENGINES,
             workplace=LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ)),
-            end_left_over=end_left_over,
+            end_left_over=_end_left_over,
         )
         return Wired(
             action=action,
