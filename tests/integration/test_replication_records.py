@@ -131,6 +131,14 @@ def test_costs_are_in_the_ledger_whatever_the_result_shows(copied: Replication) 
     assert counters["TIMETAKEN"] >= 0
 
 
+def test_what_the_targets_retention_has_not_yet_taken_away_is_verified_however_old_it_is(copied: Replication) -> None:
+    """The runs of that retention act for the times of a scheduler, and verify for now."""
+    short = replace(copied, of_target=", retention: {limit: days(1)}")
+    swap(copied.directory / "to" / PART)
+    code, found = short.feedctl("verify", "clicks", "--start", KEYS[0])
+    assert (code, found["instances"][0]["counts"]["different"]) == (4, 1)
+
+
 def test_verify_says_what_is_missing_extra_and_different_and_nothing_of_what_is_equal(copied: Replication) -> None:
     code, found = copied.feedctl("verify", "clicks", "--cluster", "backup")
     assert (code, found["files"], len(found["instances"])) == (0, 9, 3)

@@ -135,7 +135,7 @@ def test_what_is_not_there_yet_is_waited_for(scene: Scene) -> None:
     code, result = scene.run()
     assert (code, result["status"]) == (ExitCode.NOT_YET, "not_yet")
     assert result["feeds"][0]["waiting"]["code"] == "not_available"  # type: ignore[index]
-    assert scene.ledger()[0] == [RunStatus.SUCCEEDED, RunStatus.FAILED]
+    assert scene.ledger()[0] == [RunStatus.SUCCEEDED, RunStatus.WAITING]
 
 
 def test_a_limit_refuses_until_exactly_that_plan_is_approved(scene: Scene) -> None:

@@ -12,6 +12,7 @@ from toolkit.actions.model import T
 from toolkit.entities.cluster import STOMP_ENDPOINT
 from toolkit.entities.env_references import MissingVariable
 from toolkit.errors import InvalidInput
+from toolkit.ledger.vocabulary import RunStatus
 from toolkit.notify.message import InstanceMessage
 from toolkit.notify.outbox import Outbox
 from toolkit.notify.stomp import Broker
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from toolkit.runs.recorder import RecordedRun, RunOutcome
 
 _LOG = logging.getLogger(__name__)
+
+
+def _status(status: RunStatus) -> str:
+    """Consumers of Falcon's messages know nothing that timed out: to them it has failed."""
+    return (RunStatus.FAILED if status is RunStatus.TIMED_OUT else status).value.upper()
+
 
 END_SECONDS = 2.0
 """So long the end of the process waits for brokers, all of them together."""
@@ -99,7 +106,7 @@ class Messages(Generic[T]):
             "feedNames": target.entity,
             "feedInstancePaths": path_text(str(self.told.path(target))),
             "nominalTime": target.instance_key,
-            "status": outcome.status.value.upper(),
+            "status": _status(outcome.status),
             "workflowId": str(run.run_id or ""),
             "runId": str(run.attempt or ""),
             "timeStamp": f"{self.clock.now():%Y-%m-%dT%H:%M:%SZ}",

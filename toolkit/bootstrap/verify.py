@@ -15,7 +15,6 @@ from toolkit.entities.not_implemented import Area
 from toolkit.ledger import manifests
 from toolkit.ledger.runs import finding
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.planning.retention import RetentionClock
 from toolkit.replication.resolve import Range, Resolver
 from toolkit.replication.verify import VerifiedInstance, Verifier
 
@@ -66,11 +65,11 @@ def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Pr
     with ExitStack() as stack:
         options = _options(asked, now)
         context = opened_context(options, clock, process, Area.REPLICATION, stack, partial(ends, asked.chosen))
-        ledger, settings = context.use.ledger, context.repository.settings
+        ledger = context.use.ledger
         copied = cache(partial(copied_keys, ledger))
         resolver = Resolver(
             nominal=now,
-            clock=RetentionClock(nominal_time=now, keep_beyond_validity=settings.keep_instances_beyond_validity),
+            clock=None,
             wanted=wanted,
             evicted=partial(evicted_keys, ledger),
             only=partial(_known_keys, ledger) if wanted is _ALWAYS and ledger is not None else lambda *_: None,

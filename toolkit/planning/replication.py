@@ -123,7 +123,12 @@ class Route:
         return max(one.start, other.start), min(one.end, other.end)
 
     def due(
-        self, nominal: datetime, clock: RetentionClock, *, first: datetime | None = None, end: datetime | None = None
+        self,
+        nominal: datetime,
+        clock: RetentionClock | None,
+        *,
+        first: datetime | None = None,
+        end: datetime | None = None,
     ) -> Iterator[datetime]:
         """The instances that may be pulled at a time, oldest first.
 
@@ -132,12 +137,12 @@ class Route:
 
         Args:
             nominal: of the run, UTC.
-            clock: of the target's retention.
+            clock: of the target's retention; None: what it would evict counts too, for who looks at what is there.
             first: no instance before it; None: from the beginning.
             end: none at or after it; None: to the end.
         """
         start, stop = self.span
-        start = max(start, self._kept_from(clock), *([first] if first else []))
+        start = max(start, *([] if clock is None else [self._kept_from(clock)]), *([first] if first else []))
         stop = min(stop, *([end] if end else [stop]))
         for instant in self.source.instances.between(start, stop):
             if self.eligible_at(instant) > nominal:

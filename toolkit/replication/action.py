@@ -120,7 +120,9 @@ class ReplicationAction:
         if not settled:
             return Recovery()
         done = sum(each.item.state is ItemState.DONE for each in settled)
-        note = f"an earlier run died in {len(settled)} copies: {done} were finished, the others are made anew"
+        note = (
+            f"an earlier run died: of its {len(settled)} open copies {done} had been finished; the others are made anew"
+        )
         return Recovery(settled=tuple(settled), notes=(note,))
 
     def _finished(self, plan: ReplicationPlan, left: Item, unit: CanonicalPath, work: RunContext) -> bool:

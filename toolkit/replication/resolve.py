@@ -53,7 +53,7 @@ class Resolver:
 
     Attributes:
         nominal: of the run.
-        clock: of the target's retention.
+        clock: of the target's retention; None: what it would evict is there and wanted.
         copied: keys of the instances that the ledger has as copied on a route (feed, target, source), and as not begun
             anew since.
         evicted: whether the target's retention has removed an instance (feed, target, key).
@@ -63,7 +63,7 @@ class Resolver:
     """
 
     nominal: datetime
-    clock: RetentionClock
+    clock: RetentionClock | None
     wanted: Range
     copied: Callable[[str, str, str], frozenset[str]] = lambda *_: frozenset()
     evicted: Callable[[str, str], frozenset[str]] = lambda *_: frozenset()

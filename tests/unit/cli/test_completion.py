@@ -62,7 +62,7 @@ def asked(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> Asked:
         ("entity list --env prod --tag stage", ["stage=production", "stage=recovery"]),
         ("lint --select retention-below", ["retention-below-cut-off", "retention-below-frequency"]),
         ("lint --ignore unknown-f", ["unknown-feed"]),
-        ("entrypoint ", ["doctor", "process", "replication", "retention"]),
+        ("entrypoint ", ["doctor", "late_check", "process", "replication", "retention"]),
         ("schema d", ["datasource", "defaults"]),
     ],
 )
