@@ -124,11 +124,11 @@ def test_an_application_gets_its_arguments_settings_and_secrets_and_its_exit_cod
 
 @pytest.mark.extended
 def test_a_stop_in_the_middle_of_a_script_ends_jvm_and_python(tmp_path: Path, java_home: Path) -> None:
-    script = "SELECT count(java_method('java.lang.Thread', 'sleep', 600000L)) FROM range(1)"
+    script = "SELECT max(sqrt(id)) FROM range(1000000000000)"
     call = call_of(tmp_path, java_home, Engine.SPARK_SQL, script, cluster=LOCAL)
 
     def check() -> None:
-        if call.log.exists() and "statement 1 of 1" in call.log.read_text():
+        if call.log.exists() and "Starting task" in call.log.read_text():
             raise Stopped(reason="received SIGTERM")
 
     begin = time.monotonic()

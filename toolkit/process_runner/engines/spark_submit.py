@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from toolkit.process_runner.engines.child import Program, run_prepared
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
-from toolkit.process_runner.engines.submission import submission
+from toolkit.process_runner.engines.submission import judged, submission
 from toolkit.process_runner.engines.substitution import filled
 
 
@@ -18,7 +18,7 @@ class SparkSubmitEngine:
 
     def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
         """See `StepEngine.run`."""
-        return run_prepared(_program, call, started, check)
+        return judged(run_prepared(_program, call, started, check), call.log)
 
 
 def _program(call: StepCall) -> Program:

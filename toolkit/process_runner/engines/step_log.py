@@ -93,16 +93,21 @@ def pieces(path: Path) -> tuple[int, ...]:
     return tuple(sorted(int(found[1]) for name in names if (found := pattern.fullmatch(name))))
 
 
-def last_line(path: Path) -> str:
-    """The last line that says something; empty: there is none."""
+def end_of(path: Path) -> str:
+    """The last few thousand characters; empty: there is no log."""
     newest = _piece(path, max(pieces(path), default=0))
     try:
         with newest.open("rb") as piece:
             piece.seek(max(0, newest.stat().st_size - _END_BYTES))
-            lines = piece.read().decode("utf-8", "replace").splitlines()
+            return piece.read().decode("utf-8", "replace")
     except OSError:
         return ""
-    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
+
+
+def last_line(path: Path) -> str:
+    """The last line that says something; empty: there is none."""
+    lines = reversed(end_of(path).splitlines())
+    return next((line.strip()[:300] for line in lines if line.strip()), "")
 
 
 def _piece(path: Path, number: int) -> Path:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from toolkit.entities import Cluster, SparkAttributes, Workflow
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.engines.child import Program
-from toolkit.process_runner.engines.port import StepCall
+from toolkit.process_runner.engines.port import StepCall, StepEnd
+from toolkit.process_runner.engines.step_log import end_of
 from toolkit.process_runner.engines.variables import (
     SecretUnavailable,
     properties_file,
@@ -29,6 +32,8 @@ APPLICATION = (
     r" (application_\d+_\d+|app-\d+-\d+|driver-\d+-\d+|local-\d+)"
 )
 """What YARN's client, a standalone master's and `sql_runner` say; a number that stands elsewhere may be another's."""
+
+_STATE = re.compile(r"State of driver (driver-\d+-\d+) is ([A-Z]+)")
 
 _PRIORITIES = {"VERY_HIGH": "5", "HIGH": "4", "NORMAL": "3", "LOW": "2", "VERY_LOW": "1"}
 """Those of Hadoop's MapReduce, as numbers of YARN."""
@@ -63,7 +68,7 @@ def submission(call: StepCall, application: str, arguments: Iterable[str], *, fi
     spark = _spark(call)
     if spark.class_:
         options += ["--class", spark.class_]
-    path = _spark_submit(call.environment)
+    path = _program(call.environment, "spark-submit")
     return Program(
         path=path,
         arguments=(path, "--name", spark.name or call.step, *options, *spark.options, application, *arguments),
@@ -81,6 +86,20 @@ def where(cluster: Cluster, workflow: Workflow) -> tuple[str | None, str | None]
     if master in {"yarn-cluster", "yarn-client"}:
         return "yarn", mode or master.removeprefix("yarn-")
     return master, mode
+
+
+def judged(end: StepEnd, log: Path) -> StepEnd:
+    """The end of an application, where that of spark-submit tells less.
+
+    It exits with 0 whatever became of a driver that a standalone master runs (seen with 4.1): its log says that.
+    """
+    if not end.succeeded or not (end.application or "").startswith("driver-"):
+        return end
+    states = [found[2] for found in _STATE.finditer(end_of(log)) if found[1] == end.application]
+    if states[-1:] == ["FINISHED"]:
+        return end
+    how = f"ended as {states[-1]}" if states else "may still run: spark-submit did not wait for its end"
+    return replace(end, message=f"the driver {end.application} {how}; the log is with the worker that ran it")
 
 
 def end_application(application: str, *, master: str | None, environment: Mapping[str, str]) -> None:
@@ -113,7 +132,8 @@ def _kill_command(application: str, master: str | None, environment: Mapping[str
             raise NoProgram(name="yarn")
         return [yarn, "application", "-kill", application]
     if application.startswith("driver-") and master:
-        return [_spark_submit(environment), "--master", master, "--kill", application]
+        client = _program(environment, "spark-class")  # spark-submit asks the REST server, which is mostly off
+        return [client, "org.apache.spark.deploy.Client", "kill", master, application]
     return []
 
 
@@ -180,10 +200,9 @@ def _secrets(call: StepCall, *, is_elsewhere: bool) -> dict[str, str]:
     return found
 
 
-def _spark_submit(environment: Mapping[str, str]) -> str:
+def _program(environment: Mapping[str, str], name: str) -> str:
     home = environment.get("SPARK_HOME")
-    path = f"{home}/bin" if home else environment.get("PATH")
-    found = shutil.which("spark-submit", path=path)
+    found = shutil.which(name, path=f"{home}/bin" if home else environment.get("PATH"))
     if found is None:
-        raise NoProgram(name="spark-submit")
+        raise NoProgram(name=name)
     return found

@@ -40,7 +40,7 @@ YARN = Cluster(
 def site(tmp_path: Path) -> Path:
     """A directory with programs that write down how they were called."""
     (tmp_path / "bin").mkdir()
-    for name in ("spark-submit", "yarn"):
+    for name in ("spark-submit", "spark-class", "yarn"):
         program = tmp_path / "bin" / name
         program.write_text(RECORDER)
         program.chmod(0o755)
@@ -181,9 +181,31 @@ def test_an_application_of_a_dead_runner_is_found_in_the_log_and_ended(site: Pat
 
 
 def test_a_driver_of_a_standalone_master_is_ended_by_its_master(site: Path) -> None:
-    master = Interfaces(write=Interface(endpoint="file:///"), spark=Interface(endpoint="spark://m:6066"))
+    master = Interfaces(write=Interface(endpoint="file:///"), spark=Interface(endpoint="spark://m:7077"))
     call = spark_call(site, cluster=replace(LOCAL, interfaces=master))
 
     left_over(call, "driver-20261122120000-0001")
 
-    assert calls(site) == [["spark-submit", "--master", "spark://m:6066", "--kill", "driver-20261122120000-0001"]]
+    client = ["spark-class", "org.apache.spark.deploy.Client"]
+    assert calls(site) == [[*client, "kill", "spark://m:7077", "driver-20261122120000-0001"]]
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("State of driver driver-20261122120000-0001 is FINISHED, exiting", ""),
+        ("State of driver driver-20261122120000-0001 is FAILED, exiting", "ended as FAILED"),
+        ("State of driver driver-20261122120000-0002 is FINISHED, exiting", "may still run"),
+    ],
+)
+def test_a_driver_counts_by_what_its_master_says_of_it_since_spark_submit_exits_with_0(
+    site: Path, state: str, message: str
+) -> None:
+    call = spark_call(site)
+    said = f"Driver successfully submitted as driver-20261122120000-0001\n{state}"
+
+    end = run(replace(call, environment={**call.environment, "SAYS": said}))
+
+    assert end.exit_code == 0
+    assert end.succeeded is not bool(message)
+    assert message in end.message
