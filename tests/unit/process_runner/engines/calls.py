@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,15 +40,3 @@ def a_script(directory: Path, text: str, first_line: str = "#!/bin/sh") -> Path:
 
 def never() -> None:
     """A check that lets all go on."""
-
-
-def after(seconds: float, error: Exception) -> Callable[[], None]:
-    import time  # noqa: PLC0415
-
-    begin = time.monotonic()
-
-    def check() -> None:
-        if time.monotonic() - begin > seconds:
-            raise error
-
-    return check

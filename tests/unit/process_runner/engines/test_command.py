@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.process_runner.engines.calls import a_call, a_script, after, never
+from tests.unit.process_runner.engines.calls import a_call, a_script, never
 from toolkit.entities import Credential, Workflow
 from toolkit.process_runner.engines.child import Program, run_program
 from toolkit.process_runner.engines.command import CommandEngine
@@ -165,10 +165,12 @@ def test_what_a_step_leaves_in_the_background_ends_with_it(tmp_path: Path) -> No
 
 
 def test_a_stop_ends_the_step_and_all_that_it_started_before_it_goes_on(tmp_path: Path) -> None:
-    call = a_call(tmp_path, a_script(tmp_path, BACKGROUND + "trap '' TERM; sleep 300; sleep 300"), grace_seconds=0.3)
+    call = a_call(
+        tmp_path, a_script(tmp_path, BACKGROUND + "trap '' TERM; touch ready; sleep 300; sleep 300"), grace_seconds=0.3
+    )
 
     with pytest.raises(Stopped, match="received SIGTERM"):
-        CommandEngine().run(call, _nobody, after(1.0, STOPPED))
+        CommandEngine().run(call, _nobody, when(tmp_path / "ready"))
 
     assert not processes_of(call.log)
     assert not sleeping(tmp_path)
@@ -198,17 +200,16 @@ def test_the_mark_is_told_before_the_step_begins_and_its_refusal_leaves_nothing(
 
 
 def test_a_frozen_runner_loses_its_step(tmp_path: Path) -> None:
-    call = a_call(tmp_path, a_script(tmp_path, "sleep 300"), quiet_seconds=0.5)
-    is_frozen = iter([True])
+    call = a_call(tmp_path, a_script(tmp_path, "touch begun; sleep 300"), quiet_seconds=1.0)
 
     def check() -> None:
-        if next(is_frozen, False):
-            time.sleep(1.5)
+        if (tmp_path / "begun").exists():
+            time.sleep(2.0)
 
     end = CommandEngine().run(call, _nobody, check)
 
     assert not end.succeeded
-    assert "its runner gave no sign of life for 0.5 seconds" in end.message
+    assert "its runner gave no sign of life for 1 seconds" in end.message
 
 
 def test_a_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.process_runner.engines.calls import LOCAL, a_call, after, never
+from tests.unit.process_runner.engines.calls import LOCAL, a_call, never
 from toolkit.entities import Cluster, Credential, Engine, Interface, Interfaces, SparkAttributes, Workflow
 from toolkit.process_runner.engines.opening import ENGINES, end_left_over
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
@@ -163,8 +163,12 @@ def test_the_application_is_known_while_it_runs_and_ended_with_a_stop(site: Path
     call = replace(call, environment={**call.environment, "SAYS": APPLICATION, "SLEEPS": "60"})
     marks: list[StepMark] = []
 
+    def check() -> None:
+        if marks[-1].application:
+            raise Stopped(reason="killed")
+
     with pytest.raises(Stopped):
-        ENGINES[call.engine].run(call, marks.append, after(1.5, Stopped(reason="killed")))
+        ENGINES[call.engine].run(call, marks.append, check)
 
     assert [each.application for each in marks] == [None, "application_1700000000000_0042"]
     assert calls(site)[1:] == [["yarn", "application", "-kill", "application_1700000000000_0042"]]
