@@ -85,11 +85,6 @@ class Transaction:
         found = self.execute(statement, values).mappings().first()
         return None if found is None else kind(**found)
 
-    @property
-    def has_one_writer(self) -> bool:
-        """Whether nobody else can write until the transaction ends, so that nothing has to be locked in it."""
-        return self.connection.dialect.name == "sqlite"
-
     def insert(self, table: sa.Table, **values: object) -> int:
         """Insert one row and return its primary key."""
         key = self.connection.execute(sa.insert(table).values(**values)).inserted_primary_key

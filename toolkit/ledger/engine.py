@@ -106,7 +106,7 @@ _SYNCHRONOUS, _LASTING, _UNHURRIED = "feedctl_synchronous", "FULL", "NORMAL"
 
 
 def _synchronize(connection: sa.Connection, wanted: str) -> None:
-    """Between transactions only, so that a commit waits for the disk or does not; with WAL neither breaks the file."""
+    """Let commits wait for the disk, or not; only between transactions, and with WAL neither breaks the file."""
     if connection.info.get(_SYNCHRONOUS) != wanted:
         connection.exec_driver_sql(f"PRAGMA synchronous = {wanted}")
         connection.info[_SYNCHRONOUS] = wanted
@@ -124,18 +124,59 @@ def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - on
         isolation_level="READ COMMITTED",  # what is read after a lock must be what its last holder wrote
         pool_size=1,
         max_overflow=0,
-        pool_pre_ping=True,
         connect_args={**others, "options": " ".join(options)},
     )
-    sa.event.listen(engine, "begin", _let_commit_return)
+    sa.event.listen(engine, "begin", _let_commits_wait)
+    sa.event.listen(engine, "rollback", _forget_wait)
+    sa.event.listen(engine, "checkout", partial(_ping_after_rest, engine.dialect))
+    sa.event.listen(engine, "checkin", _note_use)
     remember_connection(engine)
     return engine
 
 
-def _let_commit_return(connection: sa.Connection) -> None:
-    """The server writes what is not to wait for its disk within a second (PostgreSQL, Asynchronous Commit)."""
-    if UNHURRIED in connection.get_execution_options():
-        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+_REST_SECONDS = 1.0
+"""A connection that rested for longer is asked whether it still works; a job's quick calls would pay for it each."""
+_USED = "feedctl_used"
+
+
+def _note_use(connection: sa.engine.interfaces.DBAPIConnection | None, record: sa.pool.ConnectionPoolEntry) -> None:
+    del connection
+    record.info[_USED] = time.monotonic()
+
+
+def _ping_after_rest(
+    dialect: sa.Dialect,
+    connection: sa.engine.interfaces.DBAPIConnection,
+    record: sa.pool.ConnectionPoolEntry,
+    proxy: sa.pool.PoolProxiedConnection,
+) -> None:
+    """Let the pool make a new connection in place of one that the server, or the network, has ended meanwhile."""
+    del proxy
+    used = record.info.get(_USED)
+    if used is None or time.monotonic() - used < _REST_SECONDS:
+        return
+    try:
+        dialect.do_ping(connection)
+    except dialect.loaded_dbapi.Error as error:
+        raise sa.exc.DisconnectionError from error
+
+
+def _let_commits_wait(connection: sa.Connection) -> None:
+    """Let commits wait for the disk, or return at once: then the server writes within a second (asynchronous commit).
+
+    It holds for the session, since consecutive calls want the same, and is unknown once it may have been rolled back.
+    """
+    options = connection.get_execution_options()
+    if READING in options:
+        return
+    wanted = "off" if UNHURRIED in options else "on"
+    if connection.info.get(_SYNCHRONOUS) != wanted:
+        connection.exec_driver_sql(f"SET synchronous_commit = {wanted}")
+        connection.info[_SYNCHRONOUS] = wanted
+
+
+def _forget_wait(connection: sa.Connection) -> None:
+    connection.info.pop(_SYNCHRONOUS, None)
 
 
 _PAUSE = 0.005

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -41,3 +42,14 @@ def test_who_waits_for_a_frozen_server_is_freed_by_the_next_who_wants_the_ledger
             )  # a new connection
         finally:
             os.kill(servers[0], signal.SIGCONT)
+
+
+def test_a_connection_that_ended_while_it_rested_is_made_anew(postgres_ledger_url: sa.URL) -> None:
+    with closing(open_ledger(postgres_ledger_url)) as ledger, closing(open_ledger(postgres_ledger_url)) as other:
+        resting = ledger.read(lambda tx: tx.connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
+        ended = other.read(
+            lambda tx: tx.connection.exec_driver_sql("SELECT pg_terminate_backend(%s, 10000)", (resting,)).scalar_one()
+        )
+        assert ended
+        time.sleep(1.1)
+        assert ledger.write(lambda tx: tx.connection.exec_driver_sql("SELECT 1").scalar_one()) == 1

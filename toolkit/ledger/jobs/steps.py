@@ -18,7 +18,7 @@ from toolkit.ledger.jobs.rows import JobRef, StepRun
 from toolkit.ledger.registry.reading import any_step, locked_process, unknown_step
 from toolkit.ledger.registry.registration import Site, UnknownStep
 from toolkit.ledger.runs.finding import get
-from toolkit.ledger.statements import Timed, given, locking
+from toolkit.ledger.statements import InsertOr, Timed, given
 from toolkit.ledger.tables import process_log, queue, run, step, step_run
 from toolkit.ledger.vocabulary import QueueState, RunStatus
 
@@ -47,8 +47,6 @@ def init_step(
         JobIsSuspended: it is suspended in the middle.
         StepIsRunning: the step runs already.
     """
-    if not tx.has_one_writer:
-        tx.execute(_LOCKED(ref), values_of(ref)).all()
     said = {"application_id": application_id, "log_location": log_location}
     written = tx.execute_timed(_BEGUN(ref), {**values_of(ref), _NAME: step, **said}).mappings().first()
     if written is None:
@@ -132,13 +130,16 @@ def _mark_batches(tx: Transaction, written: sa.RowMapping, values: dict[str, obj
 
 
 _NAME = "of_name"
-_LOCKED = ByReference(lambda is_meant: locking(sa.select(run.c.run_id).where(*IS_ACTIVE, *is_meant)))
 _IS_STEP = (step.c.process_id == PROCESS_ID, step.c.name == given(step.c.name, _NAME))
 _IS_RUNNING = is_one_of(step_run.c.status, RunStatus.RUNNING)
 
 
 def _begun_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Insert:
-    """Writes the next attempt of a step down, when it may begin."""
+    """Writes the next attempt of a step down, when it may begin.
+
+    The job's row is locked by it, as by all that ends the job. Of two that begin the same step, each of which does not
+    see the other's row yet, the second one meets it as a conflict.
+    """
     attempts = sa.select(step_run.c.attempt).where(
         step_run.c.run_id == run.c.run_id, step_run.c.step_id == step.c.step_id
     )
@@ -163,9 +164,10 @@ def _begun_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Inser
             run.c.target_batch_id.is_not(None),
             ~sa.exists(attempts.where(_IS_RUNNING).correlate(run, step)),
         )
+        .with_for_update(key_share=True, of=run)
     )
     columns = ["run_id", "step_id", "attempt", "status", "application_id", "log_location", "started_at"]
-    return sa.insert(step_run).from_select(columns, row).returning(step_run)
+    return InsertOr(step_run).from_select(columns, row).returning(step_run)
 
 
 _BEGUN = ByReference(lambda is_meant: Timed(partial(_begun_by, is_meant)))
