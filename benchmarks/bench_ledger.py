@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from benchmarks import ledger_filling as filling
 from benchmarks.instance_status import of_a_month
-from benchmarks.ledger_work import job, lease, seconds
+from benchmarks.ledger_work import job, job_together, lease, seconds
 from benchmarks.peers.airflow_peer import NoPeer, running_airflow
 from tests.databases.postgresql import PostgresServer, running_postgres
 from toolkit.ledger.database import Ledger
@@ -59,12 +59,12 @@ def filled(url: sa.URL, size: Size) -> Iterator[Ledger]:
         yield ledger
 
 
-def jobs(ledger: Ledger) -> Call:
+def jobs(ledger: Ledger, work: Callable[[Ledger], None] = job) -> Call:
     """Jobs on a ledger; before each round as many batches are enqueued as it takes."""
 
     def measure(times: int) -> float:
         filling.enqueue(ledger, times)
-        return seconds(lambda: job(ledger), times)
+        return seconds(lambda: work(ledger), times)
 
     return measure
 
@@ -81,11 +81,13 @@ def on_database(name: str, database: MakeDatabase, sizes: list[Size], server: Po
         ledgers = {str(each): stack.enter_context(filled(database(f"jobs_{n}"), each)) for n, each in enumerate(sizes)}
         calls = {size: (jobs(ledger), JOBS) for size, ledger in ledgers.items()}
         smallest = next(iter(ledgers.values()))
+        calls["together"] = (jobs(smallest, job_together), JOBS)
         calls["leases"] = (lambda times: seconds(lambda: lease(smallest), times), LEASES)
         if server is not None:
             calls |= peer(stack, server)
         found = in_turns(calls)
     met = [growth(name, {size: found[size] for size in ledgers})]
+    print(f"  {'jobs in five commits rather than eight':45} {1 / found['together']:7.1f} a second")
     print(f"  {'leases taken and given back':45} {1 / found['leases']:7.0f} a second")
     return met + against_peer(found)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import count
+from itertools import count, pairwise
 
 from benchmarks.ledger_filling import JOB, STEPS
 from tests.databases.graphs import CLUSTER
@@ -30,6 +30,20 @@ def job(ledger: Ledger) -> None:
         jobs.init_step(_REF, step)
         jobs.halt_step(_REF, step)
     jobs.halt_job(_REF)
+
+
+def job_together(ledger: Ledger) -> None:
+    """The same calls in five transactions: the end of a step goes with the begin of the next, or the end of the job."""
+    jobs = RunMetadata(ledger=ledger, origin=_ORIGIN)
+    jobs.init_job(_REF, max_batches=1)
+    jobs.init_step(_REF, STEPS[0])
+    for ended, begun in pairwise(STEPS):
+        with jobs.transaction(is_lasting=False) as together:
+            together.halt_step(_REF, ended)
+            together.init_step(_REF, begun)
+    with jobs.transaction() as together:
+        together.halt_step(_REF, STEPS[-1])
+        together.halt_job(_REF)
 
 
 def lease(ledger: Ledger) -> None:
