@@ -35,6 +35,21 @@ class Chain:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Opening:
+    """How a job begins.
+
+    Attributes:
+        inputs: the instances that its steps read.
+        consumed: what they are now; None: an earlier attempt has read them, and this one goes on from there.
+        is_forced: it starts at the first step, whatever succeeded before.
+    """
+
+    inputs: Sequence[FeedInstance]
+    consumed: Sequence[ReadInput] | None
+    is_forced: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class JobBook:
     """Keeps what becomes of the steps of instances. Each call raises LedgerUnavailable and LedgerConflict.
 
@@ -48,47 +63,34 @@ class JobBook:
         """How far the attempts at an instance have come; changes nothing."""
         return Chain() if self.ledger is None else self.ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
 
-    def begin(
-        self, ref: JobRef, inputs: Sequence[FeedInstance], consumed: Sequence[ReadInput], *, is_forced: bool
-    ) -> None:
+    def begin(self, ref: JobRef, opening: Opening) -> None:
         """Make a run the job of its instance.
-
-        Args:
-            ref: the run.
-            inputs: the instances that its steps read.
-            consumed: what they are now; none: an earlier attempt has read them, and this one goes on from there.
-            is_forced: it starts at the first step, whatever succeeded before.
 
         Raises:
             InvalidInput: the process is not registered.
             Stopped: the run is over in the ledger, or that cannot be used any more.
         """
+        self._write(lambda tx: _open(tx, ref, opening))
 
-        def work(tx: Transaction) -> None:
-            started = starting.adopt(tx, _run_id(ref), inputs, is_forced=is_forced)
-            fingerprints.write(tx, started.run.run_id, consumed)
-            earlier = current.chain_of(tx, started.run).earlier.values()
-            if earlier and not consumed:
-                fingerprints.keep(tx, started.run.run_id, max(each.run_id for each in earlier))
-
-        self._write(work)
-
-    def begin_step(self, ref: JobRef, step: str, mark: StepMark, *, after: str | None) -> None:
-        """Write down that a step begins, with what finds it again; and that the one before has succeeded.
+    def begin_step(self, ref: JobRef, step: str, mark: StepMark, before: Opening | str | None) -> None:
+        """Write down that a step begins, with what finds it again, and what that says of what was before.
 
         Args:
             ref: the job.
             step: its name.
             mark: what finds it again.
-            after: the step that has just succeeded; None: none has in this job.
+            before: how the job begins, of which this is the first step; or the step that has just succeeded.
 
         Raises:
+            InvalidInput: as `begin`.
             Stopped: as `begin`.
         """
 
         def work(tx: Transaction) -> None:
-            if after is not None:
-                steps.halt_step(tx, ref, after)
+            if isinstance(before, Opening):
+                _open(tx, ref, before)
+            elif before is not None:
+                steps.halt_step(tx, ref, before)
             steps.init_step(tx, ref, step, application_id=mark.application, log_location=str(mark.log))
 
         self._write(work)
@@ -116,6 +118,16 @@ class JobBook:
             message = "a run without a ledger has no steps"
             raise AssertionError(message)
         return self.ledger
+
+
+def _open(tx: Transaction, ref: JobRef, opening: Opening) -> None:
+    started = starting.adopt(tx, _run_id(ref), opening.inputs, is_forced=opening.is_forced)
+    if opening.consumed is not None:
+        fingerprints.write(tx, started.run.run_id, opening.consumed)
+        return
+    earlier = current.chain_of(tx, started.run).earlier.values()
+    if earlier:
+        fingerprints.keep(tx, started.run.run_id, max(each.run_id for each in earlier))
 
 
 def _run_id(ref: JobRef) -> int:

@@ -13,11 +13,11 @@ from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.calls import StepCaller, Workplace
 from toolkit.process_runner.engines.port import StepEnd, StepMark
-from toolkit.process_runner.jobs import failed, last_succeeded, succeeded
+from toolkit.process_runner.jobs import Opening, failed, last_succeeded, succeeded
 from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.late_fingerprint import read_inputs
 from toolkit.process_runner.outputs import checked_outputs, feed_instance
-from toolkit.process_runner.targets import END, ProcessPlan, StepItem, steps_of
+from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.result import Outcome
 from toolkit.runs.errors import PauseAsked, RunKilled, Stopped
 from toolkit.storage import StorageError
@@ -71,7 +71,7 @@ class _Job:
     """One run of the steps.
 
     Attributes:
-        after: the step that has succeeded, and whose end is not written down yet.
+        before: what is not written down yet: how the job begins, or the step that has just succeeded.
         writes: what goes with the results.
         notes: for the user.
     """
@@ -79,7 +79,7 @@ class _Job:
     batch: StepBatch
     resolved: ResolvedInstance
     advance: Callable[[int], None]
-    after: str | None = None
+    before: Opening | str | None = None
     writes: list[LedgerWrite] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -103,7 +103,7 @@ class _Job:
         items = self.batch.plan.items
         results: list[ItemResult[StepItem]] = []
         try:
-            self._begin()
+            self.before = self._opening()
         except InvalidInput as error:
             results.append(self._over(ItemResult.failed(items[0], HOPELESS, str(error))))
         except StorageError as error:
@@ -115,8 +115,8 @@ class _Job:
             has_failed = bool(results) and results[-1].outcome is not Outcome.DONE
             left = ItemResult.skipped(item, NOT_REACHED)
             results.append(self._over(left if has_failed else self._result(item, is_last=item is items[-1])))
-        if self.after is not None:
-            self.writes.append(succeeded(self.ref, self.after))
+        if isinstance(self.before, str):
+            self.writes.append(succeeded(self.ref, self.before))
         if self.target.late is not None and _is_dealt_with(self.batch.work.guard.stopped):
             self.writes.append(noted(self.target.late))
         return Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes))
@@ -125,12 +125,15 @@ class _Job:
         self.advance(1)
         return result
 
-    def _begin(self) -> None:
-        """The run is the job of its instance, and reads the batches that its inputs stand for."""
+    def _opening(self) -> Opening:
+        """The run becomes the job of its instance, and reads the batches that its inputs stand for."""
         read = {name for step in steps_of(self.target.site.process.workflow) for name in self._inputs_of(step)}
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
-        consumed = () if self.batch.plan.detail.resumed else self._noted()
-        self.batch.jobs.begin(self.ref, list(dict.fromkeys(instances)), consumed, is_forced=self.target.is_forced)
+        return Opening(
+            inputs=list(dict.fromkeys(instances)),
+            consumed=None if self.batch.plan.detail.resumed else self._noted(),
+            is_forced=self.target.is_forced,
+        )
 
     def _noted(self) -> Sequence[ReadInput]:
         """What the inputs are, before the first step reads them."""
@@ -147,7 +150,7 @@ class _Job:
         if not guard.may_begin():
             return ItemResult.skipped(item, SkipReason.STOPPED)
         try:
-            end = StepEnd(exit_code=0) if item.kind == END else self._run(item)
+            end = self._run(item) if item.kind == STEP else self._begun()
         except Stopped as stopped:  # the engine has ended all of the step; the end of the run ends it in the ledger
             guard.stop(stopped)
             return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
@@ -155,8 +158,14 @@ class _Job:
             return ItemResult.failed(item, HOPELESS, f"{item.name}: {error}")
         if not end.succeeded:
             return self._failed(item, HOPELESS if end.may_retry is False else FAILED, _why(end))
-        self.after = None if item.kind == END else item.name
+        self.before = item.name if item.kind == STEP else None
         return self._ended(item) if is_last else ItemResult.done(item)
+
+    def _begun(self) -> StepEnd:
+        """Nothing is left to run: the job begins to be ended."""
+        if isinstance(self.before, Opening):
+            self.batch.jobs.begin(self.ref, self.before)
+        return StepEnd(exit_code=0)
 
     def _run(self, item: StepItem) -> StepEnd:
         """Run a step; that it has begun is written down before it does anything."""
@@ -169,8 +178,8 @@ class _Job:
             if has_begun:
                 self.batch.jobs.name_application(self.ref, item.name, mark)
                 return
-            self.batch.jobs.begin_step(self.ref, item.name, mark, after=self.after)
-            has_begun, self.after = True, None
+            self.batch.jobs.begin_step(self.ref, item.name, mark, self.before)
+            has_begun, self.before = True, None
 
         engine = self.batch.engines.get(call.engine)
         if engine is None:
@@ -182,6 +191,8 @@ class _Job:
 
     def _check(self) -> None:
         """A step that runs cannot rest: a pause begins before the next one."""
+        if self.batch.work.guard.stopped is not None:
+            raise self.batch.work.guard.stopped
         with suppress(PauseAsked):
             self.batch.work.check_remote()
 
@@ -191,7 +202,7 @@ class _Job:
         return None if isinf(left) else max(left, 1.0)
 
     def _failed(self, item: StepItem, code: str, why: str) -> ItemResult[StepItem]:
-        self.after = None
+        self.before = None
         self.writes.append(failed(self.ref, item.name))
         return ItemResult.failed(item, code, f"{item.name}: {why}")
 
@@ -209,9 +220,9 @@ class _Job:
         if made.lacking:
             return self._failed(item, NO_OUTPUT, made.lacking)
         self.notes += made.notes
-        is_late = self.target.late is not None
-        self.writes.append(last_succeeded(self.ref, self.after, made.instances, is_made_otherwise=is_late))
-        self.after = None
+        last, is_late = self.before if isinstance(self.before, str) else None, self.target.late is not None
+        self.writes.append(last_succeeded(self.ref, last, made.instances, is_made_otherwise=is_late))
+        self.before = None
         return ItemResult.done(item)
 
 
