@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,20 +34,17 @@ from toolkit.runs.recorder import current_user
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
-    from toolkit.entities import Cluster, Feed
+    from toolkit.entities import Cluster, Engine, Feed
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
-    from toolkit.process_runner.engines.port import StepCall, StepMark
+    from toolkit.process_runner.engines.port import StepCall, StepEngine, StepMark
     from toolkit.process_runner.targets import ProcessResult
     from toolkit.runs.stop import StopSignal
 
 _SUSPENDED = "suspended"
 _MOST_AT_ONCE = 32
 """So many instances of all processes of a cluster, unless the user says another number: each of them has a child."""
-
-Lines = Callable[["ProcessSite", "Known"], InstanceLine]
-"""Which instances of a process are to run, by what the ledger has of them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,13 +67,18 @@ class ProcessOptions:
 
 
 def run_processes(
-    own: ProcessOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
+    own: ProcessOptions,
+    options: ActionOptions,
+    clock: Clock,
+    process: StopSignal,
+    progress: Progress,
+    engines: Mapping[Engine, StepEngine] = ENGINES,
 ) -> ProcessResult:
     """A process run, from the options to the result; arguments and errors are those of `run_action`."""
     wired: list[ProcessWiring] = []
 
     def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
-        wired.append(ProcessWiring(own=own, context=context, clock=clock))
+        wired.append(ProcessWiring(own=own, context=context, clock=clock, engines=engines))
         return wired[0].wired()
 
     result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(stakes_of, own))
@@ -108,11 +110,13 @@ class ProcessWiring:
         own: what the user asked.
         context: of the run.
         clock: tells the wall-clock time.
+        engines: what runs steps.
     """
 
     own: ProcessOptions
     context: ActionContext
     clock: Clock
+    engines: Mapping[Engine, StepEngine] = field(default_factory=lambda: ENGINES)
 
     def wired(self) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
         """The action, and whose turn it is."""
@@ -123,7 +127,7 @@ class ProcessWiring:
         action = ProcessAction(
             jobs=JobBook(ledger=ledger),
             clock=self.clock,
-            engines=ENGINES,
+            engines=self.engines,
             workplace=LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ)),
             end_left_over=_end_left_over,
         )
