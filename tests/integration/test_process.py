@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.described import faults
 from tests.integration.process_runs import KEYS, Runs, outcomes, steps
+from toolkit.rendering.document_schemas import DocumentName
 
 
 @pytest.fixture
@@ -29,6 +31,15 @@ def test_an_instance_runs_once_and_its_output_is_there_announced_and_flagged(cou
     assert "has succeeded already" in result["instances"][0]["notes"][0]
     assert counting.run("--force")[0] == 0
     assert (len(counting.said()), counting.events()[1:]) == (2, [("updated", "00")])
+
+
+def test_a_result_has_every_key_that_is_described_and_no_other(counting: Runs) -> None:
+    asked = (("--dry-run",), (), (), ("--due", "--all"))
+    results = [counting.run(*each, time=KEYS[2])[1] for each in asked]
+    counting.fill(KEYS[2])
+    results += [counting.run(*each, time=KEYS[2])[1] for each in (*asked, ("--process", "unknown"))]
+    found = [fault for each in results for fault in faults(each, DocumentName.PROCESS, "result", strict=True)]
+    assert (found, len(results)) == ([], 9)
 
 
 def test_a_dry_run_shows_steps_and_properties_and_touches_nothing(counting: Runs) -> None:

@@ -20,6 +20,8 @@ class DocumentName(StrEnum):
     """The same of replication."""
     VERIFY = "verify"
     """`feedctl verify --output json`."""
+    PROCESS = "process"
+    """The result of the action, `--output json|jsonl` and `--result-file`, and that of `feedctl backfill`."""
     LINT = "lint"
     """`feedctl lint --format json`."""
     STATUS = "status"
