@@ -164,6 +164,33 @@ def test_the_instance_says_why_it_ran_again(runs: Lateness, capsys: pytest.Captu
     assert "late data: clicks of 2026-03-01T00:00Z: added part-1" in capsys.readouterr().out
 
 
+def test_what_a_run_had_read_counts_also_when_its_rerun_went_on_in_the_middle(runs: Lateness) -> None:
+    runs.write_late(steps("read", "count"), {"read": runs.saying("read"), "count": "exit 3"})
+    assert runs.run()[0] == 4
+    runs.drop()
+    runs.write_late(steps("read", "count"), {"read": runs.saying("read"), "count": runs.making()})
+    assert runs.run()[0] == 0
+    assert runs.check()[0] == 0
+    assert runs.said() == [f"{KEYS[0]} {step}" for step in ("read", "count", "late")]
+
+
+@pytest.mark.extended
+def test_a_late_run_that_somebody_kills_does_not_come_back_by_the_same_check(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    runs.write_late(late=runs.saying("begun", "sleep 60"))
+    repo = str(runs.directory / "repo")
+    with runs.begin_check() as checking:
+        while len(runs.said()) < 2:
+            assert checking.poll() is None
+            time.sleep(0.05)
+        assert run_app(main.app, ["instance", "kill", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
+        assert checking.wait(timeout=60) != 0
+    assert runs.checks() == [("01:00", "late")]
+    assert runs.check()[0] == 0
+    assert len(runs.said()) == 2
+
+
 @pytest.mark.slow
 @pytest.mark.extended
 def test_spark_submit_finds_late_data(runs: Lateness, java_home: Path) -> None:
