@@ -16,11 +16,13 @@ from typing import Any
 import pytest
 
 from entrypoints import late_check
+from tests.described import faults
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import environment
 from tests.integration.process_runs import KEYS, ONLY, Runs, steps
 from toolkit.cli import main
 from toolkit.cli.boundary import run_app
+from toolkit.rendering.document_schemas import DocumentName
 
 LATE = "late_process: {policy: backoff, delay: hours(1), inputs: {clicks: workflows/late.sh}}"
 ARRIVAL = "availability_flag: _SUCCESS\nlate_arrival: {cut_off: hours(6)}"
@@ -116,6 +118,16 @@ def test_what_has_not_changed_runs_no_second_time_and_each_check_is_made_once(ru
     runs.drop("part-2")
     assert runs.check(at="2026-03-02T00:00Z")[0] == 0
     assert runs.said() == [f"{KEYS[0]} count", f"{KEYS[0]} late"]
+
+
+def test_a_result_has_every_key_that_is_described_and_no_other(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    results = [runs.check()[1]]
+    runs.drop()
+    results += [runs.check(*arguments, at=LAST)[1] for arguments in (("--due", "--dry-run"), ("--due",))]
+    late = [each["late"] is None for result in results for each in result["instances"]]
+    assert [fault for each in results for fault in faults(each, DocumentName.PROCESS, "result", strict=True)] == []
+    assert late == [True, False, False]
 
 
 def test_a_dry_run_says_what_would_run_and_changes_nothing(runs: Lateness) -> None:

@@ -21,7 +21,7 @@ class DocumentName(StrEnum):
     VERIFY = "verify"
     """`feedctl verify --output json`."""
     PROCESS = "process"
-    """The result of the action, `--output json|jsonl` and `--result-file`, and that of `feedctl backfill`."""
+    """The same of processes, of `late_check`, and of `feedctl backfill`."""
     LINT = "lint"
     """`feedctl lint --format json`."""
     STATUS = "status"
