@@ -149,6 +149,7 @@ def test_on_an_object_store_too_a_run_that_dies_anywhere_loses_nothing_and_the_n
         end.fill(files)
         target = target_of(feed(f"s3a://{s3_bucket}/{effects}"), end.system)
         path = end.at(f"{effects}/data/{DAY_NAME}")
+        end.system.start_upload(end.at(f"{effects}/archive/{DAY_NAME}/left-by-a-killed-run"), 5)
         mortal = open_file_system(end.spec, before_effect=Mortal(effects))
         try:
             one_by(partial(_on, mortal), target, path, "7")
@@ -165,6 +166,8 @@ def test_on_an_object_store_too_a_run_that_dies_anywhere_loses_nothing_and_the_n
             name.rpartition("01/")[2]: text.decode() for name, text in end.files(f"{effects}/archive").items()
         } == FILES
     assert died > len(FILES)
+    with s3.client() as client:
+        assert "Uploads" not in client.list_multipart_uploads(Bucket=s3_bucket)
 
 
 def _on(system: FileSystem, path: CanonicalPath) -> FileSystem:

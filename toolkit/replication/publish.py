@@ -27,6 +27,7 @@ from toolkit.storage import StorageError, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
+from toolkit.transfer.uploads import end_left_uploads
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -285,9 +286,7 @@ def finish(system: FileSystem, unit: CanonicalPath, run: str, base: CanonicalPat
     for own in (staging, aside):
         remove(system, own, base)
         remove(system, own.parent.child(aside_name(own.name)), base)  # the removal itself had begun
-    if system.capabilities.multipart:
-        with suppress(StorageError):  # they cost money and are in no listing; who may not list them copies all the same
-            system.abort_uploads(unit)
+    end_left_uploads(system, unit)
     return was_replaced
 
 

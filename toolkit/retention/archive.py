@@ -23,6 +23,7 @@ from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.digests import digest_of
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, read_tree, same_content
+from toolkit.transfer.uploads import end_left_uploads
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -148,6 +149,7 @@ class Archiver:
         strange = next((name for name in present if name not in wanted), None)
         if missing and strange is not None:
             raise ArchiveDiffers(path=below(place, strange))
+        end_left_uploads(self.work.stores(place), place)
         self._copy(source, place, {name: entry for name, entry in missing.items() if name != self.flag})
         if self.flag in missing:
             self._require_unchanged(source, wanted, directories=False)

@@ -67,7 +67,7 @@ class Uploads:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give up what is not complete. What even this leaves is removed by `abort_uploads` of the next run."""
+        """Give up what is not complete. What even this leaves is for `end_left_uploads` of the next run."""
         for each in self._open.values():
             with suppress(StorageError, StopRequested):
                 self.target.abort_upload(each.upload)
@@ -128,3 +128,13 @@ class Uploads:
                 self.target.abort_upload(own.upload)
             return Copied(own.upload.path, code=error.code, message=str(error))
         return own.outcome()
+
+
+def end_left_uploads(system: FileSystem, below: CanonicalPath) -> None:
+    """End what killed runs have begun below a directory that is the caller's alone.
+
+    It costs money and is in no listing; who may not list or end it copies all the same.
+    """
+    if system.capabilities.multipart:
+        with suppress(StorageError):
+            system.abort_uploads(below)
