@@ -122,7 +122,7 @@ class Scene:
         seen.victims[victim] += 1
         seen.midway += was_midway
         readers.check(f"after the death of the {victim}")
-        _finish(copying)
+        _finish(copying, until_writable=victim is Victim.DATANODE)
         assert _files(target) == self.files
         assert not readers.are_own_names_there(), "something of a run is left at the target"
 
@@ -230,11 +230,14 @@ def _own_names(target: End) -> list[str]:
     return [name for name in names if name.startswith(".feedctl")]
 
 
-def _finish(copying: Replication) -> None:
-    """Run again, when the lease of the dead run is over."""
+def _finish(copying: Replication, *, until_writable: bool) -> None:
+    """Run again, when the lease of the dead run is over.
+
+    A DataNode that has come back and says that it is ready may refuse blocks for some seconds more.
+    """
     deadline = time.monotonic() + _DEADLINE_SECONDS
     code, result = copying.run(*ALL)
-    while code == SKIPPED and time.monotonic() < deadline:
+    while (code == SKIPPED or (code and until_writable)) and time.monotonic() < deadline:
         time.sleep(0.5)
         code, result = copying.run(*ALL)
     assert code == 0, result
