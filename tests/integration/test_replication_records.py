@@ -236,3 +236,17 @@ def test_what_stays_at_the_target_by_the_feeds_wish_is_no_difference(copied: Rep
     assert stays.feedctl("verify", "clicks")[0] == 0
     (copied.directory / "to" / HOUR / "own").write_text("y")
     assert stays.feedctl("verify", "clicks")[0] == 4
+
+
+@pytest.mark.parametrize("properties", ["", "\nproperties: {removeDeletedFiles: false}"], ids=["mirror", "keep"])
+def test_what_has_neither_digests_nor_a_source_is_called_neither_equal_nor_different(
+    copied: Replication, properties: str
+) -> None:
+    copying = replace(copied, more=f"availability_flag: _SUCCESS{properties}")
+    with sqlite3.connect(copied.directory / "ledger.db") as ledger:
+        ledger.execute("DELETE FROM manifest WHERE instance_key = ?", (KEYS[0],))
+    source = copied.sources["primary"]
+    source.system.delete(source.at(HOUR), below=source.root)
+    code, found = copying.feedctl("verify", "clicks", "--start", KEYS[0])
+    (instance,) = found["instances"]
+    assert (code, instance["differences"], instance["problem"]["code"]) == (1, [], "nothing_to_compare")

@@ -96,6 +96,8 @@ class _Seen:
     findings: list[Finding] = field(default_factory=list)
     files: int = 0
     by_source: int = 0
+    is_unknown: bool = False
+    """A part of it is neither in the ledger nor at the source."""
 
     def add(self, path: CanonicalPath, verdict: Verdict, message: str) -> None:
         self.findings.append(Finding(path=path, verdict=verdict, message=message))
@@ -170,12 +172,12 @@ class Verifier:
                 was_there |= self._compare_unit(target, source, place, manifest, seen)
         except StorageError as error:
             return VerifiedInstance(target=target, problem=Problem(code=error.code, message=str(error)))
-        if not was_there and not recorded:
-            if not self.was_copied(target):
-                return None
-            if not seen.files:
-                message = f"the ledger has no digests of it, and nothing of it is left in {target.source}"
-                return VerifiedInstance(target=target, problem=Problem(code=NOTHING_TO_COMPARE, message=message))
+        if not was_there and not recorded and not self.was_copied(target):
+            return None
+        problem: Problem | None = None
+        if seen.is_unknown or not (was_there or recorded or seen.files):
+            message = f"the ledger has no digests of it, and nothing of it is left in {target.source}"
+            problem = Problem(code=NOTHING_TO_COMPARE, message=message)
         in_order = sorted(seen.findings, key=lambda each: each.path)
         return VerifiedInstance(
             target=target,
@@ -184,6 +186,7 @@ class Verifier:
             by_source=seen.by_source,
             counts=Counter(each.verdict for each in in_order),
             findings=tuple(in_order[:MOST_NAMED]),
+            problem=problem,
         )
 
     def _units(
@@ -216,7 +219,11 @@ class Verifier:
         if manifest is None:
             if present is None and not self.was_copied(target):
                 return False
-            wanted = {name: ManifestFile(entry.size) for name, entry in (self._files(source) or {}).items()}
+            found = self._files(source)
+            if found is None or (present and not found):
+                seen.is_unknown = True
+                return present is not None
+            wanted = {name: ManifestFile(entry.size) for name, entry in found.items()}
         else:
             wanted = dict(manifest)
         there = present or {}
