@@ -250,3 +250,12 @@ def test_what_has_neither_digests_nor_a_source_is_called_neither_equal_nor_diffe
     code, found = copying.feedctl("verify", "clicks", "--start", KEYS[0])
     (instance,) = found["instances"]
     assert (code, instance["differences"], instance["problem"]["code"]) == (1, [], "nothing_to_compare")
+
+
+def test_a_source_of_which_only_the_flag_is_left_takes_nothing_away(copied: Replication) -> None:
+    source = copied.directory / "from" / HOUR
+    (source / "part-0").unlink()
+    shutil.rmtree(source / "deep")
+    code, result = copied.run("--start", KEYS[0])
+    assert (code, result["instances"][0]["failure"]["code"]) == (1, "source_empty")
+    assert copied.target.files(HOUR) == hour(0)

@@ -111,8 +111,9 @@ class Planner:
         directories = all(self.storage(end).capabilities.directories for end in (source, place))
         wanted = read_tree(self.storage(source), source, self.check, directories=directories)
         present = read_tree(self.storage(place), place, self.check, directories=directories)
-        if not wanted and present:
-            message = f"{source} is empty, and {place} is not; nothing is removed for an empty source"
+        flag = target.flag if place == target.target else ""
+        if _has_data(present, flag) and not _has_data(wanted, flag):
+            message = f"{source} has no data, and {place} has; nothing is removed for an empty source"
             return Problem(code=SOURCE_EMPTY, message=message)
         wanted = wanted or {}
         step = self.storage(place).capabilities.time_step
@@ -159,6 +160,11 @@ class Planner:
         are_all = is_own and all(is_there(system, mark_of(target.target, name)) for name in target.others)
         is_complete = are_all and (target.flag_path is None or is_there(system, target.flag_path))
         return is_complete, not is_own or (are_all and not is_complete)
+
+
+def _has_data(found: Tree | None, flag: str) -> bool:
+    """Whether a unit has any file but its flag, which is the last that is left of one that is just being emptied."""
+    return any(entry.kind is FileKind.FILE and name != flag for name, entry in (found or {}).items())
 
 
 def _flag_item(target: ReplicationTarget) -> UnitItem:
