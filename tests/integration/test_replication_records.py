@@ -259,3 +259,11 @@ def test_a_source_of_which_only_the_flag_is_left_takes_nothing_away(copied: Repl
     code, result = copied.run("--start", KEYS[0])
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "source_empty")
     assert copied.target.files(HOUR) == hour(0)
+
+
+def test_a_file_that_stays_and_has_lost_its_bytes_comes_from_the_source_again(copied: Replication) -> None:
+    swap(copied.directory / "to" / PART)
+    (copied.directory / "from" / HOUR / "late").write_text("late")
+    assert copied.run("--start", KEYS[0])[0] == 0
+    assert copied.target.files(HOUR) == hour(0) | {f"{HOUR}/late": b"late"}
+    assert copied.feedctl("verify", "clicks", "--start", KEYS[0])[0] == 0

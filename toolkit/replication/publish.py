@@ -201,7 +201,10 @@ class Publisher:
         if into != item.target:
             expected = _expected(item)
             kept = [name for name in expected if name not in item.copied]
-            digests |= self._copied_from(item.target, item, into, expected, kept)
+            passed = self._copied_from(item.target, item, into, expected, kept)
+            spoilt = [name for name in wanted if name in passed and passed[name] != item.known.get(name, passed[name])]
+            # The target's own file is not what was copied to it any more.
+            digests |= passed | self._copied_from(item.source, item, into, wanted, spoilt)
         return digests
 
     def _copied_from(

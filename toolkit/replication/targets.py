@@ -196,7 +196,9 @@ class UnitItem:
         copied = {name for name in self.copied if self.wanted[name].kind is FileKind.FILE} - {written_apart}
         if copied and copied.isdisjoint(digests):
             return None
-        told = {**digests, **{name: digest for name, digest in self.known.items() if name not in self.copied}}
+        stays = {name: digest for name, digest in self.known.items() if name not in self.copied}
+        # Of what the source has no more the ledger knows it better: its bytes may have changed at the target.
+        told = {**stays, **digests, **{name: digest for name, digest in stays.items() if name in self.extra}}
         entries = {**self.extra, **self.wanted}
         return {
             name: ManifestFile(entry.size, told.get(name, ""), entry.modified if name in self.wanted else None)
