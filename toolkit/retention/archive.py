@@ -268,7 +268,8 @@ def settle_stagings(
 ) -> tuple[Item, ...]:
     """Remove what runs that are dead have left unfinished in the archive of a feed whose lease is held.
 
-    What is the last copy gets its name instead: a machine may lose a rename that it has answered.
+    Where neither the original nor the archive is there, somebody else has removed the original, or its disk is not
+    mounted: nobody can tell how much of it the copy has, so that it gets no name that readers know, and stays.
 
     Args:
         target: the feed.
@@ -290,8 +291,8 @@ def _is_settled(item: Item, target: FeedTarget, storage: Callable[[CanonicalPath
     if not system.capabilities.atomic_rename:
         return True
     try:
-        if is_there(system, staging) and not is_there(storage(path), path) and not is_there(system, place):
-            system.rename(staging, place)
+        if not is_there(storage(path), path) and not is_there(system, place):
+            return True  # the copy stays
         for own in (staging, staging.parent.child(aside_name(staging.name))):  # the removal itself may have begun
             remove(system, own, target.archive.base_of(place))
     except StorageError:

@@ -297,8 +297,12 @@ def test_wherever_a_run_dies_all_of_it_is_on_one_side_and_the_next_run_finishes(
     assert states == {(True, False), (True, True), (False, True)}
 
 
-def test_a_last_copy_that_lost_its_name_gets_it_again(tmp_path: Path) -> None:
-    fill(tmp_path, place="archive", day="2026/03/.feedctl-copy-7-01")
+def test_an_unfinished_copy_never_gets_the_name_of_the_instance_when_somebody_else_removed_that(
+    tmp_path: Path,
+) -> None:
+    unfinished = "2026/03/.feedctl-copy-7-01"
+    fill(tmp_path, files={"part-0": "some"}, place="archive", day=unfinished)
     path = CanonicalPath.parse(f"file://{tmp_path}/data/{OLD}")
     settle_stagings(target_of(feed(tmp_path)), [left_by(7, path)], lambda _: LocalFileSystem())
-    assert seen(tmp_path, "archive") == FILES
+    assert seen(tmp_path, "archive") is None
+    assert (tmp_path / "archive" / unfinished / "part-0").read_text() == "some"

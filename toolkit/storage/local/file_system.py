@@ -23,7 +23,7 @@ from toolkit.storage.local.tree import (
     opened_parent,
     refuse_symlink,
 )
-from toolkit.storage.local.writing import LocalWriting
+from toolkit.storage.local.writing import LocalWriting, sync_directory
 from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
 from toolkit.storage.streams import ranged
 
@@ -193,12 +193,13 @@ class LocalFileSystem(LocalWriting):
             Path(path.path).mkdir(parents=True, exist_ok=True)
 
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
-        """See `FileSystem.rename`."""
+        """See `FileSystem.rename`; it is on the disk when this returns, since what is renamed may be the last copy."""
         if os.path.lexists(target.path):
             raise AlreadyExists(path=target)
         self._before_effect()
         with translated(source):
             Path(source.path).rename(target.path)
+            sync_directory(Path(target.path).parent)
 
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
         """See `FileSystem.set_permission`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -108,6 +109,21 @@ def _publish(stream: BinaryIO, temporary: Path, target: Path, *, overwrite: bool
         temporary.replace(target)
     else:
         os.link(temporary, target)
+
+
+def sync_directory(directory: Path) -> None:
+    """See to it that the names in a directory are on the disk, as far as it may be listed and can be told to."""
+    try:
+        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except PermissionError:
+        return
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
+            raise
+    finally:
+        os.close(opened)
 
 
 def _remove(temporary: Path) -> None:
