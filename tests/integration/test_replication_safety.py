@@ -222,3 +222,17 @@ def test_an_instance_that_was_copied_before_is_brought_back_after_a_kill_while_i
     assert copying.run(time=KEYS[0])[0] == 0
     assert target.files(hidden=True) == changed
     assert copying.run(time=KEYS[0])[1]["instances"][0]["notes"] == ["no instance is due that is not there"]
+
+
+def test_an_instance_that_comes_in_parts_is_refused_when_no_flag_would_say_that_all_are_there(tmp_path: Path) -> None:
+    source = local(tmp_path / "from")
+    copying = Replication(
+        directory=tmp_path,
+        sources={"primary": source},
+        target=local(tmp_path / "to"),
+        more="partitions: [country]",
+        partition={"primary": "*"},
+    )
+    source.fill(hour(0, ["at/part-0", "de/part-0"], flag=False))
+    assert copying.run(time=KEYS[0])[0] == 2
+    assert list((tmp_path / "to").iterdir()) == []

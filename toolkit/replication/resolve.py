@@ -138,10 +138,10 @@ class Resolver:
         if here == there or here.is_within(there) or there.is_within(here):
             why = f"would be copied from {there} to {here}, which overlap; give the target a place of its own"
             raise NotReplicated(feed=feed.name, why=why)
-        if here.in_object_store and feed.availability_flag is None:
+        others = [side for side in route.others if instant in side.instances]
+        if feed.availability_flag is None and (here.in_object_store or route.parts or others):
             why = f"has no availability_flag, so that readers of {here} would take half an instance for whole; add one"
             raise NotReplicated(feed=feed.name, why=why)
-        others = [side for side in route.others if instant in side.instances]
         for other in others:
             parts = zip(route.parts, (*other.parts, *target.parts), strict=False)
             if all(can_overlap(own, its) for own, its in parts):
