@@ -6,7 +6,7 @@ import random
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -86,9 +86,13 @@ class Scene:
     java_home: Path
 
     @classmethod
-    def make(cls, source: HdfsCluster, target: HdfsCluster, java_home: Path, *, many: bool) -> Scene:
-        """With many files in the first instance, or a few in each of three."""
-        made = cls(source=_place(source), files=_many() if many else _few(), target=target, java_home=java_home)
+    def make(cls, source: HdfsCluster, target: HdfsCluster, java_home: Path, victims: Collection[Victim]) -> Scene:
+        """Files enough that executors copy them, where one of these dies; few where a DataNode does.
+
+        For ten minutes a NameNode keeps 128 MB of the disk for each block that a dead DataNode was to get.
+        """
+        files = _many() if Victim.WORKER in victims else _few(5 if Victim.DATANODE in victims else 40)
+        made = cls(source=_place(source), files=files, target=target, java_home=java_home)
         made.source.fill(made.files)
         return made
 

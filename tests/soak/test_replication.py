@@ -38,7 +38,7 @@ def _loop(rounds: int, directory: Path, scene: Scene, victims: tuple[Victim, ...
 def test_a_replication_that_loses_a_process_shows_nothing_half_and_a_rerun_completes(
     hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, tmp_path: Path, java_home: Path, victims: tuple[Victim, ...]
 ) -> None:
-    scene = Scene.make(hdfs, restartable_hdfs, java_home, many=Victim.WORKER in victims)
+    scene = Scene.make(hdfs, restartable_hdfs, java_home, victims)
     assert _loop(_ROUNDS, tmp_path, scene, victims).midway >= 1
 
 
@@ -47,5 +47,5 @@ def test_a_replication_that_loses_a_process_shows_nothing_half_and_a_rerun_compl
 def test_replications_lose_processes_for_long(
     hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, tmp_path: Path, java_home: Path, victims: tuple[Victim, ...]
 ) -> None:
-    scene = Scene.make(hdfs, restartable_hdfs, java_home, many=Victim.WORKER in victims)
+    scene = Scene.make(hdfs, restartable_hdfs, java_home, victims)
     assert _loop(_SOAK_ROUNDS, tmp_path, scene, victims).midway >= _SOAK_ROUNDS // 4
