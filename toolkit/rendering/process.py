@@ -25,7 +25,7 @@ def _instance(result: InstanceResult) -> Document:
         "resumed": plan.detail.resumed,
         "missing": [] if resolved is None else [_missing(each) for each in resolved.missing],
         "left_out": [] if resolved is None else list(resolved.left_out),
-        "properties": {} if resolved is None else shown_properties(resolved),
+        "properties": {} if resolved is None or result.run is not None else shown_properties(resolved),
         "outputs": [] if resolved is None else _outputs(resolved),
         "notes": list(plan.notes),
         "run": run_document(result),
