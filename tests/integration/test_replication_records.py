@@ -15,6 +15,7 @@ from xxhash import xxh3_128_hexdigest
 from tests.e2e.commands import BIN
 from tests.integration.replications import DUE, KEYS, End, Replication, hour, outcomes
 from tests.integration.test_replication_safety import forget_the_end
+from tests.testbed.s3 import S3Store
 
 HOUR = "clicks/2026-03-01-00"
 PART = f"{HOUR}/part-0"
@@ -267,3 +268,17 @@ def test_a_file_that_stays_and_has_lost_its_bytes_comes_from_the_source_again(co
     assert copied.run("--start", KEYS[0])[0] == 0
     assert copied.target.files(HOUR) == hour(0) | {f"{HOUR}/late": b"late"}
     assert copied.feedctl("verify", "clicks", "--start", KEYS[0])[0] == 0
+
+
+@pytest.mark.slow
+def test_a_copy_on_an_object_store_is_verified_when_the_source_is_gone(
+    s3: S3Store, s3_bucket: str, tmp_path: Path
+) -> None:
+    source = local(tmp_path / "from")
+    target = End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings)
+    copying = Replication(directory=tmp_path, sources={"primary": source}, target=target)
+    source.fill(hour(0))
+    assert copying.run(time=KEYS[0])[0] == 0
+    source.system.delete(source.at(HOUR), below=source.root)
+    code, found = copying.feedctl("verify", "clicks")
+    assert (code, found["files"], found["instances"][0]["compared_with_source"]) == (0, 3, 0)

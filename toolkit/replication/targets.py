@@ -16,6 +16,7 @@ from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.storage import FileKind
+from toolkit.transfer.digests import NO_BYTES
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -201,7 +202,11 @@ class UnitItem:
         told = {**stays, **digests, **{name: digest for name, digest in stays.items() if name in self.extra}}
         entries = {**self.extra, **self.wanted}
         return {
-            name: ManifestFile(entry.size, told.get(name, ""), entry.modified if name in self.wanted else None)
+            name: ManifestFile(
+                entry.size,
+                told.get(name, "" if entry.size else NO_BYTES),
+                entry.modified if name in self.wanted else None,
+            )
             for name, entry in entries.items()
             if entry.kind is FileKind.FILE
         }

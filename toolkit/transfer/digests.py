@@ -53,6 +53,10 @@ def joined(pieces: str) -> str:
     return pieces if len(raw) == _RAW_BYTES else xxh3_128(raw).hexdigest()
 
 
+NO_BYTES = FileDigest().hexdigest()
+"""The digest of an empty file, which nobody has to read."""
+
+
 def digest_of(system: FileSystem, path: CanonicalPath, check: Callable[[], None]) -> str:
     """Read a file to its end.
 
