@@ -50,7 +50,13 @@ class FileCopies:
     bandwidth: float = inf
 
     def copy(
-        self, source: CanonicalPath, target: CanonicalPath, files: Sequence[FileCopy], *, is_progress: bool = True
+        self,
+        source: CanonicalPath,
+        target: CanonicalPath,
+        files: Sequence[FileCopy],
+        *,
+        is_progress: bool = True,
+        overwrite: bool = True,
     ) -> list[Copied]:
         """Copy files, and make directories; one that fails does not stop the others.
 
@@ -59,6 +65,7 @@ class FileCopies:
             target: on the store that they are written to.
             files: the order is kept by nobody.
             is_progress: they are part of the plan's volume, so that who watches is told.
+            overwrite: replace what is there; else a file that is there fails.
 
         Raises:
             StopRequested: the work was called off.
@@ -69,11 +76,12 @@ class FileCopies:
         passed = self._tell if is_progress else _nobody
         is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
         if not is_large or self.work.executors is None or source.is_local or target.is_local:
-            return self._here(source, target, files, passed)
-        told = self._spread(source, target, files, passed)
+            return self._here(source, target, files, passed, overwrite=overwrite)
+        told = self._spread(source, target, files, passed, overwrite=overwrite)
         # What is too much for one task (see `LONGEST_SECONDS`) is not too much for the driver, which renews the lease.
         late = {each.target for each in told if each.code == TOO_LATE}
-        rest = self._here(source, target, [file for file in files if file.target in late], passed) if late else []
+        left = [file for file in files if file.target in late]
+        rest = self._here(source, target, left, passed, overwrite=overwrite) if late else []
         return [*(each for each in told if each.target not in late), *rest]
 
     def _here(
@@ -82,6 +90,8 @@ class FileCopies:
         target: CanonicalPath,
         files: Sequence[FileCopy],
         passed: Callable[[int, int], None],
+        *,
+        overwrite: bool,
     ) -> list[Copied]:
         """By threads."""
         told: list[Copied] = []  # appending is atomic
@@ -90,6 +100,7 @@ class FileCopies:
             target=self.work.stores(target),
             check=self._check,
             bandwidth=self.bandwidth,
+            overwrite=overwrite,
             passed=passed,
         )
         at_once = self.at_once or self.work.stores(target).capabilities.parallel
@@ -102,6 +113,8 @@ class FileCopies:
         target: CanonicalPath,
         files: Sequence[FileCopy],
         passed: Callable[[int, int], None],
+        *,
+        overwrite: bool,
     ) -> list[Copied]:
         """By executors, which work for one at a time; each of them has enough to do with one."""
         assert self.work.executors is not None  # noqa: S101 - the caller has looked
@@ -119,6 +132,7 @@ class FileCopies:
                 rest=self._check,
                 is_pause=lambda stop: isinstance(stop, PauseAsked),
                 bandwidth=self.bandwidth,
+                overwrite=overwrite,
                 passed=passed,
             )
             told = {each.target: each for each in spread.copy(files)}

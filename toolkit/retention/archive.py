@@ -145,7 +145,10 @@ class Archiver:
     def _complete(
         self, source: CanonicalPath, place: CanonicalPath, wanted: Tree, missing: Tree, present: Tree
     ) -> None:
-        """Where each file comes by itself, some of them may be there of a run that was killed; never others."""
+        """Where each file comes by itself, some of them may be there of a run that was killed; never others.
+
+        What another run has archived there since nobody had looked is replaced by neither: its original may be gone.
+        """
         strange = next((name for name in present if name not in wanted), None)
         if missing and strange is not None:
             raise ArchiveDiffers(path=below(place, strange))
@@ -157,7 +160,9 @@ class Archiver:
 
     def _copy(self, source: CanonicalPath, into: CanonicalPath, tree: Tree) -> None:
         """Copy, and read again what was written: what the store has is to be known before the original goes."""
-        told = self.files.copy(source, into, [file_copy(source, into, name, entry) for name, entry in tree.items()])
+        is_staging = self.work.stores(into).capabilities.atomic_rename
+        files = [file_copy(source, into, name, entry) for name, entry in tree.items()]
+        told = self.files.copy(source, into, files, overwrite=is_staging)
         failed = [each for each in told if each.code]
         if failed:
             raise FilesFailed(path=into, failed=failed)

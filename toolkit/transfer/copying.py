@@ -50,6 +50,7 @@ class Copier:
         target: written to; asks whether an effect may begin before each.
         check: asked between two chunks; what it raises ends the copy, of which nothing stays.
         bandwidth: bytes a second over all threads of this copier; inf: as many as come.
+        overwrite: replace what is there; else a file that is there fails.
         sleep: waits so many seconds, between two tries.
         room: for what is on its way.
         passed: told of files and bytes that were copied, chunk by chunk; of less than none when a file begins anew.
@@ -59,6 +60,7 @@ class Copier:
     target: FileSystem
     check: Callable[[], None]
     bandwidth: float = inf
+    overwrite: bool = True
     sleep: Callable[[float], None] = time.sleep
     room: Room = OF_PROCESS
     passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - nobody looks
@@ -82,7 +84,7 @@ class Copier:
         Raises:
             StopRequested: the work was called off; of a file that nothing was told of, nothing stays.
         """
-        with Uploads(target=self.target, check=self.check) as uploads:
+        with Uploads(target=self.target, check=self.check, overwrite=self.overwrite) as uploads:
 
             def told(outcome: Copied) -> None:
                 whole = uploads.told(outcome)
@@ -149,7 +151,7 @@ class Copier:
         part, digest = file.part, passing.digest
         if part is None:
             with self.source.read(file.source) as stream:
-                self.target.write(file.target, passing.chunks(stream))
+                self.target.write(file.target, passing.chunks(stream), overwrite=self.overwrite)
             return Copied(file.target, file.size, digest.hexdigest())
         # Behind the last range there is nothing, unless the file has grown.
         is_last = part.offset + file.size == part.upload.size

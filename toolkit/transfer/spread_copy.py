@@ -42,6 +42,7 @@ class CopyTask:
         files: what is copied.
         time: until when effects may start.
         bandwidth: bytes a second of this task; inf: as many as come.
+        overwrite: replace what is there; else a file that is there fails.
     """
 
     source: StorageSpec
@@ -49,6 +50,7 @@ class CopyTask:
     files: tuple[FileCopy, ...]
     time: TaskTime
     bandwidth: float = inf
+    overwrite: bool = True
 
 
 def copy_files(task: CopyTask, attempt: int) -> Iterator[Copied]:
@@ -78,6 +80,7 @@ def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
             target=open_file_system(task.target, before_effect=check),
             check=check,
             bandwidth=task.bandwidth,
+            overwrite=task.overwrite,
         )
         copier.copy_all(task.files, pool, lambda outcome: outcomes.update({outcome.key: outcome}))
     except (TaskEnded, StorageError) as error:
@@ -127,6 +130,7 @@ class SpreadCopy:
         rest: called between two rounds, where none works; a run that is to pause does so in here.
         is_pause: whether an error of `check` is followed by another round.
         bandwidth: bytes a second over all machines; inf: as many as come.
+        overwrite: replace what is there; else a file that is there fails.
         passed: told of files and bytes that were copied, as tasks end.
         wall_clock: seconds of the clock that machines share.
     """
@@ -140,6 +144,7 @@ class SpreadCopy:
     rest: Callable[[], None] = lambda: None
     is_pause: Callable[[StopRequested], bool] = lambda _: False
     bandwidth: float = inf
+    overwrite: bool = True
     passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - nobody looks
     wall_clock: Callable[[], float] = time.time
 
@@ -154,7 +159,7 @@ class SpreadCopy:
             Unavailable: the machines are lost.
             StopRequested: what `check` or `rest` raised.
         """
-        with Uploads(target=self.joining, check=self.check) as uploads:
+        with Uploads(target=self.joining, check=self.check, overwrite=self.overwrite) as uploads:
             for outcome in self._answers(uploads.divided(files)):
                 whole = outcome if outcome.code == TOO_LATE else uploads.told(outcome)
                 is_file = whole is not None and bool(whole.digest)
@@ -182,6 +187,13 @@ class SpreadCopy:
         until = TaskTime.now(self.seconds_left(), self.wall_clock)
         bandwidth = self.bandwidth / max(1, self.pool.parallel)
         return [
-            CopyTask(source=self.source, target=self.target, files=part, time=until, bandwidth=bandwidth)
+            CopyTask(
+                source=self.source,
+                target=self.target,
+                files=part,
+                time=until,
+                bandwidth=bandwidth,
+                overwrite=self.overwrite,
+            )
             for part in divided(files, self.pool.parallel)
         ]

@@ -52,10 +52,12 @@ class Uploads:
     Attributes:
         target: the store that joins them; one that cannot gets whole files.
         check: asked before each upload is begun.
+        overwrite: replace what is there; else a file that is there fails.
     """
 
     target: FileSystem
     check: Callable[[], None]
+    overwrite: bool = True
     _open: dict[CanonicalPath, _Open] = field(default_factory=dict, init=False)
     _refused: list[Copied] = field(default_factory=list, init=False)
     _turn: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
@@ -122,7 +124,7 @@ class Uploads:
 
     def _completed(self, own: _Open) -> Copied:
         try:
-            self.target.complete_upload(own.upload, own.parts())
+            self.target.complete_upload(own.upload, own.parts(), overwrite=self.overwrite)
         except StorageError as error:
             with suppress(StorageError, StopRequested):
                 self.target.abort_upload(own.upload)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.unit.retention.archiving import DAY, FILES, Dead, Dying, feed, left_by, one_by, target_of
 from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
+from tests.unit.retention.object_memory import ObjectMemory
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
 from toolkit.actions.action import RunContext
 from toolkit.actions.hold_watch import HOLD_FILE
@@ -306,3 +307,25 @@ def test_an_unfinished_copy_never_gets_the_name_of_the_instance_when_somebody_el
     settle_stagings(target_of(feed(tmp_path)), [left_by(7, path)], lambda _: LocalFileSystem())
     assert seen(tmp_path, "archive") is None
     assert (tmp_path / "archive" / unfinished / "part-0").read_text() == "some"
+
+
+class Meeting(ObjectMemory):
+    """An archive of keys in which another run archives its own file between our look and our first write."""
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        self.files.setdefault(f"{path.parent.path}/part-0", b"the only copy of the other run")
+        super().write(path, chunks, overwrite=overwrite)
+
+
+def test_what_another_run_archives_at_the_same_time_is_not_replaced(tmp_path: Path) -> None:
+    fill(tmp_path, files={"part-0": "some"})
+    keys, disk = Meeting(), LocalFileSystem()
+    path = CanonicalPath.parse(f"file://{tmp_path}/data/{OLD}")
+    removed = one_by(
+        lambda at: keys if "/archive/" in at.path else disk,
+        target_of(feed(tmp_path)),
+        path,
+        "7",
+    )
+    assert (removed.result.outcome, seen(tmp_path, "data")) == (Outcome.FAILED, {"part-0": "some"})
+    assert [*keys.files.values()] == [b"the only copy of the other run"]
