@@ -5,6 +5,7 @@ A few things that retention must leave alone lie among it.
 
 from __future__ import annotations
 
+import json
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,16 +14,22 @@ END = datetime(2026, 3, 20, 12, tzinfo=UTC)
 """The demo's nominal time; the newest instance is the hour before."""
 HOURS = 30 * 24
 COUNTRIES = ("DE", "US")
+PAGES = ("/home", "/checkout")
 BYSTANDERS = ("clicks/README.txt", "clicks/2026/03/notes/todo.txt", "clicks_meta/columns.txt")
+
+
+def _click(hour: datetime, minute: int) -> str:
+    page = PAGES[minute % 7 % len(PAGES)]
+    return json.dumps({"at": f"{hour:%Y-%m-%dT%H}:{minute:02}Z", "page": page}) + "\n"
 
 
 def write_instance(root: Path, hour: datetime) -> None:
     """One hour: its data, its availability flag and its statistics."""
     name = f"{hour:%Y/%m/%d/%H}"
     for index, country in enumerate(COUNTRIES):
-        part = root / "clicks" / name / country / "fra" / "part-00000.csv"
+        part = root / "clicks" / name / country / "fra" / "part-00000.json"
         part.parent.mkdir(parents=True)
-        part.write_text(f"{hour:%Y-%m-%dT%H}:{17 * (index + 1)},/checkout,{country}\n")
+        part.write_text("".join(_click(hour, 2 * minute + index) for minute in range(12)))
     (root / "clicks" / name / "_SUCCESS").touch()
     statistics = root / "clicks_stats" / name / "rows.txt"
     statistics.parent.mkdir(parents=True)

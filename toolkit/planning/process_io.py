@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -114,6 +115,9 @@ class PlannedOutput:
     instance: InstanceStorage
 
 
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessSite:
     """A process on one of its clusters, with the feeds that it reads and makes.
@@ -152,6 +156,15 @@ class ProcessSite:
             UnknownName: a feed is not on the cluster.
         """
         return tuple(self.output(name, nominal_time) for name in self.process.outputs)
+
+    def qualified(self, path: str) -> str:
+        """A path with the cluster's file system in front, as it is written there, so that every client finds it.
+
+        Of a local disk with its root directory alone: scripts of a shell know no URIs, and Spark takes both.
+        """
+        if _SCHEME.match(path):
+            return path
+        return f"{self.cluster.default_fs.removeprefix('file://').removesuffix('/')}{path}"
 
     def uri(self, storage: FeedStorage, instance: InstanceStorage) -> str:
         """Where the data of an instance is: a path with its store, or a partition with its metastore.

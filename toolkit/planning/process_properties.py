@@ -8,7 +8,7 @@ the process, what feedctl sets. The linter refuses a name by which feedctl would
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 
@@ -59,9 +59,9 @@ def instance_properties(
     found.update(_cluster_properties(site.cluster))
     found.update(_run_properties(site, nominal_time, read, made))
     for each in read:
-        found.update(input_properties(each, endpoint))
+        found.update(input_properties(each, endpoint, site.qualified))
     for output in made:
-        found.update(output_properties(output, endpoint))
+        found.update(output_properties(output, endpoint, site.qualified))
     return dict(sorted(found.items()))
 
 
@@ -130,12 +130,12 @@ def _run_properties(
 
 def _address(site: ProcessSite, output: PlannedOutput) -> str:
     path = output.instance.paths.get(LocationType.DATA)
-    return site.uri(output.storage, output.instance) if path is None else path
+    return site.uri(output.storage, output.instance) if path is None else site.qualified(path)
 
 
 def _addresses(site: ProcessSite, each: PlannedInput) -> Iterable[str]:
     if each.storage.table is None:
-        return each.paths()
+        return map(site.qualified, each.paths())
     return (site.uri(each.storage, instance) for instance in each.instances)
 
 
@@ -159,12 +159,15 @@ def partition_filter(partitions: Iterable[Mapping[str, str]], form: FilterForm) 
     return " OR ".join(_conjunction(partition, equals) for partition in partitions)
 
 
-def input_properties(planned: PlannedInput, registry: str = "") -> dict[str, str]:
+def input_properties(
+    planned: PlannedInput, registry: str = "", qualified: Callable[[str], str] = str
+) -> dict[str, str]:
     """The properties of an input: its paths, or its table and partition filters.
 
     Args:
         planned: the input.
         registry: the end point of the cluster's registry interface; for tables.
+        qualified: a path with its file system.
     """
     own = f"falcon_{planned.name}"
     missing = {f"{own}_missing": "true" if planned.optional and not planned.instances else "false"}
@@ -172,26 +175,33 @@ def input_properties(planned: PlannedInput, registry: str = "") -> dict[str, str
         filters = {f"{own}_partition_filter_{form}": partition_filter(planned.partitions, form) for form in FilterForm}
         short = {f"{planned.name}_filter": partition_filter(planned.partitions, FilterForm.HIVE)}
         return {**_table_properties(own, planned.storage.table, registry), **filters, **short, **missing}
-    located = {planned.name: ",".join(planned.paths()), f"{own}_storage_type": "FILESYSTEM"}
+    located = {planned.name: ",".join(map(qualified, planned.paths())), f"{own}_storage_type": "FILESYSTEM"}
     # Undated places (`meta: /data/meta`) are the same for all instances: once is enough.
-    sides = {side: dict.fromkeys(planned.paths(side)) for side in _SIDE_LOCATIONS if side in planned.storage.templates}
+    sides = {
+        side: dict.fromkeys(map(qualified, planned.paths(side)))
+        for side in _SIDE_LOCATIONS
+        if side in planned.storage.templates
+    }
     return {**located, **{f"{planned.name}.{side}": ",".join(paths) for side, paths in sides.items()}, **missing}
 
 
-def output_properties(planned: PlannedOutput, registry: str = "") -> dict[str, str]:
+def output_properties(
+    planned: PlannedOutput, registry: str = "", qualified: Callable[[str], str] = str
+) -> dict[str, str]:
     """The properties of an output: its path, or its table and partition.
 
     Args:
         planned: the output.
         registry: the end point of the cluster's registry interface; for tables.
+        qualified: a path with its file system.
     """
     own = f"falcon_{planned.name}"
     if planned.storage.table is not None and planned.instance.partition is not None:
         values = ",".join(f"{key}={value}" for key, value in planned.instance.partition.items())
         return {**_table_properties(own, planned.storage.table, registry), f"{own}_dataout_partitions": f"'{values}'"}
     paths = planned.instance.paths
-    sides = {f"{planned.name}.{side}": paths[side] for side in _SIDE_LOCATIONS if side in paths}
-    return {planned.name: paths[LocationType.DATA], f"{own}_storage_type": "FILESYSTEM", **sides}
+    sides = {f"{planned.name}.{side}": qualified(paths[side]) for side in _SIDE_LOCATIONS if side in paths}
+    return {planned.name: qualified(paths[LocationType.DATA]), f"{own}_storage_type": "FILESYSTEM", **sides}
 
 
 def _table_properties(own: str, table: TableUri, registry: str) -> dict[str, str]:

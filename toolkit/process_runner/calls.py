@@ -72,8 +72,9 @@ class StepCaller:
         if item.engine is None:
             message = "a step has an engine"
             raise AssertionError(message)
-        read = (",".join(each.paths()) for each in resolved.inputs)
-        made = (each.instance.paths.get(LocationType.DATA, "") for each in resolved.outputs)
+        read = (",".join(map(site.qualified, each.paths())) for each in resolved.inputs)
+        places = (each.instance.paths.get(LocationType.DATA) for each in resolved.outputs)
+        made = ("" if path is None else site.qualified(path) for path in places)
         return StepCall(
             step=item.name if site.process.workflow.steps else site.process.name,
             engine=item.engine,

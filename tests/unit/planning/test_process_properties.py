@@ -147,3 +147,18 @@ def test_functions_in_a_property_are_instants_of_the_process_and_other_texts_sta
 def test_a_call_that_has_no_value_is_an_error_and_not_a_text(value: str) -> None:
     with pytest.raises(ElError):
         told(properties={"time": value})
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "read"),
+    [
+        ("hdfs://Service1", "hdfs://Service1/projects/bootcamp/feed1/2012-03-01-00"),
+        ("s3a://bucket/", "s3a://bucket/projects/bootcamp/feed1/2012-03-01-00"),
+        ("file:///mnt/lake", "/mnt/lake/projects/bootcamp/feed1/2012-03-01-00"),
+    ],
+)
+def test_paths_are_on_the_file_system_of_the_cluster_as_its_entity_writes_it(endpoint: str, read: str) -> None:
+    interfaces = replace(cluster().interfaces, write=Interface(endpoint=endpoint))
+    site = ProcessSite(process=process(), cluster=replace(cluster(), interfaces=interfaces), feeds={})
+    assert site.qualified("/projects/bootcamp/feed1/2012-03-01-00") == read
+    assert site.qualified("hdfs://other/a") == "hdfs://other/a"
