@@ -25,7 +25,7 @@ def test_the_paths_and_properties_of_an_instance_are_shown_without_a_ledger(feed
     found = told(feedctl, JOB, *TIME)
     root = found["nameNode"].removeprefix("file://")
     wanted = {
-        "clicks": f"{root}/data/clicks/2026/03/20/02",
+        "clicks": f"{root}/data/clicks/2026/03/20/02/*/*",
         "counts": f"{root}/data/clicks_hourly/2026-03-20/02",
         "feedInstancePaths": f"{root}/data/clicks_hourly/2026-03-20/02",
         "nominalTime": "2026-03-20T03:00Z",
