@@ -49,7 +49,9 @@ def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None]
     found: dict[str, TreeFile] = {}
     try:
         found.update(_entries(system, root, check, directories=directories))
-    except NotFound:
+    except NotFound as error:
+        if error.path.is_within(root):  # something in it went away meanwhile, which says nothing of the rest
+            raise
         return None
     if not found and not system.capabilities.directories:
         return None  # where keys are all that there is, nothing in it is nothing at all

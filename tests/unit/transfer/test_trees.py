@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import eq
 from pathlib import Path
 
 import pytest
 
 from toolkit.el import CanonicalPath
-from toolkit.storage import FileKind
+from toolkit.storage import Entry, FileKind, NotFound
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.transfer.trees import TreeFile, is_still, read_tree, same_bytes, same_content
 
@@ -65,3 +65,22 @@ def test_a_directory_that_is_gone_is_not_an_empty_one(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     assert is_still(LocalFileSystem(), gone, nothing, {}, directories=True, is_same=eq)
     assert not is_still(LocalFileSystem(), gone, nothing, {"a": TreeFile(FileKind.FILE)}, directories=True, is_same=eq)
+
+
+class Vanishing(LocalFileSystem):
+    """A disk on which a directory goes away after the one above it was listed."""
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        for entry in super().list(path, start_from=start_from):
+            if entry.name == "gone":
+                Path(path.path, entry.name).rmdir()
+            yield entry
+
+
+def test_a_directory_that_goes_away_in_the_middle_does_not_make_all_of_it_nothing(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "stays").write_text("x")
+    root = CanonicalPath.parse(f"file://{tmp_path}")
+    with pytest.raises(NotFound):
+        read_tree(Vanishing(), root, nothing, directories=True)
+    assert set(read_tree(Vanishing(), root, nothing, directories=True) or {}) == {"stays"}
