@@ -161,7 +161,10 @@ class Publisher:
             digests = self._copied(item, staging, item.wanted)
             self._require_copy(item, staging, _expected(item))
             notes += self.preservation.keep(item.source, staging, item.wanted, self.pool)
-            refusal = self.work.guard.refusal(base, must_look=True)  # the copy may have taken hours
+            # The copy may have taken hours.
+            if item.present is not None and not self._is_still(item.target, item.present, eq):
+                raise TargetChanged(path=item.target)
+            refusal = self.work.guard.refusal(base, must_look=True)
             if refusal is not None:
                 raise CalledOff(refusal=refusal)
             with self.work.guard.completing():

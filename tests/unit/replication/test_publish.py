@@ -12,6 +12,7 @@ import pytest
 from tests.unit.actions.fake_action import context
 from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
 from toolkit.el import CanonicalPath, parse_instant
+from toolkit.replication.errors import TargetChanged
 from toolkit.replication.planner import Planner
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import CopyRules, ReplicationTarget
@@ -154,6 +155,21 @@ def test_the_flag_is_taken_back_when_the_run_of_another_source_began_anew(tmp_pa
     published = publish(tmp_path, Racing(), flag="flag", others=("other",))
     assert not published.is_complete
     assert not (tmp_path / "to/x/flag").exists()
+
+
+class Written(LocalFileSystem):
+    """A disk on which somebody writes into the target's instance while its successor is copied."""
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        Path(path.parent.parent.path, "x/theirs").write_text("theirs")
+        super().write(path, chunks, overwrite=overwrite)
+
+
+def test_what_came_to_the_target_while_a_unit_was_copied_is_not_thrown_away(tmp_path: Path) -> None:
+    with pytest.raises(TargetChanged):
+        publish(tmp_path, Written())
+    assert seen(tmp_path / "to/x") == OLD | {"theirs": "theirs"}
+    assert [each.name for each in (tmp_path / "to").iterdir()] == ["x"]
 
 
 class Held:
