@@ -85,6 +85,60 @@ def test_a_command_kills_an_instance_at_the_heartbeat_of_its_owner(counting: Run
 
 
 @pytest.mark.extended
+def test_a_command_lets_an_instance_rest_before_its_next_step(counting: Runs) -> None:
+    hang = counting.directory / "hang"
+    scripts = {
+        "first": counting.saying("first"),
+        "second": counting.saying("second", f"while test -f {hang}; do sleep 0.1; done"),
+        "third": counting.making("third"),
+    }
+    counting.write(steps(*NAMES), scripts)
+    run = counting.started()
+    counting.until("second", run)
+    asked = ("count", "--start", KEYS[0], "--config-repo", str(counting.directory / "repo"))
+    assert main(["instance", "suspend", *asked]) == 0
+    time.sleep(2)  # the request has come by a heartbeat, and the step goes on
+    assert counting.statuses() == [("00", 1, "running")]
+    hang.unlink()
+    deadline = time.monotonic() + 20
+    while counting.statuses() != [("00", 1, "suspended")]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert words(counting) == ["first", "second"]
+    assert main(["instance", "resume", *asked]) == 0
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 0, (out, err)
+    assert (words(counting), counting.statuses()) == (["first", "second", "third"], [("00", 1, "succeeded")])
+
+
+@pytest.mark.extended
+def test_the_step_of_a_frozen_runner_has_ended_before_another_begins_and_the_thawed_one_touches_nothing(
+    counting: Runs,
+) -> None:
+    run = counting.started()
+    counting.until("second", run)
+    run.send_signal(signal.SIGSTOP)
+    (counting.directory / "hang").unlink()
+    deadline = time.monotonic() + 40
+    code = 5
+    while code == 5:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+        left = counting.alive()
+        code, result = counting.run()
+        assert code == 5 or left == []
+    assert (code, [each["step"] for each in result["items"]]) == (0, ["second", "third"])
+    run.send_signal(signal.SIGCONT)
+    run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert words(counting) == ["first", "second", "second", "third"]
+    assert (counting.statuses(), counting.events()) == (
+        [("00", 1, "killed"), ("00", 2, "succeeded")],
+        [("available", "00")],
+    )
+
+
+@pytest.mark.extended
 def test_runners_that_are_killed_at_any_moment_leave_the_right_state(tmp_path: Path) -> None:
     killed_rounds(tmp_path, 5, seed=1)
 
