@@ -31,7 +31,7 @@ class FakeEngine:
     """See `StepEngine`: ends steps as it is told, by their names, and makes the output."""
 
     runs: Runs
-    ends: dict[str, StepEnd | Stopped] = field(default_factory=dict)
+    ends: dict[str, StepEnd | Stopped | OSError] = field(default_factory=dict)
     application: str | None = None
     begins: bool = True
     calls: list[StepCall] = field(default_factory=list)
@@ -44,7 +44,7 @@ class FakeEngine:
             started(StepMark(log=call.log, application=self.application))
         check()
         end = self.ends.get(call.step, DONE)
-        if isinstance(end, Stopped):
+        if isinstance(end, (Stopped, OSError)):
             raise end
         place = self.runs.at("counts", KEYS[0])
         place.mkdir(parents=True, exist_ok=True)
@@ -125,6 +125,16 @@ def test_a_stop_in_the_middle_of_a_step_keeps_what_was_done_and_the_next_run_goe
     assert scene.run().exit_code is ExitCode.DONE
     assert scene.step_runs()[2:] == [(2, "second", "succeeded")]
     assert scene.runs.query("SELECT count(*) FROM batch WHERE kind = 'run' AND state = 'published'") == [(1,)]
+
+
+def test_a_log_that_cannot_be_written_fails_the_step_and_is_no_bug(scene: Scene) -> None:
+    for begins, recorded in ((True, [(1, "first", "failed")]), (False, [(1, "first", "failed")])):
+        scene.engine.begins = begins
+        scene.engine.ends = {"first": OSError(28, "No space left on device")}
+        result = scene.run()
+        assert next(each.code for each in result.items) == "step_failed"
+        assert "No space left" in next(each.message for each in result.items)
+        assert scene.step_runs() == recorded
 
 
 def test_an_end_that_could_not_be_looked_at_is_looked_at_by_the_next_run_which_runs_no_step(scene: Scene) -> None:

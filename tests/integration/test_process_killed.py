@@ -6,6 +6,7 @@ import random
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,7 +121,7 @@ def test_the_step_of_a_frozen_runner_has_ended_before_another_begins_and_the_tha
     run.send_signal(signal.SIGSTOP)
     (counting.directory / "hang").unlink()
     deadline = time.monotonic() + 40
-    code = 5
+    code, result = 5, dict[str, Any]()
     while code == 5:
         assert time.monotonic() < deadline
         time.sleep(0.2)

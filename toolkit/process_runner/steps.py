@@ -156,6 +156,10 @@ class _Job:
             return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
         except InvalidInput as error:
             return ItemResult.failed(item, HOPELESS, f"{item.name}: {error}")
+        except OSError as error:  # its log cannot be written
+            has_begun = self.before is None
+            why = f"{item.name}: {error}"
+            return self._failed(item, FAILED, str(error)) if has_begun else ItemResult.failed(item, FAILED, why)
         if not end.succeeded:
             return self._failed(item, HOPELESS if end.may_retry is False else FAILED, _why(end))
         self.before = item.name if item.kind == STEP else None
