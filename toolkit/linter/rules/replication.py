@@ -253,6 +253,23 @@ def object_store_without_flag(context: LintContext) -> Iterator[Hit]:
                 )
 
 
+def parts_without_flag(context: LintContext) -> Iterator[Hit]:
+    """A feed that is copied in parts has an availability flag."""
+    for feed in context.repository.feeds.values():
+        if feed.is_table or feed.availability_flag is not None or not targets(feed):
+            continue
+        given = [each for each in (*sources(feed), *targets(feed)) if each.feed_cluster.partition is not None]
+        several = sources(feed)[1:]
+        for each in given[:1] or several[:1]:
+            why = "copies a part of each instance" if given else "is one of several sources"
+            yield Hit(
+                subject=feed.name,
+                pointer=each.at("partition") if given else each.at("name"),
+                message=f"{each.name} {why}, and the feed has no availability_flag",
+                hint="add availability_flag, for example _SUCCESS: it is written when all parts are there",
+            )
+
+
 def _data_place(context: LintContext, feed: Feed, side: FeedOnCluster) -> CanonicalPath | None:
     cluster = side.cluster(context.repository)
     text = feed.locations_on(side.name).data
@@ -275,4 +292,5 @@ CHECKS: Mapping[str, Check] = {
     "replication-setting-without-effect": replication_setting_without_effect,
     "target-without-source": target_without_source,
     "object-store-without-flag": object_store_without_flag,
+    "parts-without-flag": parts_without_flag,
 }
