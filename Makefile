@@ -17,7 +17,7 @@ help: ## list the targets
 install: ## make .venv from the lock, with the project editable
 	@.ci/install .venv requirements/dev.lock with-project
 
-demo: java install ## the main job on local files: make a month of data, show the plan, evict, show what is left
+demo: java install ## the main jobs on local files: evict a month of data by plan, replicate a day, kill and verify, run a process and find late data
 	@$(WITH_JAVA) .ci/demo
 
 test: java install ## unit tests, contracts on real servers, one run for each promise; ARGS="-k eviction" passes options to pytest
