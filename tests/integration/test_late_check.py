@@ -126,7 +126,7 @@ def test_a_result_has_every_key_that_is_described_and_no_other(runs: Lateness) -
     runs.drop()
     results += [runs.check(*arguments, at=LAST)[1] for arguments in (("--due", "--dry-run"), ("--due",))]
     late = [each["late"] is None for result in results for each in result["instances"]]
-    assert [fault for each in results for fault in faults(each, DocumentName.PROCESS, "result", strict=True)] == []
+    assert [fault for each in results for fault in faults(each, DocumentName.PROCESS_RUN, "result", strict=True)] == []
     assert late == [True, False, False]
 
 

@@ -38,7 +38,7 @@ def test_a_result_has_every_key_that_is_described_and_no_other(counting: Runs) -
     results = [counting.run(*each, time=KEYS[2])[1] for each in asked]
     counting.fill(KEYS[2])
     results += [counting.run(*each, time=KEYS[2])[1] for each in (*asked, ("--process", "unknown"))]
-    found = [fault for each in results for fault in faults(each, DocumentName.PROCESS, "result", strict=True)]
+    found = [fault for each in results for fault in faults(each, DocumentName.PROCESS_RUN, "result", strict=True)]
     assert (found, len(results)) == ([], 9)
 
 

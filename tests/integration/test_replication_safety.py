@@ -121,7 +121,7 @@ def test_what_a_killed_run_had_begun_is_not_told_as_there_while_the_source_is_wa
     assert (result["instances"][0]["notes"], events(copying)) == ([], [])
     source.fill({FLAG: b""})
     code, result = replace(copying, more="availability_flag: _SUCCESS").run(time=KEYS[0])
-    assert "1 copies: 0 were finished" in result["instances"][0]["notes"][0]
+    assert "1 open copies 0 had been finished" in result["instances"][0]["notes"][0]
     assert (code, events(copying)) == (0, ["available"])
 
 
@@ -139,7 +139,7 @@ def test_a_part_that_a_killed_run_had_published_is_not_told_as_the_whole_instanc
     assert copying.run("--source", "east", time=KEYS[0])[0] == 0
     forget_the_end(copying)
     code, result = copying.run("--source", "east", time=KEYS[0])
-    assert "1 copies: 1 were finished" in result["instances"][0]["notes"][0]
+    assert "1 open copies 1 had been finished" in result["instances"][0]["notes"][0]
     assert (code, events(copying)) == (0, [])
     assert copying.run(time=KEYS[0])[0] == 0
     assert events(copying) == ["available"]

@@ -176,7 +176,8 @@ def _let_commits_wait(connection: sa.Connection) -> None:
 
 
 def _forget_wait(connection: sa.Connection) -> None:
-    connection.info.pop(_SYNCHRONOUS, None)
+    if not connection.invalidated:  # else there is none any more, and what was known of it went with it
+        connection.info.pop(_SYNCHRONOUS, None)
 
 
 _PAUSE = 0.005

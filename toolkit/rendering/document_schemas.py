@@ -20,7 +20,7 @@ class DocumentName(StrEnum):
     """The same of replication."""
     VERIFY = "verify"
     """`feedctl verify --output json`."""
-    PROCESS = "process"
+    PROCESS_RUN = "process_run"
     """The same of processes, of `late_check`, and of `feedctl backfill`."""
     LINT = "lint"
     """`feedctl lint --format json`."""

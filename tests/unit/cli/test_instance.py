@@ -29,7 +29,7 @@ def test_a_table_feeds_instances_have_their_partitions(feedctl: Feedctl) -> None
 
 def test_a_processs_instances_have_what_they_read_and_make(feedctl: Feedctl) -> None:
     assert rows(feedctl, "clicks_hourly_job", "--start", "2026-03-20T03:00Z") == [
-        ("2026-03-20T03:00Z", "clicks", "/data/clicks/2026/03/20/02"),
+        ("2026-03-20T03:00Z", "clicks", "/data/clicks/2026/03/20/02/*/*"),
         ("2026-03-20T03:00Z", "counts", "/data/clicks_hourly/2026-03-20/02"),
     ]
 
