@@ -247,6 +247,23 @@ def test_a_late_workflow_stands_for_all_steps(runs: Lateness) -> None:
     assert runs.checks() == [("01:00", "late"), ("06:00", "unchanged")]
 
 
+def test_a_late_workflow_without_its_end_stands_for_no_step_of_the_processs_own(runs: Lateness) -> None:
+    runs.write_late(steps("read", "count"), {"read": runs.saying("read"), "count": runs.making()})
+    assert runs.run()[0] == 0
+    runs.drop()
+    made, aside = runs.at("counts", KEYS[0]).parent, runs.directory / "aside"
+    runs.write_late(
+        steps("read", "count"),
+        {"read": runs.saying("read"), "count": runs.making()},
+        late=runs.saying("late", f"mv {made} {aside}\nln -s {made} {made}"),  # a loop: neither there nor missing
+    )
+    assert runs.check()[0] != 0
+    made.unlink()
+    aside.rename(made)
+    assert runs.run()[0] == 0
+    assert runs.said()[2:] == [f"{KEYS[0]} {step}" for step in ("late", "read", "count")]
+
+
 def test_an_instance_that_is_being_written_anew_waits_and_its_check_stays_due(runs: Lateness) -> None:
     assert runs.run()[0] == 0
     runs.drop()

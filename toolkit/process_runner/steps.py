@@ -116,7 +116,8 @@ class _Job:
             left = ItemResult.skipped(item, NOT_REACHED)
             results.append(self._over(left if has_failed else self._result(item, is_last=item is items[-1])))
         if isinstance(self.before, str):
-            self.writes.append(succeeded(self.ref, self.before))
+            kept = failed if self.target.stands_for_steps else succeeded
+            self.writes.append(kept(self.ref, self.before))
         if self.target.late is not None and _is_dealt_with(self.batch.work.guard.stopped):
             self.writes.append(noted(self.target.late))
         return Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes))

@@ -66,6 +66,15 @@ class ProcessTarget:
         return format_instant(self.nominal_time)
 
     @property
+    def stands_for_steps(self) -> bool:
+        """Whether a late workflow runs in the place of several steps: then its success is not that of any one of them.
+
+        Were it kept without the end of the job, the next run would go on behind a step that nobody has run.
+        """
+        own = None if self.late is None else self.late.due.site.process.workflow
+        return own is not None and bool(own.steps) and own != self.site.process.workflow
+
+    @property
     def ref(self) -> JobRef:
         """How run metadata calls it."""
         return JobRef(process=self.entity, cluster=self.cluster, instance_key=self.instance_key)
