@@ -28,6 +28,7 @@ Known = Mapping[str, "NewestAttempt"]
 
 _OPEN = (None, RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.SKIPPED)
 """Of a running one the owner may be dead: who starts it learns that."""
+_NOT_BEGUN = (RunStatus.WAITING, RunStatus.SKIPPED)
 
 
 def line_of_one(site: ProcessSite, nominal: datetime, known: Known, now: datetime, *, is_forced: bool) -> InstanceLine:
@@ -51,9 +52,10 @@ def line_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetim
         if not _is_due(newest, now) or (newest is not None and _is_dropped(newest, newest_run)):
             continue
         candidate = _candidate(site, instant, newest, now, is_retry=True)
-        if key < newest_run and (newest is None or newest.status is RunStatus.WAITING):
-            candidate = replace(candidate, target=replace(candidate.target, replaced_by=newest_run))
-        candidates.append(candidate)
+        may_be = newest is None or newest.status in _NOT_BEGUN
+        by = newest_run if may_be and key < newest_run else ""
+        target = replace(candidate.target, may_be_replaced=may_be, replaced_by=by)
+        candidates.append(replace(candidate, target=target))
     return InstanceLine(
         candidates=_in_order(candidates, site.process.order), at_once=site.process.parallel, is_last_only=is_last_only
     )

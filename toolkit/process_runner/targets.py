@@ -34,6 +34,7 @@ class ProcessTarget:
         is_forced: it starts at the first step, whatever succeeded before.
         retries: so many times it was tried again by itself, this time among them.
         replaced_by: the key of a newer instance that runs in its place when both could (order: LAST_ONLY); empty: none.
+        may_be_replaced: nobody has ordered it, and it has not begun: only then a newer one runs in its place.
         late: the check for late data that led to it; the site's process then has the late workflow. None: none did.
     """
 
@@ -43,6 +44,7 @@ class ProcessTarget:
     is_forced: bool = False
     retries: int = 0
     replaced_by: str = ""
+    may_be_replaced: bool = True
     late: CheckedInstance | None = None
 
     @property

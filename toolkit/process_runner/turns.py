@@ -80,7 +80,7 @@ class _Line:
     @property
     def at_once(self) -> int:
         """Of those of which only the last one runs, nobody knows which that is until one has run."""
-        is_open = self.asked.is_last_only and any(not each.target.replaced_by for each in self.todo)
+        is_open = self.asked.is_last_only and any(_may_be_replaced(each.target) for each in self.todo)
         return 1 if is_open else self.asked.at_once
 
     @property
@@ -210,8 +210,8 @@ class InstanceTurns:
         at = self._retry_at(target, result)
         if at is not None and self.waits:
             seen = None if result.run is None else result.run.run_id
-            again = Candidate(target=replace(target, retries=target.retries + 1, is_forced=False), seen=seen)
-            line.parked.append((at, again))
+            again = replace(target, retries=target.retries + 1, is_forced=False, may_be_replaced=False)
+            line.parked.append((at, Candidate(target=again, seen=seen)))
         elif not line.asked.keeps_going:
             line.left += len(line.todo)
             line.todo.clear()
@@ -226,6 +226,10 @@ class InstanceTurns:
 def _behind(candidate: Candidate, ran: ProcessTarget) -> Candidate:
     """An instance, once another one of its line has run."""
     target = candidate.target
-    if target.replaced_by or target.nominal_time > ran.nominal_time:
+    if not _may_be_replaced(target) or target.nominal_time > ran.nominal_time:
         return candidate
     return replace(candidate, target=replace(target, replaced_by=ran.instance_key))
+
+
+def _may_be_replaced(target: ProcessTarget) -> bool:
+    return target.may_be_replaced and not target.replaced_by

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.unit.process_runner.lines import KEYS, MIDNIGHT, TWICE, HandClock, ended, site
+from tests.unit.process_runner.lines import KEYS, MIDNIGHT, TWICE, HandClock, attempt, ended, site
 from toolkit.actions.model import INTERRUPTED, TIMED_OUT, Problem
 from toolkit.entities import Order
 from toolkit.ledger.runs.errors import LeaseHeld, TooManyRun
+from toolkit.ledger.vocabulary import RunStatus
 from toolkit.planning.process_io import ProcessSite
 from toolkit.process_runner.due import line_of_due
 from toolkit.process_runner.planner import INVALID
@@ -114,6 +115,30 @@ def test_once_the_last_one_runs_older_ones_are_replaced_also_when_somebody_else_
         older = turns.take()
         assert older is not None
         assert (took(newest), took(older), older.target.replaced_by) == (2, 1, KEYS[2])
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_at", "is_replaced"),
+    [
+        (RunStatus.WAITING, None, True),
+        (RunStatus.READY, None, False),  # somebody has ordered it
+        (RunStatus.RUNNING, None, False),  # it has begun, and its owner died
+        (RunStatus.FAILED, MIDNIGHT, False),  # its retry has come
+    ],
+)
+def test_the_last_one_replaces_nothing_that_was_ordered_or_has_begun(
+    status: RunStatus, retry_at: datetime | None, *, is_replaced: bool
+) -> None:
+    known = dict([attempt(0, status, retry_at=retry_at)])
+    clock = HandClock()
+    line = line_of_due(site(order=Order.LAST_ONLY), MIDNIGHT + HOUR, known, clock.now())
+    turns = InstanceTurns(lines=[line], clock=clock, check=lambda: None)
+    newest = turns.take()
+    assert newest is not None
+    turns.give_back(newest, ended(newest.target))
+    older = turns.take()
+    assert older is not None
+    assert (took(newest), took(older), bool(older.target.replaced_by)) == (1, 0, is_replaced)
 
 
 def test_a_last_one_that_waits_replaces_nothing() -> None:
