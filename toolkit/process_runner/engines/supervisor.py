@@ -32,35 +32,35 @@ _KILL_SECONDS = 20.0
 class BoundedLog:
     """A log in pieces: PATH has the beginning, PATH.1, PATH.2 ... go on; of those only the newest are kept.
 
-    A disk that is full costs what the step says, not the step.
+    A disk that is full, or somebody who clears away old pieces, costs what the step says, not the step.
     """
 
     def __init__(self, path: str, piece_bytes: int, pieces: int) -> None:
         self._path, self._limit, self._kept = path, piece_bytes, pieces
         self._number = self._size = self.lost = 0
-        self._file = self._opened()
+        self._file = self._opened(0)
 
     def write(self, data: bytes) -> None:
         """Append; a piece ends with a line where there is one."""
-        if self._size and self._size + len(data) > self._limit:
-            self._begin_next()
-        self._size += len(data)
         try:
+            if self._size and self._size + len(data) > self._limit:
+                self._begin_next()
+            self._size += len(data)
             while data:
                 data = data[os.write(self._file, data) :]
         except OSError:
             self.lost += len(data)
 
     def _begin_next(self) -> None:
-        os.close(self._file)
+        old, self._file = self._file, self._opened(self._number + 1)
+        os.close(old)
         self._number, self._size = self._number + 1, 0
-        self._file = self._opened()
         oldest = self._number - self._kept
         if oldest > 0:
-            os.unlink(f"{self._path}.{oldest}")
+            remove(f"{self._path}.{oldest}")
 
-    def _opened(self) -> int:
-        name = f"{self._path}.{self._number}" if self._number else self._path
+    def _opened(self, number: int) -> int:
+        name = f"{self._path}.{number}" if number else self._path
         return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
 
 
@@ -271,6 +271,14 @@ def tell(pid: int, number: int) -> None:
     """Send a signal; who is gone, or has become another user, is left to the next look."""
     try:
         os.kill(pid, number)
+    except OSError:
+        return
+
+
+def remove(path: str) -> None:
+    """Remove a file; one that stays, or was gone, is nothing that a step should end for."""
+    try:
+        os.unlink(path)
     except OSError:
         return
 
