@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +18,17 @@ _LONGEST = (1 << 17) - 1
 """Octets of a variable with its name that Linux hands to a program (MAX_ARG_STRLEN, without the final zero)."""
 
 
+_OBEYED = re.compile(
+    r"(?:LD_|DYLD_|BASH_FUNC_|PYTHON|PYSPARK_|FEEDCTL_).*|PATH|HOME|BASH_ENV|BASHOPTS|SHELLOPTS|PS4|GCONV_PATH"
+    r"|GLIBC_TUNABLES|CLASSPATH|JAVA_HOME|(?:JAVA_TOOL|_JAVA|JDK_JAVA|NODE)_OPTIONS|PERL5(?:LIB|OPT)|RUBY(?:LIB|OPT)"
+    r"|(?:SPARK|HADOOP|HIVE|YARN)_(?:HOME|CONF_DIR|OPTS)|SPARK_SUBMIT_OPTS|HADOOP_(?:CLASSPATH|CLIENT_OPTS)",
+    re.DOTALL,
+)
+"""Names that say to loaders, shells and interpreters which code they run, and to feedctl whom it trusts: the operator's
+alone, so that what a line of `properties` does can be seen in it, and nobody calls an input ``PATH`` by mistake."""
+_OPERATORS = "that variable is the operator's: it says what programs load, or whom feedctl trusts; take another name"
+
+
 class UnusableProperty(InvalidInput):
     """No variable can hold a property."""
 
@@ -29,6 +41,13 @@ class SecretUnavailable(InvalidInput):
 
     def __init__(self, *, name: str, place: str, why: str) -> None:
         super().__init__(f"the secret {name} is to come from {place}, {why}")
+
+
+class UnusableSecret(InvalidInput):
+    """A secret would be a variable that is the operator's."""
+
+    def __init__(self, *, name: str) -> None:
+        super().__init__(f"the secret {name} cannot be handed to a program: {_OPERATORS}")
 
 
 def properties_file(call: StepCall) -> Path:
@@ -60,6 +79,8 @@ def property_variables(call: StepCall) -> dict[str, str]:
 
 
 def _require_usable(name: str, text: str) -> None:
+    if _OBEYED.fullmatch(name):
+        raise UnusableProperty(name=name, why=_OPERATORS)
     if not name or "=" in name:
         raise UnusableProperty(name=name, why="a variable's name is not empty and has no =")
     if "\0" in name + text:
@@ -77,6 +98,7 @@ def secret_variables(call: StepCall) -> dict[str, str]:
 
     Raises:
         SecretUnavailable: one is not there.
+        UnusableSecret: one has the name of a variable that is the operator's.
     """
     references = call.workflow.secrets.items()
     return {name: _found(name, each, call.environment) for name, each in references if each.alias is None}
@@ -89,6 +111,8 @@ def providers(call: StepCall) -> tuple[str, ...]:
 
 
 def _found(name: str, reference: Credential, environment: Mapping[str, str]) -> str:
+    if _OBEYED.fullmatch(name):
+        raise UnusableSecret(name=name)
     if reference.env is not None:
         if reference.env not in environment:
             raise SecretUnavailable(name=name, place=f"the variable {reference.env}", why="which is not set")

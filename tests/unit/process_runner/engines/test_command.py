@@ -103,6 +103,24 @@ def test_a_property_that_is_no_text_is_refused(tmp_path: Path, name: str) -> Non
     assert end.message.startswith("the property 'p' cannot be handed to a program")
 
 
+@pytest.mark.parametrize(
+    "name", ["PATH", "LD_PRELOAD", "BASH_ENV", "BASH_FUNC_echo%%", "PYTHONPATH", "FEEDCTL_TRUSTED_ENDPOINTS"]
+)
+def test_no_property_and_no_secret_says_what_code_a_program_loads_or_whom_feedctl_trusts(
+    tmp_path: Path, name: str
+) -> None:
+    script = a_script(tmp_path, f"touch {tmp_path}/ran")
+    workflow = Workflow(secrets={name: Credential(env="HOME")})
+
+    ends = [
+        ended(a_call(tmp_path, script, properties={name: "() { :; }"})),
+        ended(a_call(tmp_path, script, workflow=workflow)),
+    ]
+
+    assert [(name in end.message, end.may_retry) for end in ends] == [(True, False)] * 2
+    assert not (tmp_path / "ran").exists()
+
+
 def test_secrets_come_from_where_the_entity_says_and_stay_out_of_the_log(tmp_path: Path) -> None:
     (tmp_path / "pw").write_text("file-geheim\n")
     workflow = Workflow(secrets={"A": Credential(env="OF_SCHEDULER"), "B": Credential(file=str(tmp_path / "pw"))})
@@ -227,6 +245,15 @@ def test_a_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert call.log.read_text().startswith("begin\n1 of some length\n")
     assert kept[-1].read_text().endswith("60 of some length\nend\n")
     assert all(each.stat().st_size <= 200 for each in kept)
+
+
+def test_a_piece_of_the_log_that_somebody_removed_does_not_end_the_step(tmp_path: Path) -> None:
+    call = a_call(tmp_path, a_script(tmp_path, ""))
+    script = a_script(tmp_path, f"for i in $(seq 60); do echo $i of some length; sleep 0.002; rm -f {call.log}.*; done")
+
+    end = run_program(Program(path=str(script), arguments=("step",), piece_bytes=200, pieces=1), call, _nobody, never)
+
+    assert end.succeeded, end.message
 
 
 def sleeping(directory: Path) -> list[str]:
