@@ -275,6 +275,23 @@ def test_an_instance_that_is_being_written_anew_waits_and_its_check_stays_due(ru
     assert (runs.checks(), runs.said()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} late"])
 
 
+def test_an_optional_input_that_was_there_but_not_yet_whole_is_late_data_once_its_flag_comes(runs: Lateness) -> None:
+    made = f"mkdir -p {runs.directory}/data/counts/$(basename $counts)\ntouch {runs.at('counts', KEYS[0])}/part-0"
+    runs.write_late(scripts={"count": runs.saying("count", made)}, late=runs.saying("late", made))
+    process = runs.directory / "repo/processes/count.yaml"
+    process.write_text(process.read_text().replace('end: "now(0,0)"}', 'end: "now(0,0)", optional: true}'))
+    flag = runs.at("clicks", KEYS[0]) / "_SUCCESS"
+    flag.unlink()
+    assert runs.run()[0] == 0
+    assert runs.check()[0] == 0
+    assert runs.said() == [f"{KEYS[0]} count"]
+    flag.touch()
+    assert runs.check(at="2026-03-01T03:00Z")[0] == 0
+    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+    assert runs.check(at=LAST)[0] == 0
+    assert runs.checks() == [("01:00", "unchanged"), ("03:00", "late"), ("06:00", "unchanged")]
+
+
 def test_what_is_gone_cannot_run_again_and_is_said_aloud(runs: Lateness) -> None:
     assert runs.run()[0] == 0
     for file in runs.at("clicks", KEYS[0]).iterdir():

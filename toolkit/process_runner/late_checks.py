@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from toolkit.availability import is_ready
 from toolkit.el import CanonicalPath, format_instant, parse_instant
 from toolkit.errors import InvalidInput
 from toolkit.ledger import fingerprints, late_checks
@@ -255,6 +256,9 @@ def look(due: DueCheck, read: Iterable[ReadInput], stores: Callable[[CanonicalPa
         if each.input not in inputs or late is None or each.input not in late.inputs:
             continue
         path = CanonicalPath.parse(path_of(each.uri))
+        flag = due.site.feeds[inputs[each.input].feed].availability_flag or ""
+        if inputs[each.input].optional and not each.fingerprint.files and not is_ready(stores(path), path, flag):
+            continue  # it was left out, and still would be: a run would read what the last one read
         now = fingerprint(stores(path), path, inputs[each.input].partition or "")
         if now.digest != each.fingerprint.digest:
             found.append(LateInput(read=each, now=now))

@@ -44,16 +44,23 @@ def read_inputs(
         StorageError: an instance cannot be listed as a whole.
         Stopped: what the stores let through.
     """
-    watched = watched_inputs(site, resolved.nominal_time, {each.name: each for each in resolved.inputs})
-    return tuple(found for each in watched for found in _read(site, each, stores, now))
+    own = {each.name: each for each in resolved.inputs}
+    watched = watched_inputs(site, resolved.nominal_time, own)
+    return tuple(found for each in watched for found in _read(site, each, _instants(own[each.name]), stores, now))
+
+
+def _instants(planned: PlannedInput) -> frozenset[datetime]:
+    return frozenset(each.instant for each in planned.instances)
 
 
 def _read(
     site: ProcessSite,
     planned: PlannedInput,
+    read: frozenset[datetime],
     stores: Callable[[CanonicalPath], FileSystem],
     now: Callable[[], datetime],
 ) -> Iterator[ReadInput]:
+    """What is there of an optional instance that was left out, since it was not whole yet, was not read either."""
     for instance in planned.instances:
         path = CanonicalPath.parse(site.uri(planned.storage, instance))
         yield ReadInput(
@@ -63,7 +70,9 @@ def _read(
             instance_key=format_instant(instance.instant),
             uri=path_text(str(path)),
             looked_at=now(),
-            fingerprint=fingerprint(stores(path), path, planned.partition),
+            fingerprint=fingerprint(stores(path), path, planned.partition)
+            if instance.instant in read
+            else Fingerprint.of(()),
         )
 
 
