@@ -36,9 +36,10 @@ def _archived(repo: Repo) -> dict[str, str]:
 
 
 def _whole(repo: Repo, top: str) -> set[str]:
-    """The instances below a directory that have all of their files."""
-    parts = [file for file in (repo.data / top / DAY).rglob("part-1") if (file.parent / "part-0").exists()]
-    return {str(file.parent.relative_to(repo.data / top)) for file in parts if ".feedctl" not in str(file)}
+    """The instances below a directory that have all of their files; others may come and go meanwhile."""
+    found = os.walk(repo.data / top / DAY)
+    whole = [place for place, _, files in found if {"part-0", "part-1"} <= set(files) and ".feedctl" not in place]
+    return {str(Path(place).relative_to(repo.data / top)) for place in whole}
 
 
 def test_a_run_whose_jvm_and_driver_are_killed_loses_nothing_and_the_next_one_finishes(
