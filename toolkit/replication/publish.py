@@ -25,7 +25,7 @@ from toolkit.replication.preserve import Preservation
 from toolkit.replication.targets import COPY, ReplicationTarget, UnitItem
 from toolkit.storage import StorageError, aside_name
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
 from toolkit.transfer.uploads import end_left_uploads
 
@@ -155,7 +155,7 @@ class Publisher:
         staging, aside = staging_of(item.target, run), aside_of(item.target, run)
         remove(system, staging, base)
         with ExitStack() as unless_published:
-            unless_published.callback(_remove_quietly, system, staging, base)
+            unless_published.callback(remove_quietly, system, staging, base)
             if not _expected(item):
                 system.mkdirs(staging)  # else it is made with what is in it
             digests = self._copied(item, staging, item.wanted)
@@ -175,7 +175,7 @@ class Publisher:
                 system.rename(staging, item.target)
                 unless_published.pop_all()
         if item.present is not None:
-            _remove_quietly(system, aside, base)
+            remove_quietly(system, aside, base)
         return digests
 
     def _written_in_place(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
@@ -305,9 +305,3 @@ def _rename_quietly(system: FileSystem, source: CanonicalPath, target: Canonical
     """What cannot be put back now is by the next run, see `finish`."""
     with suppress(StorageError, StopRequested):
         system.rename(source, target)
-
-
-def _remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
-    """What stays has a name of feedctl's own and is removed by the next run."""
-    with suppress(StorageError, StopRequested):
-        remove(system, path, base)

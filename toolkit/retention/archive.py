@@ -6,7 +6,7 @@ What the archive has tells what is left to do, so that a run that was killed nee
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,14 +14,14 @@ from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
-from toolkit.errors import Failed, StopRequested, Unavailable
+from toolkit.errors import Failed, Unavailable
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
 from toolkit.runs.errors import Stopped
 from toolkit.storage import FileKind, NotFound, StorageError, Unreachable, Unsupported, WrongKind, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.digests import digest_of
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, staging_of
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, read_tree, same_content
 from toolkit.transfer.uploads import end_left_uploads
 
@@ -133,7 +133,7 @@ class Archiver:
         base = self.base_of(place)
         remove(system, staging, base)
         with ExitStack() as unless_published:
-            unless_published.callback(_remove_quietly, system, staging, base)
+            unless_published.callback(remove_quietly, system, staging, base)
             system.mkdirs(place.parent if _ITSELF in wanted else staging)
             self._copy(source, staging, wanted)
             if not same_content(self._tree(staging, directories=directories), wanted):
@@ -195,12 +195,6 @@ class Archiver:
         if not system.capabilities.directories and _is_beginning(system, root):
             raise Unsupported(path=root, detail="it is an object, and the beginning of others; remove one of them")
         return {_ITSELF: TreeFile(FileKind.FILE, status.size, status.modified)}
-
-
-def _remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
-    """What stays has a name of feedctl's own, and the next run sees to it, see `settle_stagings`."""
-    with suppress(StorageError, StopRequested):
-        remove(system, path, base)
 
 
 def _is_beginning(system: FileSystem, path: CanonicalPath) -> bool:

@@ -41,6 +41,29 @@ class SourceChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit
     text = "it was changed while it was copied, so the copy was thrown away; run again when its writer is done"
 
 
+def tries(check: Callable[[], None], sleep: Callable[[float], None]) -> Retrying:
+    """Tries what a store may answer the next time; waits in short pieces, so that a run that is told to stop does.
+
+    Args:
+        check: asked between the pieces; what it raises ends the waiting.
+        sleep: waits so many seconds.
+    """
+
+    def pause(seconds: float) -> None:
+        while seconds > 0:
+            check()
+            sleep(min(seconds, _BETWEEN_CHECKS))
+            seconds -= _BETWEEN_CHECKS
+
+    return Retrying(
+        retry=retry_if_exception_type(Unreachable),
+        stop=stop_after_attempt(TRIES),
+        wait=wait_random_exponential(max=_LONGEST_WAIT_SECONDS),
+        sleep=pause,
+        reraise=True,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Copier:
     """Copies files between two stores; safe between threads.
@@ -127,7 +150,7 @@ class Copier:
             StopRequested: the work was called off.
         """
         try:
-            for attempt in self._tries():
+            for attempt in tries(self.check, self.sleep):
                 with attempt:
                     return self._copy_once(file)
         except StorageError as error:
@@ -165,22 +188,6 @@ class Copier:
             self.check()
         else:
             self._limiter.acquire(self.check, size)
-
-    def _tries(self) -> Retrying:
-        return Retrying(
-            retry=retry_if_exception_type(Unreachable),
-            stop=stop_after_attempt(TRIES),
-            wait=wait_random_exponential(max=_LONGEST_WAIT_SECONDS),
-            sleep=self._pause,
-            reraise=True,
-        )
-
-    def _pause(self, seconds: float) -> None:
-        """In short pieces, so that a run that is told to stop does."""
-        while seconds > 0:
-            self.check()
-            self.sleep(min(seconds, _BETWEEN_CHECKS))
-            seconds -= _BETWEEN_CHECKS
 
 
 @dataclass(kw_only=True)

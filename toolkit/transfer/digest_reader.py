@@ -7,18 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
-
-from toolkit.storage import StorageError, Unreachable
-from toolkit.transfer.copying import TRIES
-from toolkit.transfer.digests import CHUNK_BYTES, FileDigest
+from toolkit.storage import StorageError
+from toolkit.transfer.copying import tries
+from toolkit.transfer.digests import read_digest
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
-
-_LONGEST_WAIT_SECONDS = 10.0
 
 
 class ReadDigest(NamedTuple):
@@ -81,23 +77,11 @@ class DigestReader:
         Raises:
             StopRequested: the work was called off.
         """
-        tries = Retrying(
-            retry=retry_if_exception_type(Unreachable),
-            stop=stop_after_attempt(TRIES),
-            wait=wait_random_exponential(max=_LONGEST_WAIT_SECONDS),
-            sleep=self.sleep,
-            reraise=True,
-        )
         try:
-            return tries(self._read_once, path)
+            return tries(self.check, self.sleep)(self._read_once, path)
         except StorageError as error:
             return ReadDigest(error=error)
 
     def _read_once(self, path: CanonicalPath) -> ReadDigest:
-        digest, size = FileDigest(), 0
-        with self.system.read(path) as stream:
-            while chunk := stream.read(CHUNK_BYTES):
-                self.check()
-                digest.update(chunk)
-                size += len(chunk)
-        return ReadDigest(size, digest.hexdigest())
+        digest = read_digest(self.system, path, self.check)
+        return ReadDigest(digest.size, digest.hexdigest())

@@ -21,13 +21,19 @@ _RAW_BYTES = 16
 
 
 class FileDigest:
-    """The digest of a file, or of a range of one that begins at a multiple of `PIECE_BYTES`."""
+    """The digest of a file, or of a range of one that begins at a multiple of `PIECE_BYTES`.
+
+    Attributes:
+        size: so many bytes it was given.
+    """
 
     def __init__(self) -> None:
+        self.size = 0
         self._whole, self._piece, self._left = bytearray(), xxh3_128(), PIECE_BYTES
 
     def update(self, chunk: bytes) -> None:
         """Take the next bytes."""
+        self.size += len(chunk)
         rest = memoryview(chunk)
         while rest:
             if not self._left:
@@ -57,16 +63,13 @@ NO_BYTES = FileDigest().hexdigest()
 """The digest of an empty file, which nobody has to read."""
 
 
-def digest_of(system: FileSystem, path: CanonicalPath, check: Callable[[], None]) -> str:
+def read_digest(system: FileSystem, path: CanonicalPath, check: Callable[[], None]) -> FileDigest:
     """Read a file to its end.
 
     Args:
         system: the store that it is on.
         path: of the file.
         check: asked between two chunks; what it raises ends the reading.
-
-    Returns:
-        Its `DIGEST`, as a copy of it has been given.
 
     Raises:
         StorageError: it cannot be read.
@@ -76,4 +79,9 @@ def digest_of(system: FileSystem, path: CanonicalPath, check: Callable[[], None]
         while chunk := stream.read(CHUNK_BYTES):
             check()
             digest.update(chunk)
-    return digest.hexdigest()
+    return digest
+
+
+def digest_of(system: FileSystem, path: CanonicalPath, check: Callable[[], None]) -> str:
+    """The `DIGEST` of a file, as a copy of it has been given; see `read_digest`."""
+    return read_digest(system, path, check).hexdigest()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from toolkit.errors import Failed
+from toolkit.errors import Failed, StopRequested
 from toolkit.storage import STAGING_PREFIX, NotFound, StorageError
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ def remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None
     """Remove what is at a path, if anything is, strictly below a base."""
     with suppress(NotFound):
         system.delete(path, below=base)
+
+
+def remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """As `remove`; what stays has a name of feedctl's own, and the next run sees to it."""
+    with suppress(StorageError, StopRequested):
+        remove(system, path, base)
 
 
 class CopyDiffers(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
