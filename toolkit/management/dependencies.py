@@ -15,7 +15,7 @@ from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import last_events
 from toolkit.ledger.runs.finding import RunFilter, find
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
-from toolkit.management.locations import Location, chosen_clusters, key_after, locations_of
+from toolkit.management.locations import Location, chosen_clusters, clusters_having, key_after, locations_of
 from toolkit.planning.lineage import consumers, producers
 from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
 
@@ -91,9 +91,7 @@ def instance_dependencies(
         ElError: an expression of a process cannot be resolved.
         LedgerUnavailable: the ledger cannot be read now.
     """
-    having = [each for each in clusters if instant in entity.instances_on(each)]
-    if not having:
-        raise entity.instances_on(clusters[0]).not_an_instance(instant)
+    having = clusters_having(entity, clusters, instant)
     planned = [(each, tuple(_planned(repository, entity, each, instant))) for each in having]
     found = ledger.read(lambda tx: tuple((cluster, _with_states(tx, each)) for cluster, each in planned))
     return InstanceDependencies(

@@ -138,6 +138,18 @@ def chosen_clusters(repository: Repository, entity: Feed | Process, wanted: Coll
     return tuple(name for name in allowed if not wanted or name in wanted)
 
 
+def clusters_having(entity: Feed | Process, clusters: Sequence[str], instant: datetime) -> Sequence[str]:
+    """Those of the clusters on which an instance is one.
+
+    Raises:
+        NotAnInstance: it is one on none of them.
+    """
+    having = [each for each in clusters if instant in entity.instances_on(each)]
+    if not having:
+        raise entity.instances_on(clusters[0]).not_an_instance(instant)
+    return having
+
+
 def default_life_cycle(entity: Feed | Process) -> LifeCycle:
     """What a command means that names no life cycle (Falcon feature list, Instance operations)."""
     return LifeCycle.EXECUTION if isinstance(entity, Process) else LifeCycle.REPLICATION

@@ -23,6 +23,7 @@ from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.state import start_check
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.dependencies import Dependency, Relation, brought_by
+from toolkit.management.locations import clusters_having
 from toolkit.planning.process_io import ProcessSite, depends_on_availability
 from toolkit.result import ExitCode
 from toolkit.storage import StorageError
@@ -104,9 +105,7 @@ def triage(
         ElError: an expression of a process cannot be resolved.
         LedgerUnavailable: the ledger cannot be read now.
     """
-    having = [each for each in clusters if instant in entity.instances_on(each)]
-    if not having:
-        raise entity.instances_on(clusters[0]).not_an_instance(instant)
+    having = clusters_having(entity, clusters, instant)
     key = format_instant(instant)
     life_cycle = LifeCycle.EXECUTION if isinstance(entity, Process) else None
     trees = []

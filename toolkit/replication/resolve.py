@@ -156,7 +156,6 @@ class Resolver:
             instance_key=format_instant(instant),
             source=source.read_at(instant),
             target=here,
-            source_base=source.base,
             target_base=target.base,
             parts=route.parts,
             flag=feed.availability_flag or "",

@@ -93,7 +93,6 @@ class ReplicationTarget:
         instance_key: its time.
         source: its directory at the source.
         target: its directory at the target.
-        source_base: bounds what is read.
         target_base: bounds every effect.
         parts: which sub-directories are copied; empty: all of it.
         flag: the file that says that it is complete; empty: its directory does.
@@ -108,7 +107,6 @@ class ReplicationTarget:
     instance_key: str
     source: CanonicalPath
     target: CanonicalPath
-    source_base: CanonicalPath
     target_base: CanonicalPath
     parts: tuple[Segment, ...] = ()
     flag: str = ""

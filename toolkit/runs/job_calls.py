@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from toolkit.el import format_instant, parse_instant
-from toolkit.entities import Cluster, LocationType
 from toolkit.entities.repository import Repository
 from toolkit.ledger.batches import files
 from toolkit.ledger.batches.files import Enqueued
@@ -22,7 +21,7 @@ from toolkit.ledger.registry.reading import ProcessProperty
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.runs.rows import Origin, Run
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
-from toolkit.planning.process_io import ProcessSite, depends_on_availability, partition_uri
+from toolkit.planning.process_io import ProcessSite, depends_on_availability
 
 T = TypeVar("T")
 
@@ -95,16 +94,8 @@ class JobIo:
             feed=storage.feed,
             cluster=storage.cluster,
             instance_key=format_instant(instance.instant),
-            uri=_uri(self.site.cluster, storage, instance),
+            uri=self.site.uri(storage, instance),
         )
-
-
-def _uri(cluster: Cluster, storage: FeedStorage, instance: InstanceStorage) -> str:
-    """Where the data is: a path with its store, or a partition with its metastore."""
-    if storage.table is not None and instance.partition is not None:
-        registry = cluster.interfaces.registry
-        return partition_uri("" if registry is None else registry.endpoint, storage.table, instance.partition)
-    return str(cluster.place(instance.paths[LocationType.DATA]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

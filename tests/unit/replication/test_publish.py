@@ -91,7 +91,6 @@ def publish(
         instance_key="2026-03-01T00:00Z",
         source=filled(tmp_path / "from/x", NEW),
         target=filled(tmp_path / "to/x", OLD),
-        source_base=base.child("from"),
         target_base=base.child("to"),
         flag=flag,
         others=others,
