@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Protocol
 
 from toolkit.actions.model import D, I, NoTarget, Problem, T, TargetPlan
+from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.errors import Skipped
 from toolkit.ledger.runs.errors import RunMeanwhile, TooManyRun
@@ -47,6 +48,11 @@ class Turn(Generic[T, I, D]):
 class Turns(Protocol[T, I, D]):
     """Says whose turn it is; safe between threads."""
 
+    @property
+    def total(self) -> int:
+        """So many targets have a turn, each counted once however often its turn comes."""
+        ...
+
     def take(self) -> Turn[T, I, D] | None:
         """The next one, which is waited for; None: there will be none any more.
 
@@ -72,11 +78,13 @@ class TurnRunner(Generic[T, I, D]):
         runner: of the action.
         envelope: starts runs.
         turns: whose turn it is.
+        progress: told how many targets are over; the runner's own would count what each has in it.
     """
 
     runner: ActionRunner[T, I, D]
     envelope: Envelope
     turns: Turns[T, I, D]
+    progress: Progress = field(default_factory=NoProgress)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _at_work: list[TargetRun[T, I, D]] = field(default_factory=list, init=False)
     _results: dict[tuple[str, ...], TargetResult[T, I, D]] = field(default_factory=dict, init=False)
@@ -93,10 +101,12 @@ class TurnRunner(Generic[T, I, D]):
             Unavailable: the ledger cannot be used; what is under way was stopped.
         """
         pool = WorkerPool(request.parallel, "feedctl-turn")
+        self.progress.begin(self.turns.total)
         try:
             pool.run_all(lambda _: self._take_turns(), range(request.parallel), on_interrupt=self._interrupt)
         finally:
             pool.shutdown()
+            self.progress.end()
         before: list[TargetResult[T, I, D]] = [TargetResult(plan=plan) for plan in settled]
         in_order = tuple(sorted((*before, *self._results.values()), key=lambda each: each.plan.sort_key))
         return ActionResult(
@@ -123,7 +133,9 @@ class TurnRunner(Generic[T, I, D]):
         result = self._result(turn)
         if result.plan.skipped is None or result.plan.skipped.code != TooManyRun.code:
             with self._lock:
+                is_first = result.plan.sort_key not in self._results
                 self._results[result.plan.sort_key] = result
+            self.progress.advance(1 if is_first else 0)
         self.turns.give_back(turn, result)
         if result.stopped is not None and result.stopped.ends_process:
             self._stop(result.stopped)

@@ -236,8 +236,9 @@ def _ran(
 ) -> ActionResult[T, I, D]:
     if wired.turns is None:
         return runner.run(request, wired.targets, envelope)
-    alone = replace(runner, progress=NoProgress())  # nobody knows how many turns there will be
-    return TurnRunner(runner=alone, envelope=envelope, turns=wired.turns).run(request, wired.targets.settled)
+    alone = replace(runner, progress=NoProgress())  # told by the turns: a bar for each of them at once is none
+    turns = TurnRunner(runner=alone, envelope=envelope, turns=wired.turns, progress=runner.progress)
+    return turns.run(request, wired.targets.settled)
 
 
 def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Messages[T]:

@@ -114,6 +114,11 @@ class InstanceTurns:
         self._lines = [_Line(asked=each, todo=deque(each.candidates)) for each in self.lines]
 
     @property
+    def total(self) -> int:
+        """See `Turns.total`."""
+        return sum(len(line.candidates) for line in self.lines)
+
+    @property
     def at_once(self) -> int:
         """So many instances at most run at the same time."""
         return sum(min(line.at_once, len(line.candidates)) for line in self.lines)

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.actions.fake_action import Job, Mark, MarkAction, context, request
 from tests.unit.runs.fakes import HandClock, MemoryRecorder, envelope_of
 from toolkit.actions.model import TIMED_OUT, Problem
+from toolkit.actions.progress import NOTHING, NoProgress, Volume
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.actions.runner import ActionRunner
 from toolkit.actions.turns import Turn, TurnRunner
@@ -36,6 +37,10 @@ class Line:
     given_back: list[str] = field(default_factory=list)
     is_closed: bool = False
 
+    @property
+    def total(self) -> int:
+        return len(self.todo)
+
     def take(self) -> MarkTurn | None:
         return None if self.is_closed or not self.todo else self.todo.popleft()
 
@@ -51,12 +56,30 @@ class Line:
 
 
 @dataclass
+class Told(NoProgress):
+    """See `Progress`."""
+
+    said: list[int | str] = field(default_factory=list)
+
+    def begin(self, total: int, volume: Volume = NOTHING) -> None:
+        del volume
+        self.said.append(total)
+
+    def advance(self, number: int) -> None:
+        self.said.append(number)
+
+    def end(self) -> None:
+        self.said.append("end")
+
+
+@dataclass
 class Scene:
     """An action, its line, and what its runs write down."""
 
     action: MarkAction
     again: set[str] = field(default_factory=set)
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
+    progress: Told = field(default_factory=Told)
     line: Line = field(init=False)
 
     def run(self, *, parallel: int = 1) -> ActionResult[Job, Mark, None]:
@@ -71,7 +94,8 @@ class Scene:
         )
         with Heartbeat(self.recorder, seconds=3600) as heartbeat:
             envelope = envelope_of(self.recorder, heartbeat, clock=HandClock())
-            return TurnRunner(runner=runner, envelope=envelope, turns=self.line).run(request(parallel=parallel))
+            turns = TurnRunner(runner=runner, envelope=envelope, turns=self.line, progress=self.progress)
+            return turns.run(request(parallel=parallel))
 
     def statuses(self) -> list[RunStatus]:
         return [self.recorder.outcomes[run_id].status for run_id in sorted(self.recorder.outcomes)]
@@ -103,6 +127,12 @@ def test_a_failure_says_when_it_is_tried_again(code: str, status: RunStatus) -> 
     scene = Scene(MarkAction(todo={"clicks": 1}, problems={"clicks": {"failed": Problem(code=code, message="")}}))
     scene.run()
     assert [(each.status, each.retry_at) for each in scene.recorder.outcomes.values()] == [(status, LATER)]
+
+
+def test_progress_counts_targets_and_one_whose_turn_comes_twice_counts_once() -> None:
+    scene = Scene(MarkAction(todo={"clicks": 5, "views": 1}), again={"clicks"})
+    scene.run()
+    assert scene.progress.said == [2, 1, 1, 0, "end"]
 
 
 def test_a_target_whose_turn_comes_twice_is_told_once_by_its_last_turn() -> None:
