@@ -21,6 +21,7 @@ from toolkit.entities import (
     Messaging,
     Pointer,
     Process,
+    SparkAttributes,
     Value,
 )
 from toolkit.entities.addresses import outside_audit_file
@@ -31,6 +32,7 @@ from toolkit.entities.source_files import REPO_FILE
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 from toolkit.linter.secret_values import is_secret, shape_of
+from toolkit.planning.step_settings import unawaited
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +285,18 @@ def _workflow_hit(process: Process, pointer: Pointer, path: str, known: frozense
     )
 
 
+def unawaited_application(context: LintContext) -> Iterator[Hit]:
+    """A step ends with its application."""
+    for _, process in sorted(context.repository.processes.items()):
+        for each in unawaited(process.workflow.spark or SparkAttributes()):
+            yield Hit(
+                subject=process.name,
+                pointer=("workflow", "spark", *each.place),
+                message=str(each),
+                hint="remove it: feedctl waits for the end of what it starts",
+            )
+
+
 def unimplemented_value(context: LintContext) -> Iterator[Hit]:
     """A value means an action that exists."""
     for each in not_implemented(context.repository.settings):
@@ -323,6 +337,7 @@ CHECKS: Mapping[str, Check] = {
     "staging-is-working": shared_directory,
     "secret-in-repo": secret_in_repo,
     "missing-workflow": missing_workflow,
+    "unawaited-application": unawaited_application,
     "not-implemented": unimplemented_value,
     "audit-file-outside": audit_file_outside,
 }

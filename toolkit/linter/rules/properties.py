@@ -11,6 +11,7 @@ from toolkit.entities import Cluster, Feed, Process, Properties, SchemaName, pro
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 from toolkit.planning.process_properties import CLUSTER_PROPERTIES, RUN_PROPERTIES, evaluated, names_of
+from toolkit.planning.step_settings import is_operators
 
 _ALIKE = 0.86
 """`queuName` and `queueName` are 0.94 alike, `order` and `border` 0.91 but too short, `user` and `queue` 0.44."""
@@ -83,12 +84,14 @@ def _likeness(left: str, right: str) -> float:
 _OF_A_RUN = RUN_PROPERTIES | {"timeStamp", "timestamp"}
 """What a workflow is told about its run, and what Falcon's were."""
 
+_OPERATORS = "that of a variable of the operator, which says what programs load or whom feedctl trusts"
+
 _PREFIX = "falcon_"
 _TEMPLATE_NAMES = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "cluster.name", "cluster.colo"})
 
 
 def reserved_property(context: LintContext) -> Iterator[Hit]:
-    """A property, an input or an output has none of the names that feedctl gives a value."""
+    """A property, an input, an output or a secret has none of the names that feedctl or the operator gives a value."""
     for process in context.repository.processes.values():
         yield from _of_process(process)
         yield from _in_each_others_way(process, context.repository.clusters)
@@ -107,9 +110,11 @@ def _of_process(process: Process) -> Iterator[Hit]:
             yield _hit(process.name, ("properties", name), f"the property {name!r} is {reason}")
     for side, names in (("inputs", process.inputs), ("outputs", process.outputs)):
         for name in names:
-            reason = _reserved(name)
+            reason = _reserved(name) or next((_reserved(each) for each in names_of(name) if is_operators(each)), None)
             if reason is not None:
                 yield _hit(process.name, (side, name), f"the name {name!r} is {reason}")
+    for name in filter(is_operators, process.workflow.secrets):
+        yield _hit(process.name, ("workflow", "secrets", name), f"the name {name!r} is {_OPERATORS}")
 
 
 def _published(process: Process) -> Iterator[tuple[str, str]]:
@@ -141,6 +146,8 @@ def _reserved(name: str) -> str | None:
         return "what a workflow is told about its run"
     if name in CLUSTER_PROPERTIES:
         return "what a workflow is told about its cluster"
+    if is_operators(name):
+        return _OPERATORS
     return f"one of those that begin with {_PREFIX}, which feedctl sets" if name.startswith(_PREFIX) else None
 
 

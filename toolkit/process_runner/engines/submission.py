@@ -13,6 +13,7 @@ from pathlib import Path
 
 from toolkit.entities import Cluster, SparkAttributes, Workflow
 from toolkit.errors import InvalidInput
+from toolkit.planning.step_settings import AWAITED, Unawaited, unawaited
 from toolkit.process_runner.engines.child import Program
 from toolkit.process_runner.engines.port import StepCall, StepEnd
 from toolkit.process_runner.engines.step_log import end_of
@@ -48,6 +49,14 @@ class NoProgram(InvalidInput):
         super().__init__(f"found no {name}: set SPARK_HOME, or add its directory to PATH")
 
 
+class WouldNotWait(InvalidInput):
+    """The entity asks spark-submit not to stay until its application ends, so that nobody would know how it ended."""
+
+    def __init__(self, *, found: Iterable[Unawaited]) -> None:
+        self.found = tuple(found)
+        super().__init__(f"{'; '.join(map(str, self.found))}; remove it: feedctl waits for the end of what it starts")
+
+
 def submission(call: StepCall, application: str, arguments: Iterable[str], *, files: Iterable[Path] = ()) -> Program:
     """An application with its settings: those of the cluster, then of the entity, of which the last of a name counts.
 
@@ -59,8 +68,11 @@ def submission(call: StepCall, application: str, arguments: Iterable[str], *, fi
 
     Raises:
         NoProgram: there is no spark-submit.
+        WouldNotWait: nobody would wait for its end.
         UnusableProperty, SecretUnavailable: see `variables`.
     """
+    if found := tuple(unawaited(_spark(call))):
+        raise WouldNotWait(found=found)
     master, mode = where(call.cluster, call.workflow)
     is_elsewhere = mode == "cluster"
     sent = [*files, properties_file(call)] if is_elsewhere else []
@@ -161,7 +173,8 @@ def _libraries(call: StepCall, files: Iterable[Path]) -> Iterator[str]:
 
 
 def _conf_options(call: StepCall) -> Iterator[str]:
-    for name, value in {**_of_cluster(call), **_of_instance(call), **_texts(_spark(call).conf)}.items():
+    awaited = dict.fromkeys(AWAITED, "true")
+    for name, value in {**_of_cluster(call), **_of_instance(call), **_texts(_spark(call).conf), **awaited}.items():
         yield from ("--conf", f"{name}={value}")
 
 
@@ -176,8 +189,7 @@ def _of_cluster(call: StepCall) -> dict[str, str]:
 
 
 def _of_instance(call: StepCall) -> dict[str, str]:
-    """Waiting for the end is what makes the exit code that of the application (Spark standalone does not by itself)."""
-    conf = {"spark.standalone.submit.waitAppCompletion": "true", "spark.yarn.submit.waitAppCompletion": "true"}
+    conf: dict[str, str] = {}
     if queue := call.properties.get("queueName"):
         conf["spark.yarn.queue"] = queue
     if priority := _PRIORITIES.get(call.properties.get("jobPriority", "")):

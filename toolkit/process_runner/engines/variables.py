@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from toolkit.entities import Credential
 from toolkit.errors import InvalidInput
+from toolkit.planning.step_settings import is_operators
 from toolkit.process_runner.engines.port import StepCall
 
 PROPERTIES_VARIABLE = "FEEDCTL_PROPERTIES"
@@ -18,14 +18,6 @@ _LONGEST = (1 << 17) - 1
 """Octets of a variable with its name that Linux hands to a program (MAX_ARG_STRLEN, without the final zero)."""
 
 
-_OBEYED = re.compile(
-    r"(?:LD_|DYLD_|BASH_FUNC_|PYTHON|PYSPARK_|FEEDCTL_).*|PATH|HOME|BASH_ENV|BASHOPTS|SHELLOPTS|PS4|GCONV_PATH"
-    r"|GLIBC_TUNABLES|CLASSPATH|JAVA_HOME|(?:JAVA_TOOL|_JAVA|JDK_JAVA|NODE)_OPTIONS|PERL5(?:LIB|OPT)|RUBY(?:LIB|OPT)"
-    r"|(?:SPARK|HADOOP|HIVE|YARN)_(?:HOME|CONF_DIR|OPTS)|SPARK_SUBMIT_OPTS|HADOOP_(?:CLASSPATH|CLIENT_OPTS)",
-    re.DOTALL,
-)
-"""Names that say to loaders, shells and interpreters which code they run, and to feedctl whom it trusts: the operator's
-alone, so that what a line of `properties` does can be seen in it, and nobody calls an input ``PATH`` by mistake."""
 _OPERATORS = "that variable is the operator's: it says what programs load, or whom feedctl trusts; take another name"
 
 
@@ -79,7 +71,7 @@ def property_variables(call: StepCall) -> dict[str, str]:
 
 
 def _require_usable(name: str, text: str) -> None:
-    if _OBEYED.fullmatch(name):
+    if is_operators(name):
         raise UnusableProperty(name=name, why=_OPERATORS)
     if not name or "=" in name:
         raise UnusableProperty(name=name, why="a variable's name is not empty and has no =")
@@ -111,7 +103,7 @@ def providers(call: StepCall) -> tuple[str, ...]:
 
 
 def _found(name: str, reference: Credential, environment: Mapping[str, str]) -> str:
-    if _OBEYED.fullmatch(name):
+    if is_operators(name):
         raise UnusableSecret(name=name)
     if reference.env is not None:
         if reference.env not in environment:

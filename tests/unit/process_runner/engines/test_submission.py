@@ -114,6 +114,7 @@ def test_an_application_is_told_paths_and_arguments_and_settings_of_cluster_enti
         "spark.hadoop.hive.metastore.uris=thrift://other:9083",
         "spark.standalone.submit.waitAppCompletion=true",
         "spark.yarn.submit.waitAppCompletion=true",
+        "spark.kubernetes.submission.waitAppCompletion=true",
         "spark.yarn.queue=etl",
         "spark.yarn.priority=4",
         "spark.executor.cores=2",
@@ -146,6 +147,37 @@ def test_a_script_that_cannot_run_is_refused_before_spark_starts(site: Path) -> 
     assert (end.exit_code, end.may_retry) == (None, False)
     assert "line 1 refers to ${clicks}" in end.message
     assert not (site / "called.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "spark",
+    [
+        SparkAttributes(conf={"spark.yarn.submit.waitAppCompletion": False}),
+        SparkAttributes(conf={"spark.kubernetes.submission.waitAppCompletion": " no"}),
+        SparkAttributes(options=("--conf", "spark.standalone.submit.waitAppCompletion=false")),
+        SparkAttributes(options=("-c", "spark.yarn.submit.waitAppCompletion = FALSE")),
+        SparkAttributes(options=("--conf=spark.yarn.submit.waitAppCompletion=false",)),
+        SparkAttributes(options=("--version",)),
+        SparkAttributes(options=("--kill=driver-20260301000000-0001",)),
+    ],
+)
+@pytest.mark.parametrize("engine", [Engine.SPARK_SUBMIT, Engine.SPARK_SQL])
+def test_an_application_that_nobody_would_wait_for_is_refused(
+    site: Path, engine: Engine, spark: SparkAttributes
+) -> None:
+    end = run(spark_call(site, engine, properties={"clicks": ""}, workflow=Workflow(spark=spark)))
+
+    assert (end.exit_code, end.may_retry) == (None, False)
+    assert "would succeed before its application has" in end.message
+    assert not (site / "called.jsonl").exists()
+
+
+def test_who_says_aloud_that_an_application_is_waited_for_is_obeyed(site: Path) -> None:
+    said = "spark.yarn.submit.waitAppCompletion"
+    spark = SparkAttributes(conf={said: True}, options=("--conf", f"{said}= True "))
+
+    assert run(spark_call(site, workflow=Workflow(spark=spark))).succeeded
+    assert calls(site)[0].count(f"{said}=true") == 1
 
 
 def test_secrets_of_the_machine_do_not_go_to_a_cluster_but_providers_do(site: Path) -> None:
