@@ -1,4 +1,4 @@
-"""The catalog port and its adapters: list, add and drop the partitions of tables (DESIGN section 5). Empty as yet.
+"""Tables and metastores: a port to names, locations and properties of tables and partitions, and its adapter.
 
-Its adapters will live in `toolkit.catalog.adapters`, one of the three places that may import pyspark.
+DESIGN section 5. `opening.open_metastore` opens one; `adapters` is one of the three places that may import pyspark.
 """

@@ -1,0 +1,1 @@
+"""One suite for the port to metastores, over the one in memory and real ones."""

@@ -1,0 +1,96 @@
+"""Databases, tables and their parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.contract.metastore.conftest import Place
+from tests.tables.tables import table_of
+from toolkit.catalog.errors import AlreadyExists, NoSuchDatabase, NoSuchTable
+from toolkit.catalog.model import Column, Skew, SortColumn, StorageDescriptor, Table, TableKind, TableName
+
+
+def test_a_database_is_listed_and_has_no_tables_at_first(place: Place) -> None:
+    assert place.database in place.metastore.databases()
+    assert list(place.metastore.databases()) == sorted(place.metastore.databases())
+    assert place.metastore.tables(place.database) == ()
+
+
+def test_a_table_is_read_back_as_it_was_made(place: Place) -> None:
+    made = table_of(place.named("Clicks"), f"{place.directory}/clicks", ds="date", n="int", region="varchar(10)")
+    storage = replace(
+        made.storage,
+        buckets=4,
+        bucket_columns=("id",),
+        sort_columns=(SortColumn(name="id", ascending=False),),
+        skew=Skew(columns=("id",), values=(("1",), ("2",))),
+        compressed=True,
+        parameters={"größe": "groß €😀"},
+    )
+    keys = (*made.keys[:2], Column(name="region", type="varchar(10)", comment="where; ü"))
+    made = replace(made, storage=storage, keys=keys, owner="etl", parameters={**made.parameters, "a b": "c\td\n\"e'\\"})
+    place.metastore.create_table(made)
+    found = place.metastore.table(made.name)
+    assert replace(found, parameters={}, storage=found.storage) == replace(made, parameters={})
+    assert dict(found.storage.parameters) == dict(storage.parameters)
+    assert dict(found.storage.serde.parameters).items() >= dict(storage.serde.parameters).items()
+    assert found.parameters.items() >= made.parameters.items()
+    assert place.metastore.tables(place.database) == ("clicks",)
+
+
+def test_a_view_is_read_back_with_its_query(place: Place) -> None:
+    view = Table(
+        name=place.named("v"),
+        kind=TableKind.VIEW,
+        storage=StorageDescriptor(columns=(Column(name="x", type="int"),)),
+        view_original="select 1 x",
+        view_expanded="select 1 as `x`",
+    )
+    place.metastore.create_table(view)
+    found = place.metastore.table(view.name)
+    assert (found.kind, found.view_original, found.view_expanded) == (TableKind.VIEW, "select 1 x", "select 1 as `x`")
+    assert (found.storage.columns, found.location) == (view.storage.columns, "")
+
+
+def test_a_name_that_is_taken_is_told_and_nothing_changes(place: Place) -> None:
+    made = place.made()
+    with pytest.raises(AlreadyExists, match=r"\.clicks"):
+        place.metastore.create_table(replace(made, parameters={"other": "1"}))
+    assert "other" not in place.metastore.table(made.name).parameters
+
+
+def test_a_table_that_is_not_there_is_named(place: Place) -> None:
+    with pytest.raises(NoSuchTable, match=rf"{place.database}\.nothing: .*check the name"):
+        place.metastore.table(place.named("nothing"))
+    with pytest.raises(NoSuchTable, match="nothing"):
+        place.metastore.partition_names(place.named("nothing"))
+    with pytest.raises(NoSuchTable, match="nothing"):
+        place.metastore.partitions(place.named("nothing"), ["ds=1"])
+    with pytest.raises(NoSuchTable, match="nothing"):
+        place.metastore.drop_partitions(place.named("nothing"), ["ds=1"])
+    with pytest.raises(NoSuchTable, match="nothing"):
+        place.metastore.change_parameters(place.named("nothing"), put={"a": "b"})
+
+
+def test_a_database_that_is_not_there_is_named(place: Place) -> None:
+    with pytest.raises(NoSuchDatabase, match=r"no_db: .*check the name"):
+        place.metastore.table(TableName("no_db", "t"))
+    with pytest.raises(NoSuchDatabase, match="no_db"):
+        place.metastore.tables("no_db")
+    with pytest.raises(NoSuchDatabase, match="no_db"):
+        place.metastore.create_table(table_of(TableName("no_db", "t"), f"{place.directory}/t", ds="string"))
+
+
+def test_parameters_of_a_table_are_set_and_removed_and_the_others_stay(place: Place) -> None:
+    made = place.made()
+    place.metastore.change_parameters(made.name, put={"a": "1", "ü": "€"}, remove=("team", "never there"))
+    found = place.metastore.table(made.name)
+    assert found.parameters.items() >= {"a": "1", "ü": "€", "EXTERNAL": "TRUE"}.items()
+    assert "team" not in found.parameters
+    assert (found.storage, found.keys) == (made.storage, made.keys)
+
+
+def test_the_version_is_said(place: Place) -> None:
+    assert place.metastore.version()

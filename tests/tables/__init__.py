@@ -1,0 +1,1 @@
+"""Metastores and tables for tests."""

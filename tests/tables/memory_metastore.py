@@ -1,0 +1,115 @@
+"""A metastore in memory that keeps the port's promises; `tests/contract/metastore` checks it beside the real one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from toolkit.catalog.errors import AlreadyExists, BadMetadata, NoSuchDatabase, NoSuchPartition, NoSuchTable
+from toolkit.catalog.model import Partition, Table, TableName
+from toolkit.catalog.partition_name import matching_names
+from toolkit.catalog.port import NOTHING
+
+
+class MemoryMetastore:
+    """Databases, tables and partitions; no directory is made for any of them.
+
+    Args:
+        databases: those that are there from the beginning.
+    """
+
+    def __init__(self, databases: Iterable[str] = ("default",)) -> None:
+        self._databases: dict[str, dict[str, Table]] = {name.lower(): {} for name in databases}
+        self._partitions: dict[TableName, dict[str, Partition]] = {}
+        self._lock = threading.Lock()
+
+    def version(self) -> str:
+        """Of no Hive."""
+        return "in memory"
+
+    def databases(self) -> tuple[str, ...]:
+        """See `Metastore.databases`."""
+        return tuple(sorted(self._databases))
+
+    def tables(self, database: str) -> tuple[str, ...]:
+        """See `Metastore.tables`."""
+        return tuple(sorted(self._database(database)))
+
+    def table(self, name: TableName) -> Table:
+        """See `Metastore.table`."""
+        tables = self._database(name.database)
+        if name.table not in tables:
+            raise NoSuchTable(about=str(name))
+        return tables[name.table]
+
+    def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
+        """See `Metastore.partition_names`."""
+        self.table(name)
+        with self._lock:
+            return matching_names(sorted(self._partitions[name]), matching)
+
+    def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
+        """See `Metastore.partitions`."""
+        self.table(name)
+        with self._lock:
+            there = self._partitions[name]
+            return tuple(there[each] for each in dict.fromkeys(names) if each in there)
+
+    def create_table(self, table: Table) -> None:
+        """See `Metastore.create_table`."""
+        tables = self._database(table.name.database)
+        with self._lock:
+            if table.name.table in tables:
+                raise AlreadyExists(about=str(table.name))
+            tables[table.name.table] = table
+            self._partitions[table.name] = {}
+
+    def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        """See `Metastore.add_partitions`."""
+        named = self._named(name, partitions)
+        with self._lock:
+            if double := named.keys() & self._partitions[name].keys():
+                raise AlreadyExists(about=f"{name}/{min(double)}")
+            self._partitions[name].update(named)
+
+    def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        """See `Metastore.alter_partitions`."""
+        named = self._named(name, partitions)
+        with self._lock:
+            if gone := named.keys() - self._partitions[name].keys():
+                raise NoSuchPartition(about=f"{name}/{min(gone)}")
+            self._partitions[name].update(named)
+
+    def drop_partitions(self, name: TableName, names: Sequence[str]) -> tuple[str, ...]:
+        """See `Metastore.drop_partitions`."""
+        self.table(name)
+        with self._lock:
+            there = self._partitions[name]
+            return tuple(each for each in dict.fromkeys(names) if there.pop(each, None))
+
+    def change_parameters(
+        self, name: TableName, *, put: Mapping[str, str] = NOTHING, remove: Collection[str] = ()
+    ) -> None:
+        """See `Metastore.change_parameters`."""
+        table = self.table(name)
+        kept = {key: value for key, value in table.parameters.items() if key not in remove}
+        self._databases[name.database][name.table] = replace(table, parameters={**kept, **put})
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _database(self, name: str) -> dict[str, Table]:
+        if name.lower() not in self._databases:
+            raise NoSuchDatabase(about=name.lower())
+        return self._databases[name.lower()]
+
+    def _named(self, name: TableName, partitions: Sequence[Partition]) -> dict[str, Partition]:
+        table = self.table(name)
+        for each in partitions:
+            if len(each.values) != len(table.keys):
+                raise BadMetadata(about=str(name), detail=f"{each.values} for the keys {table.key_names}")
+        named = {table.partition_name(each): each for each in partitions}
+        if len(named) < len(partitions):
+            raise AlreadyExists(about=str(name), detail="one partition comes twice")
+        return named

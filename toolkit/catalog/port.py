@@ -1,0 +1,124 @@
+"""The port to a Hive metastore: what an adapter does, checked by `tests/contract/metastore` (DESIGN section 5).
+
+It knows names and locations, never files: no call removes data. There is no call that drops a table or a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from toolkit.catalog.model import Partition, Table, TableName
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+BATCH = 500
+"""How many partitions one call should be about: what a metastore does in one transaction, well below its time-out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CatalogSpec:
+    """Which metastore to open, and how; without secrets, which every machine finds in its own environment.
+
+    Attributes:
+        uris: the end point of a cluster's `registry` interface: ``thrift://HOST:PORT``, several with ``,`` between.
+        hadoop_conf: settings by their Hadoop and Hive names (``hive.metastore.sasl.enabled`` ...), of the cluster
+            entity; they stand above those of the files in HADOOP_CONF_DIR.
+    """
+
+    uris: str
+    hadoop_conf: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+class Metastore(Protocol):
+    """A Hive metastore; clients may be shared by threads.
+
+    Every call raises `MetastoreUnreachable` when there is no answer in time, and `AccessDenied` when it is refused; one
+    about a table raises `NoSuchDatabase` or `NoSuchTable`.
+    """
+
+    def version(self) -> str:
+        """What the metastore says of itself, for example ``Hive 2``."""
+        ...
+
+    def databases(self) -> tuple[str, ...]:
+        """The names of all databases, sorted."""
+        ...
+
+    def tables(self, database: str) -> tuple[str, ...]:
+        """The names of all tables and views of a database, sorted."""
+        ...
+
+    def table(self, name: TableName) -> Table:
+        """A table with all that is known of it."""
+        ...
+
+    def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
+        """The names of a table's partitions, sorted as texts; see `toolkit.catalog.partition_name`.
+
+        Args:
+            name: the table; one without partition keys has no names.
+            matching: only partitions with these values, compared as texts; other keys may have any value.
+        """
+        ...
+
+    def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
+        """The partitions with these names, in any order; those that are not there are left out.
+
+        Args:
+            name: the table.
+            names: in Hive's spelling, as `partition_names` gives them; any number, asked for in batches.
+        """
+        ...
+
+    def create_table(self, table: Table) -> None:
+        """Make a table or view; the metastore makes its directory when that is missing.
+
+        Raises:
+            AlreadyExists: something has that name; nothing was changed.
+            NoSuchDatabase: nothing was changed.
+            BadMetadata: the metastore does not take it.
+        """
+        ...
+
+    def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        """Add partitions, all or none; readers see all of them at once. At most about `BATCH` at once.
+
+        The metastore makes a directory that is missing; the statistics in the parameters are kept as given.
+
+        Raises:
+            AlreadyExists: one is there already; nothing was added.
+            BadMetadata: one has another number of values than the table has keys, or another fault; nothing was added.
+        """
+        ...
+
+    def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        """Have partitions that are there look as given: location, columns, parameters; all or none. No data moves.
+
+        Raises:
+            NoSuchPartition: one is not there; nothing was changed.
+            BadMetadata: as for `add_partitions`.
+        """
+        ...
+
+    def drop_partitions(self, name: TableName, names: Sequence[str]) -> tuple[str, ...]:
+        """Forget partitions; their data stay, of managed tables too. All or none; at most about `BATCH` at once.
+
+        Returns:
+            The names of those that this call dropped; the others were gone already.
+        """
+        ...
+
+    def change_parameters(
+        self, name: TableName, *, put: Mapping[str, str] = NOTHING, remove: Collection[str] = ()
+    ) -> None:
+        """Set and remove parameters of the table itself; those of its partitions stay, see `alter_partitions`."""
+        ...
+
+    def close(self) -> None:
+        """End the connections."""
+        ...
