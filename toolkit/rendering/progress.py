@@ -14,7 +14,7 @@ _LOG = logging.getLogger(__name__)
 _LOG.setLevel(logging.INFO)  # told to whoever waits, and not a warning
 
 _SLOW = 10.0
-"""Items a second; below it a digit behind the point says something."""
+"""Items a second; below it the digits behind the point say something."""
 SECONDS_BETWEEN_LINES = 10.0
 """So often a run that nobody watches says in the log how far it is."""
 
@@ -109,7 +109,7 @@ class LoggedProgress:
         line = f"event=progress action={self.what} done={count.done} total={self._total}"
         if self._volume == NOTHING:
             rate = count.rate(count.done)
-            _LOG.info("%s rate=%.*f", line, 0 if rate >= _SLOW else 1, rate)
+            _LOG.info("%s rate=%.*f", line, 0 if rate >= _SLOW else 3, rate)
             return
         left, volume, copied = count.seconds_left(self._volume), self._volume, count.copied
         _LOG.info(
