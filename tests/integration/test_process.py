@@ -85,6 +85,40 @@ def test_a_workflow_that_exits_with_0_and_makes_nothing_has_failed_unless_that_i
     assert counting.events() == []
 
 
+@pytest.mark.parametrize(("allowed", "code"), [("", 1), (", allow_empty: true", 0)])
+def test_what_was_there_before_the_steps_is_no_output_of_theirs_unless_that_is_allowed(
+    counting: Runs, allowed: str, code: int
+) -> None:
+    assert counting.run()[0] == 0
+    counting.write(scripts={"count": counting.saying("again")}, of_output=allowed)
+    found, result = counting.run("--force")
+    assert (found, [each["code"] for each in result["items"]]) == (code, [None] if allowed else ["no_output"])
+    if not allowed:
+        assert "is what it was before the first step" in result["items"][0]["message"]
+        assert counting.events() == [("available", "00")]
+        assert counting.run()[0] == 1, "trying again does not make it new"
+
+
+def test_steps_that_made_nothing_all_run_again(counting: Runs) -> None:
+    counting.run()
+    scripts = {"make": counting.saying("make"), "tell": counting.saying("tell")}
+    counting.write(steps(*scripts), scripts)
+    assert counting.run("--force")[1]["items"][1]["code"] == "no_output"
+    assert counting.run()[1]["items"][1]["code"] == "no_output"
+    counting.write(steps(*scripts), {**scripts, "make": counting.making("made")})
+    assert counting.run()[0] == 0
+    assert [line.split()[1] for line in counting.said()[1:]] == ["make", "tell", "make", "tell", "made", "tell"]
+
+
+def test_what_an_earlier_run_of_the_same_steps_made_is_an_output(counting: Runs) -> None:
+    ok = counting.directory / "ok"
+    scripts = {"make": counting.making("make"), "tell": counting.saying("tell", f"test -f {ok}")}
+    counting.write(steps(*scripts), scripts)
+    assert counting.run()[0] == 4
+    ok.touch()
+    assert counting.run()[0] == 0
+
+
 def test_a_rerun_goes_on_at_the_step_that_failed_and_force_starts_over(counting: Runs) -> None:
     ok = counting.directory / "ok"
     scripts = {

@@ -59,7 +59,7 @@ class Output:
 
     Attributes:
         instance: EL expression.
-        allow_empty: the workflow has succeeded also when it made nothing of it.
+        allow_empty: the workflow has succeeded also when it made nothing of it, or left it as it was.
     """
 
     feed: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,10 @@ from toolkit.availability import DataState, instances_of
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
 from toolkit.ledger.batches.rows import FeedInstance
+from toolkit.ledger.fingerprints import Fingerprint
+from toolkit.process_runner.late_fingerprint import fingerprint
 from toolkit.runs.recorder import path_text
+from toolkit.storage import NotFound
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -26,11 +29,13 @@ class Made:
     Attributes:
         instances: that readers may have.
         lacking: what is not there and should be, in words; empty: nothing.
+        is_old: what is there was there before the steps.
         notes: for the user.
     """
 
     instances: tuple[FeedInstance, ...]
     lacking: str = ""
+    is_old: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -44,13 +49,51 @@ def feed_instance(site: ProcessSite, storage: FeedStorage, instance: InstanceSto
     )
 
 
-def checked_outputs(
+def outputs_before(
     site: ProcessSite, outputs: Sequence[PlannedOutput], stores: Callable[[CanonicalPath], FileSystem]
+) -> Mapping[str, str]:
+    """What is there of the outputs that steps have to make, before the first of them begins: a digest by name.
+
+    An output of which there is no file is left out.
+
+    Raises:
+        StorageError: a store refuses, or does not answer.
+        Stopped: the run must not go on.
+    """
+    found = {each.name: _files_of(site, each, stores) for each in outputs if _has_to_be_made(site, each)}
+    return {name: files.digest for name, files in found.items() if files.files}
+
+
+def _files_of(site: ProcessSite, output: PlannedOutput, stores: Callable[[CanonicalPath], FileSystem]) -> Fingerprint:
+    path = site.cluster.place(output.instance.paths[LocationType.DATA])
+    try:
+        return fingerprint(stores(path), path)
+    except NotFound as error:
+        if not path.is_within(error.path):
+            raise
+        return Fingerprint.of(())  # the first run of all makes the feed's directories, too
+
+
+def _has_to_be_made(site: ProcessSite, output: PlannedOutput) -> bool:
+    return not site.process.outputs[output.name].allow_empty
+
+
+def checked_outputs(
+    site: ProcessSite,
+    outputs: Sequence[PlannedOutput],
+    stores: Callable[[CanonicalPath], FileSystem],
+    before: Mapping[str, str],
 ) -> Made:
     """Look at the outputs of an instance whose steps have all succeeded, and complete them.
 
     The availability flag is the workflow's to write, as Spark writes ``_SUCCESS``. Where there is data and no flag, it
     is written here: the steps have succeeded, so that the data is whole, and without it nobody would ever read it.
+
+    Args:
+        site: the process on its cluster.
+        outputs: of the instance.
+        stores: the store that a path is on.
+        before: see `outputs_before`; what is the same now, nobody has made. Empty: an earlier run may have made it.
 
     Raises:
         StorageError: a store refuses, or does not answer.
@@ -59,13 +102,15 @@ def checked_outputs(
     instances: list[FeedInstance] = []
     lacking: list[str] = []
     notes: list[str] = []
+    old = [each.name for each in outputs if _is_old(site, each, stores, before)]
     for each in outputs:
         feed, at = site.feeds[each.storage.feed], each.instance.instant
         found = instances_of(feed, site.cluster, stores).look(at)
         flag = feed.availability_flag or ""
-        is_optional = site.process.outputs[each.name].allow_empty
-        if found.state in {DataState.MISSING, DataState.EMPTY} and not is_optional:
-            lacking.append(f"the output {each.name} is {found.state} ({found.uri}); is that right, allow_empty: true")
+        is_nothing = found.state in {DataState.MISSING, DataState.EMPTY}
+        if each.name in old or (is_nothing and _has_to_be_made(site, each)):
+            how = "what it was before the first step" if each.name in old else found.state
+            lacking.append(f"the output {each.name} is {how} ({found.uri}); is that right, allow_empty: true")
             continue
         if found.state is DataState.MISSING:
             notes.append(f"the output {each.name} was not made")
@@ -75,4 +120,13 @@ def checked_outputs(
             stores(path).write(path, ())
             notes.append(f"the workflow did not write {flag} in {found.uri}, so it was written now")
         instances.append(feed_instance(site, each.storage, each.instance))
-    return Made(instances=tuple(instances), lacking="; ".join(lacking), notes=tuple(notes))
+    return Made(instances=tuple(instances), lacking="; ".join(lacking), is_old=bool(old), notes=tuple(notes))
+
+
+def _is_old(
+    site: ProcessSite,
+    output: PlannedOutput,
+    stores: Callable[[CanonicalPath], FileSystem],
+    before: Mapping[str, str],
+) -> bool:
+    return output.name in before and _files_of(site, output, stores).digest == before[output.name]

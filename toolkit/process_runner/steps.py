@@ -13,10 +13,10 @@ from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.calls import StepCaller, Workplace
 from toolkit.process_runner.engines.port import StepEnd, StepMark
-from toolkit.process_runner.jobs import Opening, failed, last_succeeded, succeeded
+from toolkit.process_runner.jobs import Opening, failed, last_succeeded, succeeded, without_effect
 from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.late_fingerprint import read_inputs
-from toolkit.process_runner.outputs import checked_outputs, feed_instance
+from toolkit.process_runner.outputs import checked_outputs, feed_instance, outputs_before
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.result import Outcome
 from toolkit.runs.errors import PauseAsked, RunKilled, Stopped
@@ -72,6 +72,7 @@ class _Job:
 
     Attributes:
         before: what is not written down yet: how the job begins, or the step that has just succeeded.
+        made: what was there of the outputs before the first step; see `outputs_before`.
         writes: what goes with the results.
         notes: for the user.
     """
@@ -80,6 +81,7 @@ class _Job:
     resolved: ResolvedInstance
     advance: Callable[[int], None]
     before: Opening | str | None = None
+    made: Mapping[str, str] = field(default_factory=dict)
     writes: list[LedgerWrite] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -130,6 +132,8 @@ class _Job:
         """The run becomes the job of its instance, and reads the batches that its inputs stand for."""
         read = {name for step in steps_of(self.target.site.process.workflow) for name in self._inputs_of(step)}
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
+        if not self.batch.plan.detail.resumed:
+            self.made = outputs_before(self.target.site, self.resolved.outputs, self.batch.work.stores)
         return Opening(
             inputs=list(dict.fromkeys(instances)),
             consumed=None if self.batch.plan.detail.resumed else self._noted(),
@@ -214,7 +218,7 @@ class _Job:
     def _ended(self, item: StepItem) -> ItemResult[StepItem]:
         """All steps have succeeded: the instance is complete when its outputs are there."""
         try:
-            made = checked_outputs(self.target.site, self.resolved.outputs, self.batch.work.stores)
+            made = checked_outputs(self.target.site, self.resolved.outputs, self.batch.work.stores, self.made)
         except StorageError as error:  # the step has done its part: the next run looks again
             return ItemResult.failed(item, error.code, f"the outputs could not be looked at: {error}")
         except Stopped as stopped:
@@ -223,7 +227,10 @@ class _Job:
         if made.lacking and item.kind == END:
             return ItemResult.failed(item, NO_OUTPUT, f"{made.lacking}; --force runs all steps again")
         if made.lacking:
-            return self._failed(item, NO_OUTPUT, made.lacking)
+            result, first = self._failed(item, NO_OUTPUT, made.lacking), self.batch.plan.items[0]
+            if made.is_old and first is not item:  # a run that went on in the middle would take it for made
+                self.writes.append(without_effect(self.ref, first.name))
+            return result
         self.notes += made.notes
         last, is_late = self.before if isinstance(self.before, str) else None, self.target.late is not None
         self.writes.append(last_succeeded(self.ref, last, made.instances, is_made_otherwise=is_late))
