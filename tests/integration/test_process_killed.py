@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from tests.integration.process_runs import KEYS, Runs, steps
 from toolkit.cli.main import main
+from toolkit.process_runner.engines.supervisor import parent_of
 
 FOR_EVER = "sleep 600 & sleep 600\n"
 NAMES = ("first", "second", "third")
@@ -56,6 +58,22 @@ def test_after_a_kill_of_the_runner_its_step_is_ended_and_the_next_run_goes_on(c
     run.kill()
     run.communicate()
     goes_on(counting)
+
+
+def test_what_lives_on_of_a_step_that_is_no_longer_in_the_config_is_ended_before_another_begins(counting: Runs) -> None:
+    run = counting.started()
+    counting.until("second", run)
+    (supervisor,) = (pid for pid in counting.alive() if parent_of(str(pid)) == run.pid)
+    os.kill(supervisor, signal.SIGSTOP)
+    run.kill()
+    run.communicate()
+    os.kill(supervisor, signal.SIGKILL)
+    assert counting.alive() != [], "of both that would have ended it nobody is left"
+    scripts = {"first": counting.saying("first"), "third": counting.making("third")}
+    counting.write(steps(*scripts), scripts)
+    (counting.directory / "repo/workflows/second.sh").unlink()
+    code, result = counting.run("--due")
+    assert (code, [each["step"] for each in result["items"]], counting.alive()) == (0, ["third"], [])
 
 
 def test_a_signal_ends_the_step_with_all_that_it_started_and_there_is_no_retry(counting: Runs) -> None:

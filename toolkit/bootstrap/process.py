@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
-    from toolkit.process_runner.engines.port import StepCall, StepEngine, StepMark
+    from toolkit.process_runner.engines.port import StepEngine
     from toolkit.process_runner.targets import ProcessResult
     from toolkit.runs.stop import StopSignal
 
@@ -92,16 +92,6 @@ def stakes_of(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Fee
         yield from ((site.feeds[name], site.cluster) for name in feeds_of(site) if name in site.feeds)
 
 
-def _end_left_over(mark: StepMark, call: StepCall) -> frozenset[int]:
-    return end_left_over(
-        mark,
-        cluster=call.cluster,
-        workflow=call.workflow,
-        environment=call.environment,
-        grace_seconds=call.grace_seconds,
-    )
-
-
 @dataclass(kw_only=True)
 class ProcessWiring:
     """Puts a run together.
@@ -124,12 +114,18 @@ class ProcessWiring:
         if ledger is not None and not self.context.options.dry_run:
             self._register(ledger)
         candidates = [each.target for line in self.turns.lines for each in line.candidates]
+        place = LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ))
         action = ProcessAction(
             jobs=JobBook(ledger=ledger),
             clock=self.clock,
             engines=self.engines,
-            workplace=LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ)),
-            end_left_over=_end_left_over,
+            workplace=place,
+            end_left_over=lambda mark, target: end_left_over(
+                mark,
+                cluster=target.site.cluster,
+                workflow=target.site.process.workflow,
+                environment=place.environment(target),
+            ),
         )
         return Wired(
             action=action,

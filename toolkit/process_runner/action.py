@@ -13,12 +13,12 @@ from toolkit.entities import Engine
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
-from toolkit.process_runner.calls import StepCaller, Workplace
-from toolkit.process_runner.engines.port import StepCall, StepEngine, StepMark
+from toolkit.process_runner.calls import Workplace
+from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import StepLeftBehind
 from toolkit.process_runner.planner import Planner, blank_plan
 from toolkit.process_runner.steps import StepBatch
-from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, items_of
+from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget
 from toolkit.runs.recorder import SettledLeftOver
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ProcessAction:
     clock: Clock
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
-    end_left_over: Callable[[StepMark, StepCall], frozenset[int]]
+    end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
@@ -83,26 +83,23 @@ class ProcessAction:
             return Recovery()
         last = {(each.run_id, each.step): each for each in self.jobs.step_runs({left.run_id for left in own})}
         for each in last.values():
-            if each.status is not RunStatus.SUCCEEDED and each.log_location is not None:
-                self._end(plan, each)
+            self._end(plan.target, each)
         done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
         return Recovery(
             settled=tuple(_left_over(left, is_done=(left.run_id, left.path) in done) for left in own),
             notes=("an earlier run of it died in the middle, and nothing of that runs any more",),
         )
 
-    def _end(self, plan: ProcessPlan, left: StepRun) -> None:
-        """End a step that nobody watches any more.
+    def _end(self, target: ProcessTarget, left: StepRun) -> None:
+        """End a step that nobody watches any more, whether the process still has it or not.
 
         Raises:
             StepLeftBehind: something of it cannot be ended.
         """
-        resolved, known = plan.detail.resolved, {each.name: each for each in items_of(plan.target)}
-        if resolved is None or left.step not in known or left.log_location is None:
+        if left.status is RunStatus.SUCCEEDED or left.log_location is None:
             return
-        caller = StepCaller(target=plan.target, resolved=resolved, workplace=self.workplace)
         mark = StepMark(log=Path(left.log_location), application=left.application_id)
-        still = self.end_left_over(mark, caller.call(known[left.step], left.run_id))
+        still = self.end_left_over(mark, target)
         if still:
             raise StepLeftBehind(step=left.step, processes=still)
 

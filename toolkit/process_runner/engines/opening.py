@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from toolkit.entities import Cluster, Engine, Workflow
 from toolkit.process_runner.engines.command import CommandEngine
 from toolkit.process_runner.engines.left_over import end_processes
-from toolkit.process_runner.engines.port import StepEngine, StepMark
+from toolkit.process_runner.engines.port import GRACE_SECONDS, StepEngine, StepMark
 from toolkit.process_runner.engines.spark_sql import SparkSqlEngine
 from toolkit.process_runner.engines.spark_submit import SparkSubmitEngine
 from toolkit.process_runner.engines.submission import APPLICATION, end_application, where
@@ -22,7 +22,12 @@ ENGINES: Mapping[Engine, StepEngine] = {
 
 
 def end_left_over(
-    mark: StepMark, *, cluster: Cluster, workflow: Workflow, environment: Mapping[str, str], grace_seconds: float
+    mark: StepMark,
+    *,
+    cluster: Cluster,
+    workflow: Workflow,
+    environment: Mapping[str, str],
+    grace_seconds: float = GRACE_SECONDS,
 ) -> frozenset[int]:
     """End what a dead runner left of a step on this machine, its application too; returns when it is gone.
 

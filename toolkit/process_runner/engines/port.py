@@ -9,6 +9,9 @@ from typing import Protocol
 
 from toolkit.entities import Cluster, Engine, Workflow
 
+GRACE_SECONDS = 10.0
+"""Between asking the processes of a step to end and ending them."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepCall:
@@ -44,7 +47,7 @@ class StepCall:
     directory: Path
     log: Path
     quiet_seconds: float | None = None
-    grace_seconds: float = 10.0
+    grace_seconds: float = GRACE_SECONDS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
