@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -175,7 +175,7 @@ class DueChecks:
 
     Attributes:
         checks: oldest instance first.
-        not_expected: of instances of which late data is not expected any more.
+        not_expected: of instances of which late data cannot come any more; they are not looked at again.
     """
 
     checks: tuple[DueCheck, ...]
@@ -208,7 +208,7 @@ class LateChecker:
         for each in self._open(site):
             schedule = _schedule(site, each)
             if schedule is None or schedule.cut_off <= schedule.nominal_time:
-                over.append(_not_expected(site, each))
+                over += [_not_expected(site, each)] if _is_over(site, each, at) else []
             elif (due_at := schedule.due(at, each.last_check)) is not None:
                 checks.append(_check(site, each, schedule, due_at))
         return DueChecks(checks=tuple(checks), not_expected=tuple(over))
@@ -279,10 +279,21 @@ def noted(late: CheckedInstance) -> LedgerWrite:
 
 
 def _schedule(site: ProcessSite, each: OpenInstance) -> LateSchedule | None:
+    """The checks of an instance for the inputs that are watched now."""
     late = site.process.late_process
-    watched = site.process.inputs.keys() & (late.inputs if late is not None else {})
-    ends = {name: parse_instant(key) for name, key in each.ends.items() if name in watched}
-    return late_schedule(site.process, site.feeds, parse_instant(each.instance_key), ends)
+    return _schedule_for(site, each, late.inputs if late is not None else ())
+
+
+def _is_over(site: ProcessSite, each: OpenInstance, at: datetime) -> bool:
+    """Whether no late data can come any more, also when the inputs that it read should be watched again."""
+    schedule = _schedule_for(site, each, each.ends)
+    return schedule is None or schedule.cut_off <= at
+
+
+def _schedule_for(site: ProcessSite, each: OpenInstance, names: Container[str]) -> LateSchedule | None:
+    ends = {name: parse_instant(key) for name, key in each.ends.items() if name in site.process.inputs}
+    watched = {name: end for name, end in ends.items() if name in names}
+    return late_schedule(site.process, site.feeds, parse_instant(each.instance_key), watched)
 
 
 def _check(site: ProcessSite, each: OpenInstance, schedule: LateSchedule | None, due_at: datetime | None) -> DueCheck:

@@ -164,6 +164,31 @@ def test_an_instance_that_ran_after_its_cut_off_is_never_looked_at(world: World)
     assert (noted.verdict, noted.is_last) == (LateVerdict.NOT_EXPECTED, True)
 
 
+@pytest.mark.parametrize(("looked_at", "found"), [("10:59", ["clicks"]), ("11:00", [])])
+def test_an_input_that_is_watched_again_is_looked_at_unless_its_cut_off_was_over_in_between(
+    world: World, looked_at: str, found: list[str]
+) -> None:
+    shown = world.site.feeds["shown"]
+    feeds = {**world.site.feeds, "shown": replace(shown, late_arrival=None)}
+    world = replace(world, site=replace(world.site, feeds=feeds))
+    world.write(f"clicks/{FIVE}/part-0")
+    world.run()
+    world.write(f"clicks/{FIVE}/part-1")
+    unwatched = replace(world.site.process, late_process=late(LatePolicy.BACKOFF, "hours(1)", ["shown"]))
+    assert replace(world, site=replace(world.site, process=unwatched)).checked(looked_at) == []
+    assert [each for check in world.checked("12:00") for each in check.changed] == found
+
+
+def test_what_is_gone_at_the_last_check_is_not_looked_at_again(world: World) -> None:
+    world.write(f"clicks/{FIVE}/part-0")
+    world.run()
+    (world.root / f"clicks/{FIVE}/part-0").unlink()
+    (first,), (last,) = world.checked("07:40"), world.checked("11:00")
+    assert (first.verdict, last.verdict, last.due.is_last) == (LateVerdict.GONE, LateVerdict.GONE, True)
+    world.write(f"clicks/{FIVE}/part-1")
+    assert world.checked("23:00") == []
+
+
 def test_an_input_that_nobody_watches_any_more_is_left_out(world: World) -> None:
     world.write(f"clicks/{FIVE}/part-0")
     world.run()
