@@ -91,7 +91,8 @@ def _is_due(newest: NewestAttempt | None, now: datetime) -> bool:
 
 
 def _has_run(newest: NewestAttempt) -> bool:
-    return newest.started_at is not None
+    """One that timed out had waited in vain."""
+    return newest.started_at is not None and newest.status is not RunStatus.TIMED_OUT
 
 
 def _is_dropped(newest: NewestAttempt, newest_run: str) -> bool:

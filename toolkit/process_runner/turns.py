@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from toolkit.actions.model import TIMED_OUT
 from toolkit.actions.turns import Turn
 from toolkit.ledger.runs.errors import LeaseHeld, RunIsActive, RunMeanwhile, TooManyRun
 from toolkit.ledger.runs.starting import StartTerms
@@ -82,6 +83,19 @@ class _Line:
         """Of those of which only the last one runs, nobody knows which that is until one has run."""
         is_open = self.asked.is_last_only and any(_may_be_replaced(each.target) for each in self.todo)
         return 1 if is_open else self.asked.at_once
+
+    @cached_property
+    def _places(self) -> dict[datetime, int]:
+        return {each.target.nominal_time: place for place, each in enumerate(self.asked.candidates)}
+
+    def place(self, candidate: Candidate) -> int:
+        """Where an instance stands in the order in which they run."""
+        return self._places[candidate.target.nominal_time]
+
+    def replace_older(self, ran: ProcessTarget) -> None:
+        """One has run: older ones do not any more, those that wait for something neither."""
+        self.todo = deque(_behind(each, ran) for each in self.todo)
+        self.parked = [(at, _behind(each, ran)) for at, each in self.parked]
 
     @property
     def is_free(self) -> bool:
@@ -177,7 +191,7 @@ class InstanceTurns:
             called = [candidate for at, candidate in line.parked if at <= now]
             if called:
                 line.parked = [each for each in line.parked if each[0] > now]
-                line.todo.extendleft(reversed(called))
+                line.todo = deque(sorted((*called, *line.todo), key=line.place))
             if self.waits and line.full_until is not None and line.full_until <= now:
                 line.full_until = None
 
@@ -208,8 +222,9 @@ class InstanceTurns:
             if self.waits:
                 line.parked.append((self.clock.now() + self.poll, candidate))
             return
-        if line.asked.is_last_only and (not skipped or skipped in _BY_OTHERS):
-            line.todo = deque(_behind(each, target) for each in line.todo)
+        has_run = not skipped and (plan.failed is None or plan.failed.code != TIMED_OUT)
+        if line.asked.is_last_only and (has_run or skipped in _BY_OTHERS):
+            line.replace_older(target)
         if skipped or result.is_well:
             return
         at = self._retry_at(target, result)

@@ -14,7 +14,7 @@ from toolkit.ledger.runs.errors import LeaseHeld, TooManyRun
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.planning.process_io import ProcessSite
 from toolkit.process_runner.due import line_of_due
-from toolkit.process_runner.planner import INVALID
+from toolkit.process_runner.planner import INVALID, REPLACED
 from toolkit.process_runner.retries import retry_at
 from toolkit.process_runner.steps import FAILED, HOPELESS, NO_OUTPUT
 from toolkit.process_runner.turns import InstanceTurns, ProcessTurn
@@ -149,6 +149,53 @@ def test_a_last_one_that_waits_replaces_nothing() -> None:
     older = turns.take()
     assert older is not None
     assert older.target.replaced_by == ""
+
+
+def test_with_waiting_the_newest_that_can_run_does_and_replaces_older_ones_that_waited_too() -> None:
+    clock = HandClock()
+    turns = turns_of(site(order=Order.LAST_ONLY, parallel=3), waits=True, clock=clock)
+    for hour in (2, 1, 0):
+        turn = turns.take()
+        assert turn is not None
+        assert took(turn) == hour
+        turns.give_back(turn, ended(turn.target, waits=True))
+        clock.at += timedelta(seconds=1)
+    clock.at += turns.poll
+    newest = turns.take()
+    assert newest is not None
+    assert took(newest) == 2
+    turns.give_back(newest, ended(newest.target, waits=True))
+    middle = turns.take()
+    assert middle is not None
+    assert took(middle) == 1
+    turns.give_back(middle, ended(middle.target))
+    clock.at += turns.poll
+    again = turns.take()
+    assert again is not None
+    assert (took(again), again.target.replaced_by) == (2, "")
+    turns.give_back(again, ended(again.target))
+    oldest = turns.take()
+    assert oldest is not None
+    assert (took(oldest), oldest.target.replaced_by) == (0, KEYS[1])
+    turns.give_back(oldest, ended(oldest.target, skipped=REPLACED))
+    assert turns.take() is None
+
+
+def test_what_waits_is_replaced_once_a_newer_one_has_run_and_not_when_that_waited_in_vain() -> None:
+    for failed, by in ((None, KEYS[1]), (Problem(code=TIMED_OUT, message=""), "")):
+        clock = HandClock()
+        turns = turns_of(site(order=Order.LAST_ONLY), instances=2, waits=True, clock=clock)
+        for _ in range(2):
+            turn = turns.take()
+            assert turn is not None
+            turns.give_back(turn, ended(turn.target, waits=True))
+        clock.at += turns.poll
+        newest = turns.take()
+        assert newest is not None
+        turns.give_back(newest, ended(newest.target, failed=failed))
+        turn = turns.take()
+        assert turn is not None
+        assert (took(newest), took(turn), turn.target.replaced_by) == (1, 0, by)
 
 
 def test_a_backfill_ends_with_the_first_failure_and_says_what_was_not_begun() -> None:
