@@ -142,6 +142,8 @@ class LedgerRecorder:
         """See `Recorder.go_on`."""
 
         def work(tx: Transaction) -> None:
+            if run.most is not None and finding.get(tx, _id(run)).status is RunStatus.SUSPENDED:
+                starting.refuse_crowd(tx, run.key, run.most, self.is_gone)
             _resume(tx, run)
             status.honour_requests(tx, [request.request_id])
 
@@ -196,7 +198,8 @@ def _lost_in_between(*, taken_over: bool = True) -> Iterator[None]:
 
 def _recorded(request: StartRequest, run: Run) -> RecordedRun:
     seconds = request.lease_seconds if request.leases else None
-    return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt, lease_seconds=seconds)
+    most = request.terms.most
+    return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt, lease_seconds=seconds, most=most)
 
 
 def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> HeartbeatReply:

@@ -34,6 +34,7 @@ class RecordedRun:
         run_id: in the ledger; None: it is not recorded there.
         attempt: from 1 within the key; None: it is not recorded.
         lease_seconds: so long its leases last; None: it has none.
+        most: so many runs of its entity may be under way at once; None: any number.
         taken_over: runs of dead owners that it took its leases from; they are KILLED now.
     """
 
@@ -41,6 +42,7 @@ class RecordedRun:
     run_id: int | None = None
     attempt: int | None = None
     lease_seconds: float | None = None
+    most: int | None = None
     taken_over: tuple[Run, ...] = ()
 
 
@@ -186,10 +188,7 @@ class Recorder(Protocol):
         ...
 
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
-        """What earlier runs of the same action, entity, cluster and counterpart intended, and died before they told.
-
-        Of whatever instance: the next run may be about another one.
-        """
+        """What earlier runs of the same action, entity, cluster and counterpart intended, of whatever instance."""
         ...
 
     def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
@@ -210,7 +209,11 @@ class Recorder(Protocol):
         ...
 
     def go_on(self, run: RecordedRun, request: Request) -> None:
-        """The run is RUNNING again; a run that never stopped has honoured the request by that."""
+        """The run is RUNNING again; a run that never stopped has honoured the request by that.
+
+        Raises:
+            TooManyRun: others took its place meanwhile; nothing was written.
+        """
         ...
 
     def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
@@ -339,10 +342,7 @@ def origin_here(environment: Mapping[str, str], *, snapshot: str | None = None, 
 
 
 def application_id(environment: Mapping[str, str]) -> str | None:
-    """What YARN or Kubernetes knows the application by, as far as the environment says it.
-
-    In YARN's cluster mode the driver is in a container, whose name has the application's number in it.
-    """
+    """What YARN or Kubernetes knows the application by; in YARN's cluster mode a container's name has its number."""
     named = environment.get("SPARK_APPLICATION_ID")
     if named:
         return named

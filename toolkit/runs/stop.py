@@ -6,11 +6,13 @@ import logging
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
 from toolkit.runs.errors import LeaseExpired, PauseAsked, Stopped
@@ -117,6 +119,8 @@ def watch_parent(line: ProcessStop, parent: int, ended: threading.Event) -> None
 
 _LOOK_SECONDS = 0.2
 """So often a paused run looks whether a signal came."""
+_PLACE_SECONDS = 2.0
+"""So often a run that is to go on looks whether there is room for it, when others have taken its place."""
 
 
 @dataclass(kw_only=True)
@@ -129,7 +133,7 @@ class RunStop:
         orders: what is asked of the run.
         beat: gives a sign of life at once.
         pause: writes down that the run is suspended.
-        go_on: writes down that it runs again, or that it never stopped.
+        go_on: writes down that it runs again, or that it never stopped; raises `TooManyRun` while there is no room.
     """
 
     process: StopSignal
@@ -191,18 +195,29 @@ class RunStop:
 
     def _rest(self, request: Request) -> None:
         self.pause(request)
+        newest, asks_at = request, 0.0
         while True:
             self.orders.wait(_LOOK_SECONDS)
             self.process.check()
             self._stop_if_told()
             self._keep_lease()
             newer = self.orders.take()
-            if newer is None:
-                continue
-            if newer.kind is RequestKind.RESUME:
-                self.go_on(newer)
-                return
-            self.pause(newer)
+            if newer is not None:
+                newest, asks_at = newer, 0.0
+                if newer.kind is RequestKind.SUSPEND:
+                    self.pause(newer)
+            if newest.kind is RequestKind.RESUME and time.monotonic() >= asks_at:
+                if self._goes_on(newest):
+                    return
+                asks_at = time.monotonic() + _PLACE_SECONDS
+
+    def _goes_on(self, request: Request) -> bool:
+        try:
+            self.go_on(request)
+        except TooManyRun as full:
+            _LOG.info("event=resume_waits why=%s", full)
+            return False
+        return True
 
     def _stop_if_told(self) -> None:
         if self.orders.stopped is not None:

@@ -12,11 +12,12 @@ from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, alone, changed,
 from tests.databases.ledgers import HandClock, open_ledger
 from toolkit.errors import Skipped
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import starting
+from toolkit.ledger.runs import starting, status
 from toolkit.ledger.runs.errors import LeaseHeld, RunMeanwhile, TooManyRun
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.starting import StartRequest, StartTerms
-from toolkit.ledger.vocabulary import RunStatus
+from toolkit.ledger.vocabulary import RequestKind, RunStatus
+from toolkit.runs.ledger_recorder import LedgerRecorder
 
 HOURS = [f"2026-03-20T{hour:02}:00Z" for hour in range(10)]
 
@@ -51,6 +52,25 @@ def test_a_run_whose_owner_is_dead_takes_nobodys_place_and_stays_for_who_goes_on
     hand_clock.forward(LEASE_SECONDS + 1)
     again = clocked_ledger.write(lambda tx: starting.start(tx, asked(0, replace(one, seen=dead.run_id - 1))))
     assert ([each.run_id for each in again.taken_over], again.run.attempt) == ([dead.run_id], 2)
+
+
+def test_a_run_that_was_paused_goes_on_when_there_is_room_for_it(ledger: Ledger) -> None:
+    recorder, one = LedgerRecorder(ledger=ledger), StartTerms(most=1)
+    paused = recorder.start(asked(0, one))
+    suspend, resume = (
+        ledger.write(lambda tx, kind=kind: status.ask_owner(tx, 1, kind, "bob"))
+        for kind in (RequestKind.SUSPEND, RequestKind.RESUME)
+    )
+    recorder.pause(paused, suspend)
+    other = start(ledger, 1, one)
+    with pytest.raises(TooManyRun, match="1 others are under way and at most 1 may be"):
+        recorder.go_on(paused, resume)
+    changed(ledger, other, RunStatus.SUCCEEDED)
+    assert [each.kind for each in recorder.beat([paused]).requests] == [RequestKind.RESUME]
+    recorder.go_on(paused, resume)
+    assert recorder.beat([paused]).requests == ()
+    with pytest.raises(TooManyRun):
+        start(ledger, 2, one)
 
 
 def test_what_somebody_else_has_run_since_it_was_looked_at_does_not_run_once_more(ledger: Ledger) -> None:

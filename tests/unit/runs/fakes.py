@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from toolkit.errors import Skipped
 from toolkit.ledger.events import NewEvent
+from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
@@ -94,6 +95,7 @@ class MemoryRecorder:
         taken_over: runs of dead owners that the next one to start takes over.
         left: items that killed runs of `left_entity` left open.
         before_record: is called with each step.
+        full_for: so many times there is no room for a run that is to go on.
     """
 
     refusals: dict[str, Skipped] = field(default_factory=dict)
@@ -112,6 +114,7 @@ class MemoryRecorder:
     outcomes: dict[int, RunOutcome] = field(default_factory=dict)
     settled_left: list[SettledLeftOver] = field(default_factory=list)
     left_conflicts: int = 0
+    full_for: int = 0
     honoured: list[int] = field(default_factory=list)
     beats: int = 0
     records: int = 0
@@ -179,7 +182,9 @@ class MemoryRecorder:
         self.honoured.append(request.request_id)
 
     def go_on(self, run: RecordedRun, request: Request) -> None:
-        del run
+        if self.full_for:
+            self.full_for -= 1
+            raise TooManyRun(key=run.key, most=1, under_way=1)
         self.statuses.append(RunStatus.RUNNING)
         self.honoured.append(request.request_id)
 

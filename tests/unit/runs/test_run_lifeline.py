@@ -103,6 +103,37 @@ def test_a_suspended_run_waits_before_its_next_effect_until_it_is_resumed(scene:
     scene.run.check()
 
 
+def test_a_run_that_is_resumed_waits_until_there_is_room_for_it(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolkit.runs.stop._PLACE_SECONDS", 0.01)
+    scene.recorder.full_for = 3
+    scene.asked(RequestKind.SUSPEND, 1)
+    thread = scene.in_background(lambda: scene.asked(RequestKind.RESUME, 2))
+    scene.run.check()
+    thread.join()
+    assert (scene.recorder.full_for, scene.recorder.honoured) == (0, [1, 2])
+    assert [line["state"] for line in scene.audit.lines] == ["running", "suspended", "running"]
+
+
+def test_a_run_that_waits_for_room_can_be_suspended_again_and_killed(scene: Scene) -> None:
+    scene.recorder.full_for = 1000
+
+    def ask() -> None:
+        scene.asked(RequestKind.RESUME, 2)
+        while scene.recorder.full_for == 1000:
+            time.sleep(0.001)
+        scene.asked(RequestKind.SUSPEND, 3)
+        while 3 not in scene.recorder.honoured:
+            time.sleep(0.001)
+        scene.asked(RequestKind.KILL, 4)
+
+    scene.asked(RequestKind.SUSPEND, 1)
+    thread = scene.in_background(ask)
+    with pytest.raises(RunKilled):
+        scene.run.check()
+    thread.join()
+    assert RunStatus.RUNNING not in scene.recorder.statuses[1:]
+
+
 def test_a_suspended_run_keeps_its_lease(scene: Scene) -> None:
     def let_time_pass() -> None:
         for _ in range(20):

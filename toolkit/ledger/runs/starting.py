@@ -93,7 +93,7 @@ def start(tx: Transaction, request: StartRequest, is_gone: IsGone = never_known)
     key, terms = request.key, request.terms
     start_check.check(tx, key.entity, key.cluster)
     if terms.most is not None:
-        _refuse_crowd(tx, key, terms.most, is_gone)
+        refuse_crowd(tx, key, terms.most, is_gone)
     cleared = leases.clear(tx, request.leases, starting=key, is_gone=is_gone)
     seen = None if terms.seen is None else max(terms.seen, *(each.run_id for each in cleared.killed), 0)
     run = attempts.begin(
@@ -103,8 +103,8 @@ def start(tx: Transaction, request: StartRequest, is_gone: IsGone = never_known)
     return Started(run=run, expires_at=expires_at, taken_over=cleared.killed)
 
 
-def _refuse_crowd(tx: Transaction, key: RunKey, most: int, is_gone: IsGone) -> None:
-    """Return when one more run may begin; who starts another one waits here until this transaction is over.
+def refuse_crowd(tx: Transaction, key: RunKey, most: int, is_gone: IsGone) -> None:
+    """Return when one more run may begin, or go on; who starts another one waits until this transaction is over.
 
     Those of dead owners do not count. They are left as they are: who starts their instance takes over from them.
 
