@@ -54,6 +54,7 @@ def repo(tmp_path: Path) -> Repo:
     return made
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_the_crontab_of_the_guide_evicts_in_silence_and_mails_a_refusal(repo: Repo, java_home: Path) -> None:
     log = repo.path.parent / "retention.log"

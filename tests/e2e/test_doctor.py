@@ -69,6 +69,7 @@ def test_a_failure_is_exit_code_1_and_wrong_usage_2(tmp_path: Path) -> None:
     assert _run(BIN / "feedctl", "doctor", "--config-repo", repo, "--cluster", "none").returncode == 2
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_the_executors_of_this_process_are_as_the_driver(tmp_path: Path, java_home: Path) -> None:
     repo = _repo(tmp_path / "repo", tmp_path)

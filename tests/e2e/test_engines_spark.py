@@ -101,6 +101,7 @@ sys.exit(3)
 """
 
 
+@pytest.mark.extended
 def test_an_application_gets_its_arguments_settings_and_secrets_and_its_exit_code_counts(
     tmp_path: Path, java_home: Path
 ) -> None:

@@ -36,6 +36,7 @@ def evict(repo: Repo, place: str) -> int:
     return run_here(repo, "--feed", "clicks", "--cluster", "primary", "--output", "json", "--result-file", place)
 
 
+@pytest.mark.extended
 def test_on_hdfs_it_replaces_the_one_before(repo: Repo, hdfs_dir: str, capsys: pytest.CaptureFixture[str]) -> None:
     place = CanonicalPath.parse(f"{hdfs_dir}/a result.json")
     system = open_file_system(StorageSpec(scheme=place.scheme, authority=place.authority))
@@ -48,6 +49,7 @@ def test_on_hdfs_it_replaces_the_one_before(repo: Repo, hdfs_dir: str, capsys: p
     assert [entry.name for entry in system.list(place.parent)] == ["a result.json"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["none/result.json", "file/result.json", "directory"])
 def test_on_hdfs_what_cannot_be_written_is_refused_before_anything_is_touched(
     repo: Repo, hdfs_dir: str, name: str, capsys: pytest.CaptureFixture[str]
@@ -61,6 +63,7 @@ def test_on_hdfs_what_cannot_be_written_is_refused_before_anything_is_touched(
     assert repo.tree() == before
 
 
+@pytest.mark.extended
 def test_on_s3_it_has_the_settings_of_the_cluster_that_the_bucket_belongs_to(
     repo: Repo, s3: S3Store, s3_bucket: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,6 +74,7 @@ def test_on_s3_it_has_the_settings_of_the_cluster_that_the_bucket_belongs_to(
     assert written == capsys.readouterr().out
 
 
+@pytest.mark.extended
 def test_a_bucket_that_is_not_there_is_found_out_before_anything_is_touched(
     repo: Repo, s3: S3Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,6 +35,7 @@ def _give(system: FileSystem, path: CanonicalPath, owner: str) -> None:
         _give(system, path.child(entry.name), owner)
 
 
+@pytest.mark.extended
 def test_what_is_denied_is_named_and_all_else_goes(
     tmp_path: Path, hdfs_dir: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

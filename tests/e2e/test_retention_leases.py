@@ -107,6 +107,7 @@ def test_what_a_killed_run_left_open_is_settled_by_the_next_and_every_instance_i
     assert f"left {open_before} open (it died, " in note
 
 
+@pytest.mark.extended
 def test_a_run_that_was_paused_past_its_lease_deletes_nothing_more(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)

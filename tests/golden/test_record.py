@@ -241,6 +241,7 @@ def test_killed_and_rerun(stored: Stored) -> None:
     stored.record.add(again.returncode, again.stdout)
 
 
+@pytest.mark.extended
 def test_spread_over_executors(stored: Stored, java_home: Path) -> None:
     stored.repo.write("repo.yaml", f"name: golden\nexecutors_above: 5\nledger: sqlite:///{stored.repo.ledger}\n")
     stored.fill(40)

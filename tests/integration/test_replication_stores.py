@@ -67,6 +67,7 @@ def test_hdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, 
     check(tmp_path, on_hdfs(hdfs), on_hdfs(restartable_hdfs))
 
 
+@pytest.mark.extended
 def test_webhdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, tmp_path: Path) -> None:
     check(tmp_path, on_hdfs(hdfs, readonly=True), on_hdfs(restartable_hdfs))
 
@@ -76,6 +77,7 @@ def test_local_to_hdfs_and_back(hdfs: HdfsCluster, tmp_path: Path) -> None:
     check(tmp_path / "2", on_hdfs(hdfs), local(tmp_path / "to"))
 
 
+@pytest.mark.extended
 def test_hdfs_to_s3_and_back(hdfs: HdfsCluster, s3: S3Store, s3_bucket: str, tmp_path: Path) -> None:
     check(tmp_path / "1", on_hdfs(hdfs), on_s3(s3, s3_bucket))
     check(tmp_path / "2", replace(on_s3(s3, s3_bucket), uri=f"s3a://{s3_bucket}/back"), on_hdfs(hdfs))

@@ -102,6 +102,7 @@ def test_a_header_as_large_as_the_disk_is_not_read_into_memory(tmp_path: Path, k
         tracemalloc.stop()
 
 
+@pytest.mark.extended
 def test_headers_without_end_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tar.gz"
     value = "v" * ((1 << 20) - 100)
@@ -137,6 +138,7 @@ def test_a_member_that_leads_back_is_not_read_for_ever(tmp_path: Path) -> None:
         from_archive(tmp_path / "a.tar")
 
 
+@pytest.mark.extended
 def test_a_member_that_is_larger_than_it_says_is_not_unpacked(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("repo.yaml", bytes(200 << 20))

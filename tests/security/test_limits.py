@@ -34,6 +34,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("unit", SHAPES.values(), ids=SHAPES)
 def test_reading_takes_steps_in_proportion_to_the_number_of_elements(unit: str) -> None:
     short, long = (f"a:\n{unit * count}".encode() for count in (1200, 12_000))
@@ -113,6 +114,7 @@ def test_looking_for_credentials_comes_to_an_end(unit: str) -> None:
     assert without_credentials(f"{text} s3a://key:secret@b").endswith("@b")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("unit", UNITS)
 def test_looking_for_secrets_in_the_repo_comes_to_an_end(unit: str) -> None:
     report = lint_texts(

@@ -94,6 +94,7 @@ def _app(*, fails: str = "", prints: str = "") -> typer.Typer:
     return app
 
 
+@pytest.mark.extended
 @given(st.text() | st.lists(st.sampled_from((*DRIVING, *COMMANDS, ":", "#", "[", "\n", " ", "a"))).map("".join))
 def test_nothing_is_left_of_any_text_that_is_more_than_text(text: str) -> None:
     assert _is_harmless(printable(text))

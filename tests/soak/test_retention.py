@@ -79,11 +79,13 @@ def test_retention_agrees_with_a_slow_oracle(tmp_path: Path) -> None:
     assert _locally(_ROUNDS, tmp_path).evictions
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_retention_on_hdfs_agrees_with_a_slow_oracle(hdfs_dir: str) -> None:
     assert _on_hdfs(_HDFS_ROUNDS, hdfs_dir).evictions
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_retention_on_s3_agrees_with_a_slow_oracle(s3: S3Store) -> None:
     assert _on_s3(_S3_ROUNDS, s3).rounds == _S3_ROUNDS

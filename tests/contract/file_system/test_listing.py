@@ -82,6 +82,7 @@ def test_a_listing_does_not_reach_into_a_neighbour(store: Store) -> None:
     assert store.names("2026") == ["a"]
 
 
+@pytest.mark.extended
 def test_a_long_listing_is_complete_starts_anywhere_may_be_given_up_and_comes_as_it_is_read(store: Store) -> None:
     names = [f"{number:04}" for number in range(_MANY)]
     store.put_all(names)

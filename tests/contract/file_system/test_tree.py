@@ -57,6 +57,7 @@ def test_a_tree_is_one_of_a_directory_that_is_there(store: Store) -> None:
         next(iter(store.system.list_tree(store.put("file"))))
 
 
+@pytest.mark.extended
 def test_a_tree_of_more_than_a_page_is_whole_and_is_the_same_every_time(store: Store) -> None:
     names = [f"d{number % 3}/{number:04}" for number in range(_MANY)]
     for each in ("d0", "d1", "d2"):

@@ -77,6 +77,7 @@ def test_another_user_sees_what_a_killed_owner_left_and_changes_nothing_of_it(fi
     assert (run(OTHER, "read", file), files(file)) == ("6\n", {"ledger.db": OWNER})
 
 
+@pytest.mark.extended
 def test_another_user_who_wants_to_write_is_refused_before_anything_is_made(file: Path) -> None:
     said = refused(OTHER, "write", file)
     assert f"nobody, may not write {file} (of user {OWNER}, mode 644)" in said

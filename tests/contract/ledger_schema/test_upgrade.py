@@ -40,6 +40,7 @@ def test_a_ledger_of_each_revision_keeps_its_rows(database: Ledger, revision: st
     assert lost(before, _rows(database)) == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("revision", REVISIONS[:-1])
 def test_an_older_ledger_is_refused_until_it_is_upgraded(
     database: Ledger, location: LedgerLocation, revision: str
@@ -65,6 +66,7 @@ def test_a_batch_after_the_first_has_the_number_1(database: Ledger) -> None:
     assert [row["batch_id"] for row in _rows(database)["batch"]] == [0, 1]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("revision", ["0000", "9999", "ab12cd34ef56"])
 def test_a_ledger_that_this_feedctl_does_not_know_is_refused_and_stays_as_it_is(
     database: Ledger, location: LedgerLocation, revision: str
@@ -87,6 +89,7 @@ def test_a_database_with_a_table_of_another_program_stays_as_it_is(database: Led
     assert list(_rows(database)) == ["item"]
 
 
+@pytest.mark.extended
 def test_upgrades_at_the_same_time_make_each_change_once(location: LedgerLocation) -> None:
     ledgers = [connected(location, read_only=False) for _ in range(4)]
     with ThreadPoolExecutor(len(ledgers)) as threads:

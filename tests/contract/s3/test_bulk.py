@@ -141,6 +141,7 @@ def test_an_error_about_a_key_that_was_not_asked_for_leaves_all_of_them_open(pla
         system.delete(place.at("d/1"), below=place.at("d"))
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_a_third_of_all_requests_refused_is_waited_out(faulty: FaultyPlace) -> None:
     names = [f"d/{number:02}" for number in range(20)]
@@ -153,6 +154,7 @@ def test_a_third_of_all_requests_refused_is_waited_out(faulty: FaultyPlace) -> N
     assert faulty.keys() == ["d/stays/x"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("effect", [Effect.CUT_BEFORE, Effect.CUT_AFTER, Effect.CUT_INSIDE])
 def test_a_removal_that_is_cut_off_is_repeated(faulty: FaultyPlace, effect: Effect) -> None:
     names = [f"d/{number:04}" for number in range(1500)]
@@ -193,6 +195,7 @@ def test_a_missing_profile_is_told(place: Place, monkeypatch: pytest.MonkeyPatch
         place.opened().status(place.at("d"))
 
 
+@pytest.mark.extended
 def test_a_removal_that_is_called_off_sends_no_further_request(place: Place) -> None:
     class CalledOff(Exception):  # noqa: N818 - named for what happened
         pass

@@ -114,6 +114,7 @@ def test_a_large_file_is_joined_of_ranges_and_keeps_its_digest(
     assert near.files("", hidden=True) == {"large": content}
 
 
+@pytest.mark.extended
 @pytest.mark.timeout(600)
 def test_two_worker_processes_copy_between_two_clusters(
     hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, spark_cluster: SparkStandalone, java_home: Path

@@ -78,6 +78,7 @@ def test_at_least_one_task_is_worked_on_at_once(spread: ExecutorPool) -> None:
     assert spread.parallel >= 1
 
 
+@pytest.mark.extended
 def test_a_run_that_is_told_to_stop_begins_nothing_more(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=f"{number:02}", seconds=0.3, folder=str(tmp_path)) for number in range(20)]
     has_begun = stopping(lambda: any(tmp_path.iterdir()))
@@ -89,6 +90,7 @@ def test_a_run_that_is_told_to_stop_begins_nothing_more(spread: ExecutorPool, tm
     assert len(left) < len(tasks)
 
 
+@pytest.mark.extended
 def test_answers_that_nobody_wants_any_more_end_the_work(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=f"{number:02}", seconds=0.2, folder=str(tmp_path)) for number in range(20)]
     answers = spread.run(marking, tasks, check=go_on)
@@ -99,11 +101,13 @@ def test_answers_that_nobody_wants_any_more_end_the_work(spread: ExecutorPool, t
     assert sorted(tmp_path.iterdir()) == left
 
 
+@pytest.mark.extended
 def test_one_run_after_the_other_works(spread: ExecutorPool) -> None:
     for _ in range(3):
         assert list(spread.run(named, [Numbers(name="a")], check=go_on)) == ["a0/0"]
 
 
+@pytest.mark.extended
 @on_spark
 def test_executors_are_other_processes_and_work_at_once(spread: ExecutorPool) -> None:
     assert os.getpid() not in list(spread.run(where, [Numbers(name=name) for name in "abcd"], check=go_on))
@@ -149,6 +153,7 @@ def test_a_stop_is_noticed_within_a_second_and_ends_what_is_under_way(spread: Ex
     assert list(spread.run(named, [Numbers(name="c")], check=go_on)) == ["c0/0"]
 
 
+@pytest.mark.extended
 @on_spark
 def test_check_is_asked_at_least_once_a_second(spread: ExecutorPool) -> None:
     asked: list[float] = []
@@ -162,6 +167,7 @@ def test_a_task_whose_machine_died_is_tried_again_as_the_next_attempt(spread: Ex
     assert sorted(spread.run(dying_once, tasks, check=go_on)) == ["a/1", "b/1"]
 
 
+@pytest.mark.extended
 @on_executors
 def test_an_executor_that_dies_leads_to_another_attempt_elsewhere(spread: ExecutorPool) -> None:
     answers = list(spread.run(killing_the_executor, [Numbers(name="a"), Numbers(name="b")], check=go_on))
@@ -169,6 +175,7 @@ def test_an_executor_that_dies_leads_to_another_attempt_elsewhere(spread: Execut
     assert not any(answer.endswith("/0") for answer in answers)
 
 
+@pytest.mark.extended
 @on_spark
 def test_work_that_always_fails_is_given_up_and_named(spread: ExecutorPool) -> None:
     with pytest.raises(TasksFailed, match="Broken: a 3"):

@@ -107,6 +107,7 @@ def any_repo(request: pytest.FixtureRequest, feedctl: Feedctl, own_repo: Path, t
     return Repo(feedctl, write(tmp_path / "repo", REPOS[request.param]))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("kind", "files"),
     [
@@ -130,6 +131,7 @@ def test_what_is_new_is_where_it_belongs_and_lints(any_repo: Repo, kind: str, fi
     assert str(entity.KIND) == kind
 
 
+@pytest.mark.extended
 def test_the_retention_that_a_new_feed_proposes_lints_too(any_repo: Repo) -> None:
     known = any_repo.findings()
     any_repo.new("feed", "new")

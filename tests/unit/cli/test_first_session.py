@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 _WITHOUT_A_JVM = 'spark-submit() { python "$@"; }\n'
 
@@ -40,6 +42,7 @@ def test_the_first_session_of_the_readme_works_line_by_line(tmp_path: Path) -> N
     assert list((tmp_path / "my-feeds").glob(".feedctl/*")) == []
 
 
+@pytest.mark.extended
 def test_the_first_repo_of_the_guide_works_line_by_line(tmp_path: Path) -> None:
     lines = session("docs/guide.md", "A first repo in 5 minutes")
     for each in ("feedctl init my-feeds --minimal", "feedctl entity new feed", "spark-submit "):

@@ -79,6 +79,7 @@ def test_a_minimal_repo_has_one_cluster_and_one_feed_and_lint_finds_nothing(feed
     assert data.endpoint == f"file://{tmp}/minimal-data"
 
 
+@pytest.mark.extended
 def test_what_the_readme_of_a_minimal_repo_says_to_type_works(minimal: Path) -> None:
     commands = re.findall(r"^    (\S.*)$", (minimal / "README.md").read_text(), re.MULTILINE)
     assert len(commands) == 5
@@ -88,6 +89,7 @@ def test_what_the_readme_of_a_minimal_repo_says_to_type_works(minimal: Path) -> 
     assert "/data/events/2026-03-01" in done.stdout
 
 
+@pytest.mark.extended
 def test_what_the_comments_of_a_minimal_repo_say_is_so(minimal: Path) -> None:
     data = minimal.with_name("minimal-data") / "data" / "events"
     days = [data / str(date(2026, 1, 1) + timedelta(day)) for day in range(9)]
@@ -101,6 +103,7 @@ def test_what_the_comments_of_a_minimal_repo_say_is_so(minimal: Path) -> None:
     assert load(open_snapshot(minimal)).settings.max_delete.instances == 100
 
 
+@pytest.mark.extended
 def test_a_minimal_repo_says_rightly_what_its_line_external_is_for(feedctl: Feedctl, minimal: Path) -> None:
     (minimal / "processes").mkdir()
     (minimal / "workflows").mkdir()

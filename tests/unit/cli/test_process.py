@@ -71,6 +71,7 @@ def test_help_of_the_command_loads_nothing_that_only_commands_need() -> None:
     assert _python(program).stderr == "0 set() set()\n"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("module", ["toolkit.cli.retention", "toolkit.bootstrap.doctor", "toolkit.rendering.doctor"])
 def test_what_only_some_runs_need_is_not_loaded_beforehand(module: str) -> None:
     done = _python(_WORK.format(module=module))

@@ -122,6 +122,7 @@ def test_a_job_for_an_instance_is_seen_by_all_views(run: Feedctl) -> None:
     assert views(run, HOURLY[1])[1] == ["waiting", "succeeded"]
 
 
+@pytest.mark.extended
 def test_jobs_on_the_queue_are_seen_by_all_views_and_have_no_backlog(run: Feedctl) -> None:
     for _ in range(6):
         enqueue(run)
@@ -140,6 +141,7 @@ def test_jobs_on_the_queue_are_seen_by_all_views_and_have_no_backlog(run: Feedct
     assert run("instance", "status", HOURLY[1], "--start", NOON).err == ""
 
 
+@pytest.mark.extended
 def test_a_job_on_the_queue_that_failed_counts_until_it_is_made_good(run: Feedctl) -> None:
     enqueue(run)
     for failed in (1, 0):
@@ -168,6 +170,7 @@ def test_a_job_that_failed_goes_on_where_it_failed(run: Feedctl) -> None:
     assert again["steps_to_run"] == ["check_shown", "publish"]
 
 
+@pytest.mark.extended
 def test_a_job_whose_workflow_is_dead_is_aborted_with_its_steps(run: Feedctl) -> None:
     enqueue(run)
     run("run", "init-job", *HOURLY)

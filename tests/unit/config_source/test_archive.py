@@ -104,6 +104,7 @@ def test_a_truncated_archive_says_so(tmp_path: Path) -> None:
         from_archive(tmp_path / "b.tar.gz")
 
 
+@pytest.mark.extended
 def test_an_archive_that_expands_without_end_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("repo.yaml", "name: web\n")

@@ -60,6 +60,7 @@ def _add(draw: Callable[[Any], Any], parent: Any, key: Any) -> None:  # noqa: AN
         parent[draw(_TEXTS)] = draw(_VALUES)
 
 
+@pytest.mark.extended
 @settings(max_examples=400)
 @given(st.sampled_from(SchemaName), st.sampled_from(Form), st.data())
 def test_a_document_is_valid_when_nothing_has_to_be_explained(

@@ -52,6 +52,7 @@ EXPRESSIONS = st.one_of(
 )
 
 
+@pytest.mark.extended
 @given(
     st.tuples(EXPRESSIONS, EXPRESSIONS),
     st.sampled_from(["hours(1)", "hours(5)", "days(1)", "minutes(45)", "months(1)"]),

@@ -139,6 +139,7 @@ def test_machines_do_not_work_for_a_run_that_the_ledger_cannot_say_it_of() -> No
     assert isinstance(acted.stopped, LedgerLost)
 
 
+@pytest.mark.extended
 def test_a_small_eviction_wants_no_machines() -> None:
     store = _store()
     machines = Machines(_removing(store))
@@ -146,6 +147,7 @@ def test_a_small_eviction_wants_no_machines() -> None:
     assert (machines.opened, machines.tasks) == (0, [])
 
 
+@pytest.mark.extended
 def test_a_store_with_directories_wants_no_machines() -> None:
     store = _store()
     store.has = capabilities()
@@ -154,6 +156,7 @@ def test_a_store_with_directories_wants_no_machines() -> None:
     assert machines.opened == 0
 
 
+@pytest.mark.extended
 def test_without_machines_it_is_done_from_here_and_said() -> None:
     store, asked, no_pyspark = _store(), list[int](), Unavailable("no pyspark")
 
@@ -168,6 +171,7 @@ def test_without_machines_it_is_done_from_here_and_said() -> None:
     assert asked == [1]
 
 
+@pytest.mark.extended
 def test_what_was_too_late_is_sent_out_again_and_what_is_gone_by_then_was_us() -> None:
     store = _store()
     done, calls = _removing(store), list[int]()
@@ -189,6 +193,7 @@ def test_what_is_always_too_late_is_left_to_the_next_run() -> None:
     assert len(store.files) == len(MANY)
 
 
+@pytest.mark.extended
 def test_a_path_that_fails_is_named_and_the_others_go() -> None:
     store = _store()
     store.locked.add(MANY[7].path.path)
@@ -197,6 +202,7 @@ def test_a_path_that_fails_is_named_and_the_others_go() -> None:
     assert failed == [("0000/08", "failed", "permission_denied")]
 
 
+@pytest.mark.extended
 def test_machines_that_are_lost_leave_what_they_did_not_answer_open_and_the_next_wave_goes_from_here() -> None:
     store, recorder, lost = _store(), MemoryRecorder(), Unavailable("all executors are gone")
     done = _removing(store)

@@ -84,6 +84,7 @@ def keys_around(draw: st.DrawFn, paths: list[CanonicalPath]) -> set[str]:
     return draw(st.sets(st.builds(str.__add__, stems, st.sampled_from(ENDINGS)), max_size=30))
 
 
+@pytest.mark.extended
 @settings(max_examples=400)
 @given(
     data=st.data(),

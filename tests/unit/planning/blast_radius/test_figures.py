@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import pytest
 from hypothesis import given, settings
 
 from tests.unit.planning.blast_radius.changes import changes, evicted
@@ -31,6 +32,7 @@ def test_what_is_evictable_is_what_selecting_one_by_one_gives(sides: BeforeAfter
     assert instants(sides.now_evictable, sides) == evicted(sides, sides.after)
 
 
+@pytest.mark.extended
 @given(changes())
 @settings(max_examples=60, deadline=None)
 def test_each_instance_that_goes_now_is_counted_once(sides: BeforeAfter) -> None:
@@ -44,6 +46,7 @@ def test_each_instance_that_goes_now_is_counted_once(sides: BeforeAfter) -> None
         assert max(each.end for each in ranges) > max(newly)
 
 
+@pytest.mark.extended
 @given(changes())
 @settings(max_examples=40, deadline=None)
 def test_each_instance_that_stays_now_is_counted_once(sides: BeforeAfter) -> None:

@@ -190,6 +190,7 @@ def test_secrets_of_the_machine_do_not_go_to_a_cluster_but_providers_do(site: Pa
     assert "spark.hadoop.hadoop.security.credential.provider.path=jceks://hdfs/keys" in calls(site)[0]
 
 
+@pytest.mark.extended
 def test_the_application_is_known_while_it_runs_and_ended_with_a_stop(site: Path) -> None:
     call = spark_call(site, cluster=YARN)
     call = replace(call, environment={**call.environment, "SAYS": APPLICATION, "SLEEPS": "60"})

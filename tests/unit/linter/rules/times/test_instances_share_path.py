@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +38,7 @@ def is_shared(frequency: str, template: str, start: str, zone: str, path_zone: s
     return max(Counter(map(named.render, instances)).values()) > 1
 
 
+@pytest.mark.extended
 @settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(FREQUENCIES),
