@@ -19,6 +19,7 @@ from toolkit.cli import (
     instance,
     ledger,
     lint,
+    migrate,
     retention,
     shipped,
     status,
@@ -37,6 +38,7 @@ app.add_typer(el.app, name="el")
 app.add_typer(hold.app, name="hold")
 app.add_typer(admin.app, name="admin")
 app.add_typer(retention.app, name="retention")
+app.add_typer(migrate.app, name="migrate")
 app.command("status")(status.status)
 app.command("backfill")(backfill.backfill)
 app.command("doctor")(doctor.doctor)

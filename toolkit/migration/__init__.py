@@ -1,1 +1,1 @@
-"""Falcon XML entities to YAML, with a report of what has no counterpart (DESIGN section 1). Empty as yet."""
+"""Falcon XML entities to YAML, with a report of what has no counterpart (DESIGN section 1)."""

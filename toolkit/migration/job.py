@@ -1,0 +1,93 @@
+"""What a workflow of Falcon is, and what an engine of feedctl makes of its path."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from toolkit.migration.draft import CannotConvert, Converted, Draft
+from toolkit.migration.known import Known
+from toolkit.migration.told import Told
+from toolkit.migration.xml_tree import Element, Fact
+
+URI = re.compile(r"(?P<store>[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?)(?P<path>/.*)")
+_NAME_NODE = re.compile(r"\$\{nameNode\}(?=/)")
+FOLDER = "workflows"
+"""Of the config repo, for scripts."""
+
+
+class Runs(Protocol):
+    """How one of Falcon's engines is run; `place` is told the path of a workflow, its own or a late one."""
+
+    def place(self, path: str, script: str) -> Converted:
+        """The path in the YAML.
+
+        Args:
+            path: in the XML.
+            script: a name for a script, without an ending.
+
+        Raises:
+            CannotConvert: it is no path that can be run.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """What an engine is told of a process.
+
+    Attributes:
+        element: the workflow.
+        spark: the attributes for Spark.
+    """
+
+    draft: Draft
+    known: Known
+    element: Element
+    spark: Element | None
+    engine: Fact | None
+    libraries: Fact | None
+
+    def put_engine(self, engine: str, note: str) -> None:
+        """Write the engine; Falcon's default is Oozie."""
+        if self.engine is None:
+            self.draft.add(("workflow", "engine"), engine, f"Falcon's engine is Oozie unless it is named; {note}")
+        else:
+            self.draft.put(self.engine, ("workflow", "engine"), engine, note)
+
+    def put_path(self, runs: Runs) -> None:
+        """Write what runs."""
+        path = self.element.attribute("path")
+        self.draft.copy(path, ("workflow", "path"), partial(runs.place, script=self.draft.name))
+
+    def todo(self, text: str) -> None:
+        """Leave something about the workflow to the owner."""
+        source = self.element.attribute("path") or Fact(self.element.place, self.element.line, "")
+        self.draft.todo(source, ("workflow", "path"), text)
+
+    def put_arguments(self, told: Told, before: tuple[str, ...] = ()) -> None:
+        """Write what the command is told."""
+        why = "what Falcon hands to the workflow, each as one argument without a shell"
+        self.draft.add(("workflow", "args"), [*before, *told.arguments], why)
+        for name in told.left_out:
+            self.todo(
+                f"the property {name!r} cannot be an argument by this name; it is in the environment of the command"
+            )
+
+
+def own_path(path: str) -> str:
+    """A path of Falcon's without `${nameNode}`, which all paths without a scheme mean.
+
+    Raises:
+        CannotConvert: nobody could say what it stands for.
+    """
+    own = _NAME_NODE.sub("", path)
+    if not path.isprintable() or "${" in own:
+        expected = "a path without control characters, and without ${...} but ${nameNode} in front"
+        raise CannotConvert(expected)
+    if not own.startswith("/") and not URI.fullmatch(own):
+        expected = "an absolute path or a URI"
+        raise CannotConvert(expected)
+    return own

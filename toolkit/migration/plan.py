@@ -1,0 +1,161 @@
+"""The files that a migration is to write, proved by loading them, before anything is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind
+from toolkit.entities import Document, Kind, Problem, Repository, load_all
+from toolkit.entities.schema_store import SchemaName, schema
+from toolkit.entities.source_files import DEFAULTS_NAME, REPO_FILE, SUFFIX, is_config_file
+from toolkit.migration.converting import convert
+from toolkit.migration.draft import Draft, MigrationRefused
+from toolkit.migration.lifting import common_values, defaults, without
+from toolkit.migration.sources import Sources
+from toolkit.migration.tracing import Tracing
+from toolkit.migration.yaml_writing import yaml_text
+
+_LEDGER = "sqlite:///.feedctl/ledger.db"
+_IGNORED = ".feedctl/\n.schemas/\n"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What a migration writes.
+
+    Attributes:
+        existing: the config repo that it goes into; without files when it is to be made.
+        files: new ones, by path in the config repo.
+        lifted: what `defaults.yaml` says of each kind.
+        left_alone: files of the named folders that are no entities of Falcon's.
+    """
+
+    existing: Snapshot
+    drafts: tuple[Draft, ...]
+    files: Mapping[str, bytes] = field(repr=False)
+    lifted: Mapping[Kind, Document]
+    left_alone: tuple[str, ...]
+
+    def snapshot(self) -> Snapshot:
+        """The config repo as it will be."""
+        files = {name: data for name, data in self.files.items() if is_config_file(name)}
+        return replace(
+            self.existing,
+            files={**self.existing.files, **files},
+            names=self.existing.names | (self.files.keys() - files.keys()),
+        )
+
+    def tracing(self) -> Tracing:
+        """Where the texts of the XML are in the files."""
+        return Tracing(drafts=self.drafts, files=self.files, lifted=self.lifted)
+
+
+def nothing_there(root: Path) -> Snapshot:
+    """A config repo that has yet to be made."""
+    return Snapshot(root=str(root), files={}, id=SnapshotId(kind=SnapshotKind.DIRECTORY, value=""))
+
+
+def plan(sources: Sources, existing: Snapshot) -> Plan:
+    """Plan a migration.
+
+    Args:
+        sources: Falcon's entities.
+        existing: the config repo that they go into, see `nothing_there`.
+
+    Raises:
+        MigrationRefused: something in the XML is wrong, or the YAML of it would be; all of it is named.
+    """
+    is_new = REPO_FILE not in existing.files
+    there = {} if is_new else {name: entry.document for name, entry in _loaded(existing).entries.items()}
+    drafts = convert(sources.entities, there)
+    lifted = {kind: common_values([each.document for each in drafts if each.kind is kind]) for kind in Kind}
+    lifted = lifted if is_new else {kind: {} for kind in Kind}
+    files = {file_of(each): _entity_file(each, lifted[each.kind]) for each in drafts}
+    if is_new:
+        files |= _repo_files(existing.root, defaults(lifted))
+    scripts = {name: text.encode() for each in drafts for name, text in each.scripts.items()}
+    made = Plan(
+        existing=existing,
+        drafts=drafts,
+        files={**files, **scripts},
+        lifted=lifted,
+        left_alone=sources.left_alone,
+    )
+    _prove(made)
+    return made
+
+
+def file_of(draft: Draft) -> str:
+    """The file of an entity in the config repo."""
+    return f"{draft.kind.folder}/{draft.name}{SUFFIX}"
+
+
+def _entity_file(draft: Draft, common: Document) -> bytes:
+    known = list(schema(SchemaName(draft.kind))["properties"])
+    ordered = sorted(without(draft.document, common).items(), key=lambda item: _place(item[0], known))
+    name = Path(draft.file).name
+    return yaml_text(dict(ordered), f"Migrated from Falcon's {name}").encode("utf-8", "backslashreplace")
+
+
+def _place(key: str, known: Sequence[str]) -> int:
+    return known.index(key) if key in known else len(known)
+
+
+def _repo_files(root: str, common: Document) -> dict[str, bytes]:
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", Path(root).name).lstrip("-_0123456789")[:120] or "falcon"
+    repo: Document = {"name": name, "description": "Migrated from Falcon", "ledger": _LEDGER}
+    files = {REPO_FILE: yaml_text(repo), ".gitignore": _IGNORED}
+    if common:
+        files[DEFAULTS_NAME] = yaml_text(common, "What all migrated entities of a kind say alike")
+    return {file: text.encode() for file, text in files.items()}
+
+
+def _loaded(snapshot: Snapshot) -> Repository:
+    repository, problems = load_all(snapshot)
+    if problems:
+        raise MigrationRefused(problems=problems)
+    return repository
+
+
+def _prove(made: Plan) -> None:
+    """Load what will be written: it is what the drafts say, or nothing is written."""
+    taken = sorted(made.files.keys() & {*made.existing.files, *made.existing.names})
+    repository, problems = load_all(made.snapshot())
+    found = list(made.tracing().in_xml(problems))
+    if not problems:
+        found = [each for draft in made.drafts for each in _changed(draft, repository)]
+    if taken and not found:
+        _refuse_taken(made, taken)
+    if found:
+        raise MigrationRefused(problems=found)
+
+
+def _changed(draft: Draft, repository: Repository) -> Iterator[Problem]:
+    """An entity that defaults of the config repo would make another one."""
+    merged = repository.entries[draft.name].document
+    if merged != draft.document:
+        keys = sorted(key for key in {*merged, *draft.document} if merged.get(key) != draft.document.get(key))
+        message = f"{file_of(draft)} would say something else because of defaults.yaml: {', '.join(keys)}"
+        hint = "migrate into a folder of its own, or take these keys out of the defaults"
+        yield Problem(
+            file=draft.file, line=draft.root.line, column=1, rule="changed-by-defaults", message=message, hint=hint
+        )
+
+
+def _refuse_taken(made: Plan, taken: Sequence[str]) -> None:
+    """A file that is there already stays; the same file is what an earlier migration wrote."""
+    different = [file for file in taken if made.existing.files.get(file) != made.files[file]]
+    problems = [
+        Problem(
+            file=f"{made.existing.root}/{file}",
+            rule="file-exists",
+            message="the file is there already, and would be another",
+            hint="remove it, or leave its entity out",
+        )
+        for file in different
+    ]
+    if problems:
+        raise MigrationRefused(problems=problems)

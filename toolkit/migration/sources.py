@@ -1,0 +1,109 @@
+"""The XML files that are to be migrated: named one by one, or all that are in a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.config_source import read_file
+from toolkit.entities import Kind, Problem
+from toolkit.migration.draft import MigrationRefused
+from toolkit.migration.xml_tree import Element, UnreadableXml, read_xml
+
+_MOST_BYTES = 1 << 20
+"""As for a file of the config repo; an entity of Falcon's has a few KiB."""
+
+_NAMESPACE = "uri:falcon:{}:0.1"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """One entity of Falcon's.
+
+    Attributes:
+        file: its path as the user named it, or the folder.
+    """
+
+    file: str
+    kind: Kind
+    root: Element
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sources:
+    """What was found.
+
+    Attributes:
+        left_alone: files of folders that are no entities of Falcon's.
+    """
+
+    entities: tuple[Source, ...]
+    left_alone: tuple[str, ...]
+
+
+def read_sources(paths: Iterable[Path]) -> Sources:
+    """Read files and folders.
+
+    Args:
+        paths: a file is an entity; a folder is searched, and what is no entity there is left alone.
+
+    Raises:
+        MigrationRefused: a file cannot be read, or is no entity; all such files are named.
+    """
+    entities: dict[str, Source] = {}
+    left_alone: list[str] = []
+    problems: list[Problem] = []
+    for path, is_named in _files(paths):
+        try:
+            source = _source(path, is_named=is_named)
+        except UnreadableXml as error:
+            problems.append(error.problem)
+        else:
+            if source is None:
+                left_alone.append(str(path))
+            else:
+                entities[os.path.realpath(path)] = source
+    if not entities and not problems:
+        message = "found no entity of Falcon's, expected files with a cluster, feed, process or datasource"
+        problems.append(Problem(file=" ".join(map(str, paths)), rule="no-entity", message=message))
+    if problems:
+        raise MigrationRefused(problems=problems)
+    return Sources(entities=tuple(entities.values()), left_alone=tuple(dict.fromkeys(left_alone)))
+
+
+def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
+    for path in paths:
+        if path.is_dir():
+            yield from ((each, False) for each in sorted(path.rglob("*")) if not each.is_dir())
+        else:
+            yield path, True
+
+
+def _source(path: Path, *, is_named: bool) -> Source | None:
+    if not is_named and path.suffix.lower() != ".xml":
+        return None
+    root = read_xml(_content(path), str(path))
+    kind = next((each for each in Kind if each == root.tag), None)
+    if kind is None and not is_named:
+        return None
+    if kind is None:
+        message = f"found the root {root.tag!r}, expected one of {', '.join(Kind)}"
+        raise UnreadableXml(Problem(file=str(path), line=root.line, column=1, rule="no-entity", message=message))
+    if root.namespace not in {"", _NAMESPACE.format(kind)}:
+        expected = _NAMESPACE.format(kind)
+        message = f"found the namespace {root.namespace[:80]!r}, expected {expected}"
+        raise UnreadableXml(Problem(file=str(path), line=root.line, column=1, rule="no-entity", message=message))
+    return Source(file=str(path), kind=kind, root=root)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        size = path.lstat().st_size
+        if size <= _MOST_BYTES:
+            return read_file(path)
+        reason = f"it has {size} bytes, more than {_MOST_BYTES}"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    raise UnreadableXml(Problem(file=str(path), rule="unreadable", message=f"the file cannot be read: {reason}"))

@@ -1,0 +1,85 @@
+"""The properties that a command is handed as arguments: those that Falcon hands to a Pig script or an Oozie workflow.
+
+Each is one argument, ``NAME=${NAME}``: feedctl puts the text in, and no shell ever reads a name or a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from toolkit.entities import Document
+from toolkit.entities.pointers import value_at
+from toolkit.migration.known import Known, names_in
+
+_FOR_PIG = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_FOR_OOZIE = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_OF_TABLE_INPUTS = (
+    "database",
+    "table",
+    "catalog_url",
+    "partition_filter_pig",
+    "partition_filter_hive",
+    "partition_filter_java",
+)
+_OF_TABLE_OUTPUTS = ("database", "table", "catalog_url", "dataout_partitions")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """Arguments, and the names that cannot be one."""
+
+    arguments: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def told_to_pig(process: Document, known: Known) -> Told:
+    """``-param NAME=TEXT`` of each input, output and property; a table's filter is ``INPUT_filter``."""
+    tables = [name for name in names_in(process, ("inputs",)) if _is_table(process, ("inputs", name), known)]
+    filters = [(f"{name}_filter", f"falcon_{name}_partition_filter_pig") for name in tables]
+    pairs = [*((name, name) for name in _own(process, known)), *filters, ("nominalTime", "nominalTime")]
+    return _told("-param", pairs, _FOR_PIG)
+
+
+def told_to_oozie(process: Document, known: Known) -> Told:
+    """``-D NAME=TEXT`` of all that Falcon's workflows know."""
+    clusters = names_in(process, ("clusters",))
+    names = [*_own(process, known), *_shared_properties(clusters, known), "nominalTime", "nameNode", "cluster.name"]
+    if clusters and all(known.endpoint(each, "execute") for each in clusters):
+        names.append("jobTracker")
+    if clusters and all("colo" in known.clusters.get(each, {}) for each in clusters):
+        names.append("cluster.colo")
+    if names_in(process, ("outputs",)):
+        names += ["feedNames", "feedInstancePaths"]
+    return _told("-D", [(name, name) for name in dict.fromkeys(names)], _FOR_OOZIE)
+
+
+def _told(option: str, pairs: Iterable[tuple[str, str]], possible: re.Pattern[str]) -> Told:
+    arguments: list[str] = []
+    left_out: list[str] = []
+    for name, value in dict(pairs).items():
+        if possible.fullmatch(name):
+            arguments += [option, f"{name}=${{{value}}}"]
+        else:
+            left_out.append(name)
+    return Told(arguments=tuple(arguments), left_out=tuple(left_out))
+
+
+def _own(process: Document, known: Known) -> Iterator[str]:
+    for key in ("inputs", "outputs", "properties"):
+        yield from names_in(process, (key,))
+    for key, endings in (("inputs", _OF_TABLE_INPUTS), ("outputs", _OF_TABLE_OUTPUTS)):
+        for name in names_in(process, (key,)):
+            if _is_table(process, (key, name), known):
+                yield from (f"falcon_{name}_{ending}" for ending in endings)
+
+
+def _is_table(process: Document, pointer: tuple[str, str], known: Known) -> bool:
+    return known.is_table(str(value_at(process, (*pointer, "feed"))))
+
+
+def _shared_properties(clusters: list[str], known: Known) -> list[str]:
+    """Those that every cluster of the process has: a reference to one that is missing would fail the step."""
+    each = [names_in(known.clusters.get(name, {}), ("properties",)) for name in clusters]
+    return [name for name in (each[0] if each else []) if all(name in others for others in each)]

@@ -1,0 +1,90 @@
+"""Which line of the XML a line of the YAML comes from, and the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from toolkit.entities import Document, Kind, Pointer, Problem
+from toolkit.entities.pointers import path_text
+from toolkit.entities.source_files import DEFAULTS_NAME, SUFFIX
+from toolkit.entities.yaml_location import locate
+from toolkit.migration.draft import Draft
+from toolkit.migration.xml_tree import Fact
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A place in the files that are written.
+
+    Attributes:
+        line: from 1 on; 0: the file as a whole.
+        key: in words, for example ``clusters[primary].validity.start``.
+    """
+
+    file: str
+    line: int
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracing:
+    """Drafts, and the files that were made of them.
+
+    Attributes:
+        lifted: what `defaults.yaml` says of each kind.
+    """
+
+    drafts: Sequence[Draft]
+    files: Mapping[str, bytes] = field(repr=False)
+    lifted: Mapping[Kind, Document]
+
+    def place(self, draft: Draft, pointer: Pointer) -> Place:
+        """Where a value of an entity is written, or the nearest value around it."""
+        own = f"{draft.kind.folder}/{draft.name}{SUFFIX}"
+        key = path_text(draft.document, pointer)
+        for length in range(len(pointer), 0, -1):
+            for file, inner in ((own, pointer[:length]), (DEFAULTS_NAME, (str(draft.kind), *pointer[:length]))):
+                if file == DEFAULTS_NAME and pointer[0] not in self.lifted[draft.kind]:
+                    continue
+                located = locate(self.files[file], inner)
+                if located is not None:
+                    return Place(file=file, line=located.key.line, key=key)
+        return Place(file=own, line=0, key=key)
+
+    def in_xml(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+        """Problems of the YAML as problems of the XML that it comes from; those of other files stay as they are."""
+        for each in problems:
+            source = self.source(each.file, each.line)
+            if source is None:
+                yield each
+                continue
+            draft, fact = source
+            where = f"{each.file}:{each.line}" if each.line else each.file
+            yield replace(
+                each, file=draft.file, line=fact.line, column=1, message=f"{each.message} (it would be {where})"
+            )
+
+    def source(self, file: str, line: int) -> tuple[Draft, Fact] | None:
+        """What of the XML a line of a file comes from: the text itself, else the first one in it, else the entity."""
+        known = self._by_file.get(file)
+        if known is None:
+            return None
+        draft, lines = known
+        within = min((each for each in lines if each >= line), default=None)
+        return draft, draft.root if within is None or not line else lines[within]
+
+    @cached_property
+    def _by_file(self) -> dict[str, tuple[Draft, dict[int, Fact]]]:
+        found: dict[str, tuple[Draft, dict[int, Fact]]] = {}
+        for draft in self.drafts:
+            for trace in draft.traces:
+                fact = trace.source
+                if fact is None or trace.pointer is None:
+                    continue
+                place = self.place(draft, trace.pointer)
+                _, lines = found.setdefault(place.file, (draft, {}))
+                lines.setdefault(place.line, fact)
+            found.setdefault(f"{draft.kind.folder}/{draft.name}{SUFFIX}", (draft, {}))
+        return found
