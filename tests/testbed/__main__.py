@@ -11,6 +11,7 @@ from tests.testbed.activemq import ActiveMQ
 from tests.testbed.client import Testbed, TestbedFailed
 from tests.testbed.controller import Controller
 from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.metastore import HiveMetastoreServer
 from tests.testbed.missing import Missing
 from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
@@ -30,6 +31,13 @@ def _hdfs(testbed: Testbed, name: str) -> None:
     _say(f"    hdfsn ls {cluster.uri}/")
     _say(f"    curl 'http://127.0.0.1:{cluster.http}/webhdfs/v1/?op=LISTSTATUS&user.name={cluster.superuser}'")
     _say(f"    logs, and kill -STOP/-CONT: {cluster.directory}, NameNode {cluster.namenode_pid}")
+    _say()
+
+
+def _metastore(testbed: Testbed, name: str) -> None:
+    server = HiveMetastoreServer.of(testbed, name)
+    _say(f"{name}: {server.uri}   warehouse {server.warehouse}, tables may lie on either HDFS")
+    _say(f"    spark-submit --conf spark.hadoop.hive.metastore.uris={server.uri} SCRIPT")
     _say()
 
 
@@ -67,9 +75,16 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         # Not closed by a `with`, which would wait for servers that come up before it lets Ctrl-C through.
-        list(ThreadPoolExecutor().map(testbed.facts, ("hdfs", "restartable_hdfs", "spark", "s3", "activemq")))
+        list(
+            ThreadPoolExecutor().map(
+                testbed.facts,
+                ("hdfs", "restartable_hdfs", "metastore", "restartable_metastore", "spark", "s3", "activemq"),
+            )
+        )
         for name in ("hdfs", "restartable_hdfs"):
             _hdfs(testbed, name)
+        for name in ("metastore", "restartable_metastore"):
+            _metastore(testbed, name)
         _s3(testbed)
         _spark(testbed)
         _activemq(testbed)

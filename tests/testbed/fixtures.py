@@ -19,6 +19,7 @@ from tests.testbed.client import Testbed
 from tests.testbed.controller import Controller
 from tests.testbed.fault_proxy import FaultProxy, fault_proxy
 from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.metastore import HiveMetastoreServer
 from tests.testbed.missing import Missing
 from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
@@ -79,6 +80,25 @@ def restartable_hdfs(testbed: Testbed) -> Iterator[HdfsCluster]:
             yield cluster
         finally:
             cluster.repair()
+
+
+@pytest.fixture(scope="session")
+def metastore(testbed: Testbed) -> HiveMetastoreServer:
+    """A Hive metastore that all tests share; nobody stops it. Databases are a test's own."""
+    with _needing_programs():
+        return HiveMetastoreServer.of(testbed)
+
+
+@pytest.fixture
+def restartable_metastore(testbed: Testbed) -> Iterator[HiveMetastoreServer]:
+    """Another one, for one test at a time: it may stop, freeze and start it."""
+    with _needing_programs():
+        server = HiveMetastoreServer.of(testbed, "restartable_metastore")
+    with testbed.alone("restartable_metastore"):
+        try:
+            yield server
+        finally:
+            server.repair()
 
 
 @pytest.fixture(scope="session")

@@ -47,10 +47,10 @@ def write_settings(directory: Path, ports: HdfsPorts, superuser: str) -> None:
     servers, client = directory / "conf", directory / "client"
     for each in (servers, client, directory / "webapps" / "hdfs", directory / "webapps" / "datanode"):
         each.mkdir(parents=True)
-    _write(client / "core-site.xml", core)
-    _write(client / "hdfs-site.xml", {"dfs.replication": "1"})
-    _write(servers / "core-site.xml", core | _server_core(directory, superuser))
-    _write(servers / "hdfs-site.xml", _QUICK | _places(directory, ports))
+    write_conf(client / "core-site.xml", core)
+    write_conf(client / "hdfs-site.xml", {"dfs.replication": "1"})
+    write_conf(servers / "core-site.xml", core | _server_core(directory, superuser))
+    write_conf(servers / "hdfs-site.xml", _QUICK | _places(directory, ports))
     (servers / "log4j.properties").write_text(_LOG4J)
 
 
@@ -77,7 +77,8 @@ def _places(directory: Path, ports: HdfsPorts) -> dict[str, str]:
     }
 
 
-def _write(file: Path, settings: Mapping[str, str]) -> None:
+def write_conf(file: Path, settings: Mapping[str, str]) -> None:
+    """Write settings as Hadoop and Hive read them."""
     lines = (
         f"  <property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
         for name, value in settings.items()

@@ -100,6 +100,8 @@ class Jars:
 
 ACTIVEMQ = Jars(pom=_HERE / "activemq" / "pom.xml", sums=_HERE / "activemq" / "jars.sha256")
 """Those of the message broker; without a choice they are Hadoop's."""
+METASTORE = Jars(pom=_HERE / "metastore" / "pom.xml", sums=_HERE / "metastore" / "jars.sha256")
+"""What a metastore needs beside pyspark's own."""
 
 
 def copy_dependencies(pom: Path, target: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Protocol
 from tests.testbed.activemq_server import ActiveMQServer
 from tests.testbed.hdfs_server import HdfsServer
 from tests.testbed.jars import MavenFailed, WrongJars
+from tests.testbed.metastore_server import MetastoreServer
 from tests.testbed.missing import Missing
 from tests.testbed.processes import DidNotStart, Program, Starter
 from tests.testbed.requests import START, STOP, Request
@@ -34,7 +35,9 @@ class Server(Protocol):
 FACTORIES: Mapping[str, Callable[[Starter, Path], Server]] = {
     "activemq": ActiveMQServer,
     "hdfs": HdfsServer,
+    "metastore": MetastoreServer,
     "restartable_hdfs": HdfsServer,
+    "restartable_metastore": MetastoreServer,
     "s3": S3Server,
     "spark": SparkServer,
 }

@@ -8,9 +8,12 @@ from uuid import uuid4
 
 import pytest
 
+from tests.tables.databases import create_database
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import table_of
+from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.model import Table, TableName
+from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import Metastore
 
 
@@ -45,7 +48,15 @@ def _memory(_request: pytest.FixtureRequest) -> Iterator[Place]:
     yield Place(metastore=MemoryMetastore(("default", database)), database=database, directory="file:/nowhere")
 
 
-@pytest.fixture(params=[pytest.param(_memory, id="memory")])
+def _hive(request: pytest.FixtureRequest) -> Iterator[Place]:
+    server: HiveMetastoreServer = request.getfixturevalue("metastore")
+    database = f"test_{uuid4().hex}"
+    directory = f"{server.warehouse}/{database}"
+    create_database(server.spec, database, directory)
+    yield Place(metastore=open_metastore(server.spec), database=database, directory=directory)
+
+
+@pytest.fixture(params=[pytest.param(_memory, id="memory"), pytest.param(_hive, id="hive")])
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """Each metastore in turn."""
     yield from request.param(request)

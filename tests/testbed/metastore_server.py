@@ -1,0 +1,101 @@
+"""The supervisor's side of a Hive metastore: the real one, from pyspark's own jars, on Derby or on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyspark
+
+from tests.databases.port import reserved_port
+from tests.testbed import java
+from tests.testbed.hdfs_settings import write_conf
+from tests.testbed.jars import METASTORE
+from tests.testbed.processes import Command, DidNotStart, Program, Starter
+from tests.testbed.waiting import becomes_true
+from toolkit.doctor.services import Address, NotThrift, metastore_version
+
+_START_SECONDS = 240  # with many other processes on two cores
+_JARS = Path(pyspark.__file__).resolve().parent / "jars"
+_OPENED = ("net", "lang", "util", "io")
+_LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d %p %c: %m%n
+"""
+_SETTINGS = {
+    "datanucleus.schema.autoCreateAll": "true",
+    "hive.metastore.schema.verification": "false",
+    "hive.async.log.enabled": "false",  # it would want a jar that is not there
+    "datanucleus.connectionPoolingType": "HikariCP",
+}
+
+
+class MetastoreServer:
+    """A metastore with a warehouse on this machine; its port and data stay over restarts.
+
+    Args:
+        starter: starts its process.
+        directory: a new one is made there, with its configuration, warehouse and log, and Derby's data.
+        postgres: ``HOST:PORT/DATABASE?user=...`` of an empty database to use instead of Derby.
+    """
+
+    def __init__(self, starter: Starter, directory: Path, postgres: str = "") -> None:
+        self._starter, self._directory, self._postgres = starter, directory, postgres
+        self._reserved = reserved_port()
+        self._port = int(self._reserved.getsockname()[1])
+        self.programs: Mapping[str, Program] = {}
+
+    def start(self) -> None:
+        """Start it; it makes its tables.
+
+        Raises:
+            DidNotStart: with the end of its log.
+            Missing: no Java; for PostgreSQL, no driver and no Maven.
+        """
+        conf = self._directory / "conf"
+        conf.mkdir(parents=True)
+        (conf / "log4j2.properties").write_text(_LOG4J)
+        write_conf(conf / "hive-site.xml", {**_SETTINGS, **self._places()})
+        metastore = Program(self._starter, self._command())
+        self.programs = {"metastore": metastore}
+        metastore.start()
+        if not becomes_true(lambda: metastore.check(ready=lambda: answers(self._port)), seconds=_START_SECONDS):
+            raise DidNotStart(program="metastore", log=metastore.command.log)
+
+    def facts(self) -> dict[str, str | int]:
+        """What a client must know."""
+        return {"port": self._port, "directory": str(self._directory)}
+
+    def _places(self) -> dict[str, str]:
+        derby = f"jdbc:derby:;databaseName={self._directory}/db;create=true"
+        driver = "org.postgresql.Driver" if self._postgres else "org.apache.derby.jdbc.EmbeddedDriver"
+        return {
+            "javax.jdo.option.ConnectionURL": f"jdbc:postgresql://{self._postgres}" if self._postgres else derby,
+            "javax.jdo.option.ConnectionDriverName": driver,
+            "hive.metastore.warehouse.dir": f"file:{self._directory}/warehouse",
+        }
+
+    def _command(self) -> Command:
+        jars = [self._directory / "conf", _JARS / "*", *([METASTORE.fetched() / "*"] if self._postgres else [])]
+        opened = (f"--add-opens=java.base/java.{each}=ALL-UNNAMED" for each in _OPENED)
+        quick = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dderby.system.durability=test")
+        main = ("org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(self._port))
+        return Command(
+            arguments=("java", *quick, *opened, "-cp", ":".join(map(str, jars)), *main),
+            environment=java.environment(),
+            directory=self._directory,
+            name="metastore",
+        )
+
+
+def answers(port: int) -> bool:
+    """Whether a metastore answers there."""
+    try:
+        return bool(metastore_version(Address(host="127.0.0.1", port=port)))
+    except (OSError, NotThrift):
+        return False

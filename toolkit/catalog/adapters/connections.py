@@ -1,0 +1,239 @@
+"""Connections to one metastore, each used by one call at a time, and what Java's exceptions mean."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark.errors import PySparkException
+
+from toolkit.catalog.adapters.gateway import Java, JavaObject
+from toolkit.catalog.errors import (
+    AccessDenied,
+    AlreadyExists,
+    BadMetadata,
+    CatalogError,
+    MetastoreFailure,
+    MetastoreUnreachable,
+    NoSuchTable,
+    UnsupportedMetastore,
+    UnsupportedTable,
+)
+from toolkit.errors import InvalidInput
+from toolkit.threads import WorkerPool
+
+if TYPE_CHECKING:
+    from toolkit.catalog.port import CatalogSpec
+
+CALL_SECONDS = 120.0
+"""So long one call may take before it counts as `MetastoreUnreachable`; what it was about to do may still happen."""
+CONNECT_SECONDS = 10.0
+"""So long one host may take to accept a connection."""
+_MOST_CALLS = 32
+_DETAIL_CHARACTERS = 500
+_URI = "hive.metastore.uris"
+_TAKEN = re.compile(
+    r"hive\.metastore\.(?:sasl\.enabled|kerberos\.principal|token\.signature|execute\.setugi|use\.SSL|truststore\.path|"
+    r"thrift\.(?:framed\.transport|compact\.protocol)\.enabled)|hadoop\.(?:security\.authentication|rpc\.protection)"
+)
+"""What a cluster entity may say of a connection. Others of its settings are for files, and some name classes to load,
+which are the operator's to say, in hive-site.xml."""
+_REFUSED_CALL = "TApplicationException"
+_UNKNOWN_CALL = "Invalid method name"
+_ANSWERED: Mapping[str, type[CatalogError]] = {
+    _REFUSED_CALL: MetastoreFailure,
+    "NoSuchObjectException": NoSuchTable,
+    "UnknownTableException": NoSuchTable,
+    "AlreadyExistsException": AlreadyExists,
+    "InvalidObjectException": BadMetadata,
+    "InvalidOperationException": BadMetadata,
+    "InvalidInputException": BadMetadata,
+    "MetaException": MetastoreFailure,
+}
+"""What the metastore answered; the connection can be used again."""
+_MEANINGS: Mapping[re.Pattern[str], type[CatalogError]] = {
+    re.compile(_UNKNOWN_CALL): UnsupportedMetastore,
+    re.compile(
+        r"AccessControlException|permission denied|not writable|not authorized|no privilege", re.IGNORECASE
+    ): AccessDenied,
+    re.compile(r"does not appear to support insert-only", re.IGNORECASE): UnsupportedTable,
+    re.compile(r"could not connect to meta ?store", re.IGNORECASE): MetastoreUnreachable,
+}
+"""What an exception without a better name stands for, by what it says."""
+
+_Answer = TypeVar("_Answer")
+Call = Callable[[Java, JavaObject], _Answer]
+
+
+@cache
+def java() -> Java:
+    """That of this process.
+
+    Raises:
+        MetastoreFailure: none can be started.
+    """
+    try:
+        return Java()
+    except (PySparkException, OSError, Py4JError) as error:
+        detail = f"no Java could be started or reached ({error}); see JAVA_HOME"
+        raise MetastoreFailure(about="metastore", detail=detail) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    client: JavaObject
+    stub: JavaObject
+
+    def is_alive(self) -> bool:
+        """Whether the metastore still answers on it: it may have been started anew, or have closed what was idle."""
+        try:
+            self.stub.getName()
+        except Py4JError:
+            self.close()
+            return False
+        return True
+
+    def close(self) -> None:
+        with suppress(Py4JError):
+            self.client.close()
+
+
+class Connections:
+    """Runs calls, each under a deadline.
+
+    Args:
+        spec: which metastore.
+
+    Raises:
+        InvalidInput: the end point is no ``thrift://HOST:PORT``.
+    """
+
+    def __init__(self, spec: CatalogSpec) -> None:
+        self._addresses = {uri: _address(uri) for each in spec.uris.split(",") if (uri := each.strip())}
+        if not self._addresses:
+            message = "the metastore's end point is empty, expected thrift://HOST:PORT"
+            raise InvalidInput(message)
+        self.name = ",".join(self._addresses)
+        self._settings = {name: value for name, value in spec.hadoop_conf.items() if _TAKEN.fullmatch(name)}
+        self._workers = WorkerPool(_MOST_CALLS, "feedctl-metastore")
+        self._idle: deque[_Connection] = deque()
+
+    def run(self, about: str, call: Call[_Answer]) -> _Answer:
+        """The call's answer.
+
+        Args:
+            about: what it is about, for messages.
+            call: gets Java, and the metastore's Thrift calls.
+
+        Raises:
+            CatalogError: what the metastore said, under the port's names.
+        """
+        there = java()
+        try:
+            return self._workers.submit(self._run, there, about, call).result(CALL_SECONDS)
+        except TimeoutError as error:
+            detail = f"{self.name}: no answer within {CALL_SECONDS:g} s; what was asked for may still happen"
+            raise MetastoreUnreachable(about=about, detail=detail) from error
+
+    def close(self) -> None:
+        """End those that nobody uses now."""
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
+
+    def _run(self, there: Java, about: str, call: Call[_Answer]) -> _Answer:
+        connection = self._taken(there)
+        try:
+            answer = call(there, connection.stub)
+        except Py4JJavaError as error:
+            kind, said = _said(error)
+            # After anything else the next answer might be that of this call.
+            if kind in _ANSWERED:
+                self._idle.append(connection)
+            else:
+                connection.close()
+            raise self._failure(about, kind, said) from error
+        except Py4JNetworkError as error:
+            raise self._failure(about, "Java is gone", str(error)) from error
+        self._idle.append(connection)
+        return answer
+
+    def _taken(self, there: Java) -> _Connection:
+        with suppress(IndexError):
+            while True:
+                connection = self._idle.pop()
+                if connection.is_alive():
+                    return connection
+        return self._connected(there)
+
+    def _connected(self, there: Java) -> _Connection:
+        refusals = {uri: _refusal(address) for uri, address in self._addresses.items()}
+        listening = [uri for uri, refusal in refusals.items() if not refusal]
+        if not listening:
+            raise MetastoreUnreachable(
+                about=self.name, detail="; ".join(f"{uri}: {why}" for uri, why in refusals.items())
+            )
+        ours = {
+            _URI: ",".join(listening),
+            "hive.metastore.connect.retries": "1",
+            "hive.metastore.client.socket.timeout": f"{CALL_SECONDS:.0f}s",
+        }
+        try:
+            client = there.client({**self._settings, **ours})
+            return _Connection(client, there.stub(client))
+        except Py4JJavaError as error:
+            raise self._failure(self.name, *_said(error)) from error
+
+    def _failure(self, about: str, kind: str, said: str) -> CatalogError:
+        detail = " ".join(said.split())[:_DETAIL_CHARACTERS]
+        if _UNKNOWN_CALL in said:
+            detail = f"{self.name} does not know a call that feedctl makes, expected Hive 2.3 to 4: {detail}"
+        elif kind not in _ANSWERED:
+            detail = f"{self.name}: {kind}: {detail}; what was asked for may still happen"
+        return _meaning(kind, said)(about=about, detail=detail)
+
+
+def _meaning(kind: str, said: str) -> type[CatalogError]:
+    by_text = _MEANINGS.items() if kind in {"MetaException", _REFUSED_CALL} else ()
+    return next((meaning for text, meaning in by_text if text.search(said)), _ANSWERED.get(kind, MetastoreUnreachable))
+
+
+def is_unknown_call(error: Py4JJavaError) -> bool:
+    """Whether the metastore does not know the call; it can be asked another one."""
+    return _UNKNOWN_CALL in _said(error)[1]
+
+
+def _said(error: Py4JJavaError) -> tuple[str, str]:
+    exception: JavaObject = error.java_exception
+    try:
+        return str(exception.getClass().getSimpleName()), str(exception.getMessage() or "")
+    except Py4JError as lost:
+        return type(lost).__name__, str(lost)
+
+
+def _address(uri: str) -> tuple[str, int]:
+    parts = urlsplit(uri)
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if parts.scheme != "thrift" or not host or not port:
+        message = f"{uri!r} is no end point of a metastore, expected thrift://HOST:PORT"
+        raise InvalidInput(message)
+    return host, port
+
+
+def _refusal(address: tuple[str, int]) -> str:
+    try:
+        socket.create_connection(address, CONNECT_SECONDS).close()
+    except OSError as error:
+        return error.strerror or str(error) or type(error).__name__
+    return ""

@@ -1,0 +1,220 @@
+"""A Hive metastore by its Thrift calls, through the client that Spark brings (Hive 2.3.10).
+
+Below its own methods the client has calls that also newer metastores know: tables by request, partitions dropped by
+name, which it can otherwise drop only by expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from py4j.protocol import Py4JJavaError
+
+from toolkit.catalog.adapters import thrift_json as thrift
+from toolkit.catalog.adapters.connections import Call, Connections, is_unknown_call
+from toolkit.catalog.adapters.gateway import Java, JavaObject
+from toolkit.catalog.errors import (
+    AlreadyExists,
+    BadMetadata,
+    MetastoreFailure,
+    NoSuchDatabase,
+    NoSuchPartition,
+    NoSuchTable,
+    UnsupportedTable,
+)
+from toolkit.catalog.partition_name import matching_names, values_of
+from toolkit.catalog.port import BATCH, NOTHING
+
+if TYPE_CHECKING:
+    from toolkit.catalog.adapters.thrift_json import Struct
+    from toolkit.catalog.model import Partition, Table, TableName
+    from toolkit.catalog.port import CatalogSpec
+
+_Answer = TypeVar("_Answer")
+_ALL = -1
+_KEEP_FIGURES = {"DO_NOT_UPDATE_STATS": "true"}
+"""The metastore would otherwise list files, and count what it finds."""
+
+
+class HiveMetastore:
+    """Keeps the promises of `toolkit.catalog.port.Metastore`.
+
+    Args:
+        spec: which metastore.
+
+    Raises:
+        InvalidInput: the end point cannot be used.
+    """
+
+    def __init__(self, spec: CatalogSpec) -> None:
+        self._connections = Connections(spec)
+
+    def version(self) -> str:
+        """See `Metastore.version`."""
+        said: str = self._connections.run(self._connections.name, lambda _java, stub: stub.getVersion())
+        return said
+
+    def databases(self) -> tuple[str, ...]:
+        """See `Metastore.databases`."""
+        names = self._connections.run(self._connections.name, lambda java, stub: java.texts(stub.get_all_databases()))
+        return tuple(sorted(names))
+
+    def tables(self, database: str) -> tuple[str, ...]:
+        """See `Metastore.tables`."""
+        names = self._connections.run(database, lambda java, stub: java.texts(stub.get_all_tables(database)))
+        if not names:
+            self._check_database(database)
+        return tuple(sorted(names))
+
+    def table(self, name: TableName) -> Table:
+        """See `Metastore.table`."""
+        return thrift.table_of(self._table(name))
+
+    def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
+        """See `Metastore.partition_names`."""
+        try:
+            names = self._ask(
+                name, lambda java, stub: java.texts(stub.get_partition_names(name.database, name.table, _ALL))
+            )
+        except MetastoreFailure:
+            self._table(name)  # Hive 2 has no better answer for a table that is not there
+            raise
+        if not names:
+            self._table(name)
+        return tuple(sorted(matching_names(names, matching)))
+
+    def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
+        """See `Metastore.partitions`."""
+        found = [thrift.partition_of(each) for each in self._partitions(name, names)]
+        if not found:
+            self._table(name)
+        return tuple(found)
+
+    def create_table(self, table: Table) -> None:
+        """See `Metastore.create_table`."""
+        self._check_database(table.name.database)
+        struct = thrift.table_struct(table)
+        self._ask(table.name, lambda java, stub: stub.create_table(java.filled(java.api.Table(), struct)))
+
+    def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        """See `Metastore.add_partitions`."""
+        if not partitions:
+            return
+        self._check_values(name, partitions)
+        request = thrift.add_request(name, (thrift.partition_struct(name, each) for each in partitions))
+        self._ask(
+            name, lambda java, stub: stub.add_partitions_req(java.filled(java.api.AddPartitionsRequest(), request))
+        )
+
+    def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        """See `Metastore.alter_partitions`.
+
+        The metastore has no way to change one only if it is still as it was read: of two who change a partition at
+        the same time, the later one stays.
+        """
+        if not partitions:
+            return
+        table = self._check_values(name, partitions)
+        names = [table.partition_name(each) for each in partitions]
+        there = {thrift.values_in(each): each for each in self._partitions(name, names)}
+        if gone := [each.values for each in partitions if each.values not in there]:
+            raise NoSuchPartition(about=f"{name}/{table.partition_name(gone[0])}", detail=f"{len(gone)} are not there")
+        changed = [there[each.values] | thrift.partition_struct(name, each) for each in partitions]
+        self._ask(name, lambda java, stub: _alter(java, stub, name, changed))
+
+    def drop_partitions(self, name: TableName, names: Sequence[str]) -> tuple[str, ...]:
+        """See `Metastore.drop_partitions`."""
+        if not names:
+            return ()
+        by_values = {values_of(each): each for each in names}
+        request = thrift.drop_request(name, by_values.values())
+        dropped = self._struct(
+            name,
+            lambda java, stub: java.struct(
+                stub.drop_partitions_req(java.filled(java.api.DropPartitionsRequest(), request))
+            ),
+        )
+        return tuple(by_values[thrift.values_in(each)] for each in thrift.partitions_in(dropped))
+
+    def change_parameters(
+        self, name: TableName, *, put: Mapping[str, str] = NOTHING, remove: Collection[str] = ()
+    ) -> None:
+        """See `Metastore.change_parameters`; of two who change a table at the same time, the later one stays."""
+        changed = thrift.with_parameters(self._table(name), put, remove)
+
+        def alter(java: Java, stub: JavaObject) -> None:
+            table = java.filled(java.api.Table(), changed)
+            stub.alter_table_with_environment_context(name.database, name.table, table, _context(java))
+
+        self._ask(name, alter)
+
+    def close(self) -> None:
+        """See `Metastore.close`."""
+        self._connections.close()
+
+    def _ask(self, name: TableName, call: Call[_Answer]) -> _Answer:
+        try:
+            return self._connections.run(str(name), call)
+        except NoSuchTable:
+            self._check_database(name.database)
+            raise
+
+    def _check_database(self, database: str) -> None:
+        try:
+            self._connections.run(database, lambda _java, stub: stub.get_database(database))
+        except NoSuchTable as error:
+            raise NoSuchDatabase(about=database) from error
+
+    def _table(self, name: TableName) -> Struct:
+        return self._struct(name, lambda java, stub: java.struct(_get_table(java, stub, name)))
+
+    def _partitions(self, name: TableName, names: Sequence[str]) -> list[Struct]:
+        once = list(dict.fromkeys(names))
+        batches = (once[first : first + BATCH] for first in range(0, len(once), BATCH))
+        return [each for batch in batches for each in thrift.partitions_in(self._struct(name, _fetching(name, batch)))]
+
+    def _struct(self, name: TableName, call: Call[Struct]) -> Struct:
+        try:
+            return self._ask(name, call)
+        except ValueError as error:
+            detail = "it is SKEWED and STORED AS DIRECTORIES; make it again without, then run again"
+            raise UnsupportedTable(about=str(name), detail=detail) from error
+
+    def _check_values(self, name: TableName, partitions: Sequence[Partition]) -> Table:
+        """What a metastore would find out late, or say badly."""
+        table = self.table(name)
+        for each in partitions:
+            if len(each.values) != len(table.keys):
+                raise BadMetadata(about=str(name), detail=f"the values {each.values} for the keys {table.key_names}")
+        if len({table.partition_name(each) for each in partitions}) < len(partitions):
+            raise AlreadyExists(about=str(name), detail="one partition comes twice")
+        return table
+
+
+def _get_table(java: Java, stub: JavaObject, name: TableName) -> JavaObject:
+    """By request, which is all that Hive 4 knows; those before 2.3 do not know it."""
+    try:
+        return stub.get_table_req(java.api.GetTableRequest(name.database, name.table)).getTable()
+    except Py4JJavaError as error:
+        if not is_unknown_call(error):
+            raise
+    return stub.get_table(name.database, name.table)
+
+
+def _fetching(name: TableName, names: Sequence[str]) -> Call[Struct]:
+    def fetch(java: Java, stub: JavaObject) -> Struct:
+        found = java.api.AddPartitionsResult()
+        found.setPartitions(stub.get_partitions_by_names(name.database, name.table, java.list(names)))
+        return java.struct(found)
+
+    return fetch
+
+
+def _alter(java: Java, stub: JavaObject, name: TableName, changed: Sequence[Struct]) -> None:
+    request = java.filled(java.api.AddPartitionsRequest(), thrift.add_request(name, changed))
+    stub.alter_partitions_with_environment_context(name.database, name.table, request.getParts(), _context(java))
+
+
+def _context(java: Java) -> JavaObject:
+    return java.filled(java.api.EnvironmentContext(), {"1": thrift.texts_map(_KEEP_FIGURES)})
