@@ -13,7 +13,8 @@ from tests.testbed.hdfs_settings import write_conf
 from tests.testbed.jars import METASTORE
 from tests.testbed.processes import Command, DidNotStart, Program, Starter
 from tests.testbed.waiting import becomes_true
-from toolkit.doctor.services import Address, NotThrift, metastore_version
+from toolkit.doctor.metastore import NotThrift, metastore_version
+from toolkit.doctor.services import Address
 
 _START_SECONDS = 240  # with many other processes on two cores
 _JARS = Path(pyspark.__file__).resolve().parent / "jars"

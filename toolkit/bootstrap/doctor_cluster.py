@@ -9,17 +9,21 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.storages import storage_spec
 from toolkit.doctor.acting import Acting, acting, acting_findings
 from toolkit.doctor.executors import Place
 from toolkit.doctor.findings import Check, warning
 from toolkit.doctor.hadoop import hadoop_findings, web_addresses
 from toolkit.doctor.kerberos import klist
-from toolkit.doctor.services import addresses_of, metastore_findings, spark_findings, tcp_findings
+from toolkit.doctor.metastore import metastore_findings
+from toolkit.doctor.services import addresses_of, spark_findings, tcp_findings
 from toolkit.doctor.stores import answer_findings, base_findings, location_findings
+from toolkit.doctor.tables import table_findings
 from toolkit.el import PathTemplate
 from toolkit.entities.vocabulary import LocationType
 from toolkit.errors import FeedctlError
+from toolkit.planning.instance_storage import FeedStorage
 from toolkit.storage import open_file_system
 from toolkit.storage.hadoop_conf import asks_for_kerberos, hadoop_settings
 from toolkit.storage.hdfs.tokens import handed_out
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
     from toolkit.storage import FileSystem, StorageSpec
 
+_JAVA_SECONDS = 60.0
 _WEB = frozenset({"webhdfs", "swebhdfs"})
 _LOCATIONS = ("staging", "temp", "working")
 
@@ -86,6 +91,7 @@ class ClusterChecks:
             if text is not None:
                 yield self._check(name, partial(self._location, text))
         yield from self._bases()
+        yield from self._tables()
         yield from self._services()
 
     def _is_hadoop(self) -> bool:
@@ -179,6 +185,18 @@ class ClusterChecks:
         actor = self._acting(path).actor
         return base_findings(path, self._opened, actor, is_evicted=is_evicted)
 
+    def _tables(self) -> Iterator[Check]:
+        """Of table feeds; the first one starts Java, which takes its time."""
+        for feed in self.feeds:
+            if feed.table_on(self.cluster.name) is not None:
+                seconds = max(self.seconds, _JAVA_SECONDS)
+                yield replace(self._check("feed", partial(self._table, feed)), what=feed.name, seconds=seconds)
+
+    def _table(self, feed: Feed) -> Iterator[Finding]:
+        table = FeedStorage.of(feed, self.cluster).table
+        if table is not None:
+            yield from table_findings(open_catalog(self.cluster, read_only=True), table)
+
     def _services(self) -> Iterator[Check]:
         """The services that the entity names; one that it does not have is simply absent."""
         interfaces = self.cluster.interfaces
@@ -194,4 +212,4 @@ class ClusterChecks:
 
 
 def _is_on(feed: Feed, cluster: Cluster) -> bool:
-    return any(each.name == cluster.name for each in feed.clusters) and not feed.is_table
+    return any(each.name == cluster.name for each in feed.clusters)

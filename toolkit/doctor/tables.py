@@ -1,0 +1,50 @@
+"""Whether a table feed's table is there, is one that feedctl works on, and has partitions that belong to the feed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from toolkit.catalog.formats import table_format, unsupported_reason
+from toolkit.catalog.model import TableName
+from toolkit.catalog.partition_name import split_name
+from toolkit.doctor.findings import Finding, failed, ok, warning
+
+if TYPE_CHECKING:
+    from toolkit.catalog.model import Table
+    from toolkit.catalog.port import Metastore
+    from toolkit.el.table_uri import TableUri
+
+_KEYS_TODO = "name the keys of the table in the feed's `table`, the dated one first"
+
+
+def table_findings(metastore: Metastore, uri: TableUri) -> Iterator[Finding]:
+    """What stands against the feed's actions on its table, else how many partitions it has.
+
+    Raises:
+        CatalogError: the metastore does not answer, or has no such table.
+    """
+    table = metastore.table(TableName(uri.database, uri.table))
+    keys = ", ".join(f"{key.name} {key.type}" for key in table.keys)
+    if reason := unsupported_reason(table):
+        found, _, todo = reason.partition("; ")
+        yield failed(found, todo=todo)
+    elif table.kind.is_view:
+        yield failed(f"{table.name} is a view, which has no partitions", todo="name its tables as feeds")
+    elif unknown := [key for key in uri.partition_keys if key.lower() not in table.key_names]:
+        yield failed(f"{table.name} has no partition key {', '.join(unknown)}, but: {keys or 'none'}", todo=_KEYS_TODO)
+    else:
+        yield _partition_finding(metastore, table, uri, keys)
+
+
+def _partition_finding(metastore: Metastore, table: Table, uri: TableUri, keys: str) -> Finding:
+    names = metastore.partition_names(table.name)
+    others = [name for name in names if uri.period_of(split_name(name)) is None]
+    found = f"{table.name} ({table_format(table)}, {keys}): {len(names)} partitions"
+    if not others:
+        return ok(found)
+    todo = "nothing, if they are not the feed's: no action touches them; else see its `table`"
+    return warning(
+        f"{found}, {len(others)} not as the feed names them: {others[0]} {uri.explain(split_name(others[0]))}",
+        todo=todo,
+    )
