@@ -153,6 +153,24 @@ def test_a_late_run_that_dies_is_made_again_and_one_that_ended_is_not(runs: Late
     assert len(runs.said()) == 3
 
 
+@pytest.mark.extended
+def test_a_late_run_that_dies_again_and_again_is_given_up_until_the_next_check(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    runs.write_late(late=runs.saying("begun", "sleep 60"))
+    for _ in range(3):
+        runs.kill_check(signal.SIGTERM)
+    assert (runs.checks(), len(runs.said())) == ([], 4)
+    code, result = runs.check()
+    (failure,) = (each["failure"] for each in result["instances"] if each["failure"])
+    assert (code, failure["code"], runs.checks()) == (1, "late_run_killed", [("01:00", "late")])
+    assert "added part-1" in failure["message"]
+    assert (runs.check()[0], len(runs.said())) == (0, 4)
+    runs.write_late()
+    assert runs.check(at=LAST)[0] == 0
+    assert (runs.checks()[1:], runs.said()[4:]) == ([("06:00", "late")], [f"{KEYS[0]} late"])
+
+
 def test_a_late_run_that_failed_is_retried_by_its_policy_with_the_processs_own_workflow(runs: Lateness) -> None:
     retried = f"{LATE}\nretry: {{policy: periodic, delay: minutes(1), attempts: 1}}"
     runs.write_late(more=retried, late="exit 3")

@@ -88,12 +88,27 @@ class Looked:
         return [each for each in self.checked if each.verdict is verdict]
 
     @property
+    def to_run(self) -> list[CheckedInstance]:
+        """The instances of which data came late, and which run again."""
+        return [each for each in self.found(LateVerdict.LATE) if not each.is_given_up]
+
+    @property
+    def given_up(self) -> list[CheckedInstance]:
+        """The instances of which data came late, and whose runs for this check were killed too often."""
+        return [each for each in self.checked if each.is_given_up]
+
+    @property
     def failures(self) -> Iterator[Settled]:
         """What somebody has to look at."""
         for each in self.found(LateVerdict.GONE):
             key = each.due.instance_key
             message = f"{key} cannot run again, since what it has read is not there any more: {each.cause}"
             yield _settled(self.site, key, failed=Problem(code="input_gone", message=message))
+        for each in self.given_up:
+            key, killed = each.due.instance_key, each.due.killed
+            message = f"{key} is not run again for this check, since {killed} runs were killed: {each.cause}"
+            hint = f"entrypoints/process.py --process {self.site.process.name} --time {key} --force runs it"
+            yield _settled(self.site, key, failed=Problem(code="late_run_killed", message=f"{message}; {hint}"))
         for due, error in self.failed:
             problem = Problem(code=error.code, message=f"{due.instance_key} could not be looked at: {error}")
             yield _settled(self.site, due.instance_key, failed=problem)
@@ -115,7 +130,7 @@ class LateWiring(ProcessWiring):
     def line(self, site: ProcessSite) -> InstanceLine:
         """See `ProcessWiring.line`: the instances of which data came late."""
         looked = self._of(site)
-        return late_line(site, looked.found(LateVerdict.LATE), looked.known, self.clock.now())
+        return late_line(site, looked.to_run, looked.known, self.clock.now())
 
     @property
     def settled(self) -> Iterator[Settled]:
@@ -201,7 +216,7 @@ def _looked(
 
 def _note(ledger: Ledger, due: DueChecks, looked: Looked) -> None:
     """What leads to no run; the others are noted with what became of their run."""
-    over = (*looked.found(LateVerdict.UNCHANGED), *looked.found(LateVerdict.GONE))
+    over = (*looked.found(LateVerdict.UNCHANGED), *looked.found(LateVerdict.GONE), *looked.given_up)
     made = [*due.not_expected, *(check for each in over for check in each.made())]
     if made:
         ledger.write(lambda tx: late_checks.record(tx, made))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
@@ -12,6 +13,8 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import input_fingerprint, late_check, run
 from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,12 +26,14 @@ class OpenInstance:
         run_id: the last attempt that succeeded and has noted what it read.
         ends: the newest feed instance that it read through each input, by the name of the input.
         last_check: the time of the newest check that was made; None: none was.
+        killed: so many attempts were killed since that check was noted, and since the success.
     """
 
     instance_key: str
     run_id: int
     ends: dict[str, str] = field(default_factory=dict)
     last_check: datetime | None = None
+    killed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,8 +59,15 @@ def open_instances(tx: Transaction, process: str, cluster: str) -> list[OpenInst
     ends = _ends(tx, runs.values())
     noted = {key: number for key, number in runs.items() if number in ends}
     made = _last_checks(tx, process, cluster, noted)
+    killed = _killed(tx, process, cluster, noted)
     return [
-        OpenInstance(instance_key=key, run_id=number, ends=ends[number], last_check=made.get(key))
+        OpenInstance(
+            instance_key=key,
+            run_id=number,
+            ends=ends[number],
+            last_check=made.get(key),
+            killed=killed.get(key, 0),
+        )
         for key, number in noted.items()
     ]
 
@@ -118,3 +130,17 @@ def _last_checks(tx: Transaction, process: str, cluster: str, keys: Collection[s
         wanted = newest.where(late_check.c.instance_key.in_(chunk)).group_by(late_check.c.instance_key)
         found |= dict(tx.execute(wanted).tuples().all())
     return found
+
+
+def _killed(tx: Transaction, process: str, cluster: str, runs: Mapping[str, int]) -> Counter[str]:
+    """How many attempts of instances were killed of which neither a success nor a check has been noted since."""
+    last = sa.select(sa.func.max(late_check.c.recorded_at)).where(
+        late_check.c.process == process,
+        late_check.c.cluster == cluster,
+        late_check.c.instance_key == run.c.instance_key,
+    )
+    is_since = run.c.created_at > sa.func.coalesce(last.scalar_subquery(), sa.literal(_LONG_AGO, run.c.created_at.type))
+    of_process = (run.c.entity == process, run.c.life_cycle == LifeCycle.EXECUTION, run.c.cluster == cluster)
+    wanted = sa.select(run.c.instance_key, run.c.run_id)
+    wanted = wanted.where(*of_process, is_one_of(run.c.status, RunStatus.KILLED), is_since)
+    return Counter(key for key, number in tx.execute(wanted).tuples() if number > runs.get(key, number))

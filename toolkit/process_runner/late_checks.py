@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from toolkit.runs.recorder import LedgerWrite
     from toolkit.storage import FileSystem
 
+MOST_KILLED = 3
+"""So many runs for one check are begun anew after they were killed, or died; what ends them would end the next, too."""
 _SHOWN = 3
 """So many files are named; the others are counted."""
 
@@ -99,6 +101,7 @@ class DueCheck:
         run_id: the attempt that has noted what it read.
         due_at: the time of the check; None: it was asked for before one is due, and none is noted.
         is_last: no check follows.
+        killed: so many runs for it were killed already.
     """
 
     site: ProcessSite
@@ -106,6 +109,7 @@ class DueCheck:
     run_id: int
     due_at: datetime | None
     is_last: bool
+    killed: int = 0
 
     @property
     def nominal_time(self) -> datetime:
@@ -137,6 +141,11 @@ class CheckedInstance:
         if self.gone:
             return LateVerdict.GONE
         return LateVerdict.LATE if self.late else LateVerdict.UNCHANGED
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether data came late, and the runs for this check were killed too often for another one."""
+        return self.verdict is LateVerdict.LATE and self.due.killed >= MOST_KILLED
 
     @property
     def cause(self) -> str:
@@ -214,7 +223,7 @@ class LateChecker:
         return DueChecks(checks=tuple(checks), not_expected=tuple(over))
 
     def of_instance(self, site: ProcessSite, nominal_time: datetime, at: datetime) -> DueCheck:
-        """One instance, to be looked at whether a check is due or not.
+        """One instance, to be looked at whether a check is due or not, however often its runs were killed.
 
         Raises:
             NothingRead: it has not noted what it read, or its last check is over.
@@ -228,7 +237,7 @@ class LateChecker:
             if each.instance_key == key:
                 schedule = _schedule(site, each)
                 due_at = None if schedule is None else schedule.due(at, each.last_check)
-                return _check(site, each, schedule, due_at)
+                return replace(_check(site, each, schedule, due_at), killed=0)
         raise NothingRead(process=site.process.name, instance_key=key)
 
     def read_by(self, checks: Iterable[DueCheck]) -> dict[int, list[ReadInput]]:
@@ -298,7 +307,14 @@ def _schedule_for(site: ProcessSite, each: OpenInstance, names: Container[str]) 
 
 def _check(site: ProcessSite, each: OpenInstance, schedule: LateSchedule | None, due_at: datetime | None) -> DueCheck:
     is_last = schedule is not None and due_at is not None and schedule.is_last(due_at)
-    return DueCheck(site=site, instance_key=each.instance_key, run_id=each.run_id, due_at=due_at, is_last=is_last)
+    return DueCheck(
+        site=site,
+        instance_key=each.instance_key,
+        run_id=each.run_id,
+        due_at=due_at,
+        is_last=is_last,
+        killed=each.killed,
+    )
 
 
 def _not_expected(site: ProcessSite, each: OpenInstance) -> MadeCheck:

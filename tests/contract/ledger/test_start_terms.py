@@ -57,11 +57,8 @@ def test_a_run_whose_owner_is_dead_takes_nobodys_place_and_stays_for_who_goes_on
 def test_a_run_that_was_paused_goes_on_when_there_is_room_for_it(ledger: Ledger) -> None:
     recorder, one = LedgerRecorder(ledger=ledger), StartTerms(most=1)
     paused = recorder.start(asked(0, one))
-    suspend, resume = (
-        ledger.write(lambda tx, kind=kind: status.ask_owner(tx, 1, kind, "bob"))
-        for kind in (RequestKind.SUSPEND, RequestKind.RESUME)
-    )
-    recorder.pause(paused, suspend)
+    recorder.pause(paused, ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob")))
+    resume = ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.RESUME, "bob"))
     other = start(ledger, 1, one)
     with pytest.raises(TooManyRun, match="1 others are under way and at most 1 may be"):
         recorder.go_on(paused, resume)

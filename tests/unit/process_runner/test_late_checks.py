@@ -18,7 +18,14 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.late_checks import MadeCheck
 from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
 from toolkit.planning.process_io import ProcessSite
-from toolkit.process_runner.late_checks import CheckedInstance, LateChecker, NoLateData, NothingRead, look
+from toolkit.process_runner.late_checks import (
+    MOST_KILLED,
+    CheckedInstance,
+    LateChecker,
+    NoLateData,
+    NothingRead,
+    look,
+)
 from toolkit.process_runner.late_fingerprint import read_inputs
 from toolkit.process_runner.resolution import resolve_instance
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -177,6 +184,23 @@ def test_an_input_that_is_watched_again_is_looked_at_unless_its_cut_off_was_over
     unwatched = replace(world.site.process, late_process=late(LatePolicy.BACKOFF, "hours(1)", ["shown"]))
     assert replace(world, site=replace(world.site, process=unwatched)).checked(looked_at) == []
     assert [each for check in world.checked("12:00") for each in check.changed] == found
+
+
+def test_what_was_killed_too_often_is_given_up_for_this_check_and_tried_again_by_the_next(world: World) -> None:
+    world.write(f"clicks/{FIVE}/part-0")
+    world.run()
+    world.write(f"clicks/{FIVE}/part-1")
+    of_instance = key(format_instant(NOMINAL), entity="sample", life_cycle=LifeCycle.EXECUTION)
+    for killed in range(MOST_KILLED):
+        (due,) = world.checker.due(world.site, at("07:40")).checks
+        assert (due.killed, CheckedInstance(due=due, late=()).is_given_up) == (killed, False)
+        changed(world.ledger, begun(world.ledger, of_instance), RunStatus.KILLED)
+    (found,) = world.checked("07:40")
+    assert (found.due.killed, found.verdict, found.is_given_up) == (MOST_KILLED, LateVerdict.LATE, True)
+    assert not CheckedInstance(due=found.due, late=()).is_given_up, "what has not changed is not late"
+    assert world.checker.of_instance(world.site, NOMINAL, at("07:41")).killed == 0
+    (again,) = world.checked("10:00")
+    assert (again.due.killed, again.is_given_up) == (0, False)
 
 
 def test_what_is_gone_at_the_last_check_is_not_looked_at_again(world: World) -> None:
