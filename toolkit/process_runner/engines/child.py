@@ -20,7 +20,7 @@ from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
 from toolkit.process_runner.engines.left_over import MARK_VARIABLE, end_processes
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
-from toolkit.process_runner.engines.step_log import last_line
+from toolkit.process_runner.engines.step_log import last_line, private
 
 _LOG = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.2
@@ -84,7 +84,7 @@ def run_program(
         Stopped: what `check` raises.
         OSError: the log cannot be written.
     """
-    call.log.parent.mkdir(parents=True, exist_ok=True)
+    private(call.log)
     started(StepMark(log=call.log))
     with ExitStack() as stack:
         script = stack.enter_context(as_file(files(__package__) / "supervisor.py"))

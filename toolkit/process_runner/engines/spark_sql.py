@@ -19,6 +19,7 @@ from toolkit.printable import on_one_line
 from toolkit.process_runner.engines.child import Program, run_prepared
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
 from toolkit.process_runner.engines.sql_text import statements
+from toolkit.process_runner.engines.step_log import private
 from toolkit.process_runner.engines.submission import submission
 
 
@@ -55,8 +56,7 @@ def _program(call: StepCall, runner: Path, problem: Path) -> Program:
     found = [asdict(each) for each in statements(script, call.properties)]
     if not found:
         raise UnreadableScript(path=call.path, why="it has no statement")
-    call.log.parent.mkdir(parents=True, exist_ok=True)
-    given = _beside_log(call, "statements")
+    given = private(_beside_log(call, "statements"))
     given.write_text(json.dumps(found), encoding="utf-8")
     program = submission(call, str(runner), (str(given), str(problem)), files=[given])
     python = {name: call.environment.get(name, sys.executable) for name in ("PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON")}

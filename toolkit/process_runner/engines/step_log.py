@@ -12,6 +12,7 @@ from toolkit.errors import InvalidInput
 DIRECTORY_VARIABLE = "FEEDCTL_LOG_DIR"
 """Environment variable: where logs of steps go, for all processes."""
 
+_OWNER_ONLY, _FOLDER_OWNER_ONLY = 0o600, 0o700
 _CHUNK = 1 << 16
 _END_BYTES = 4096
 _UTF8 = codecs.getincrementaldecoder("utf-8")
@@ -50,6 +51,21 @@ def step_log(base: Path, run: tuple[str, str, str, int], step: str, number: int 
     """
     name = f"{step}.log" if number == 1 else f"{step}-{number}.log"
     return base.joinpath(*map(str, run), name)
+
+
+def private(file: Path) -> Path:
+    """The same file, which is there from now on: with the directories above that were missing, for its owner alone.
+
+    What a step says, and what it is told, may be about data that not every user of the machine may see.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    for directory in reversed(file.parents):
+        if not directory.is_dir():
+            directory.mkdir(mode=_FOLDER_OWNER_ONLY, exist_ok=True)
+    file.touch(mode=_OWNER_ONLY)
+    return file
 
 
 class StepLog:

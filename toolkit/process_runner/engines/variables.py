@@ -10,6 +10,7 @@ from toolkit.entities import Credential
 from toolkit.errors import InvalidInput
 from toolkit.planning.step_settings import is_operators
 from toolkit.process_runner.engines.port import StepCall
+from toolkit.process_runner.engines.step_log import private
 
 PROPERTIES_VARIABLE = "FEEDCTL_PROPERTIES"
 """In the environment of a step: the file that has all properties, as one JSON object."""
@@ -57,11 +58,10 @@ def property_variables(call: StepCall) -> dict[str, str]:
     """
     for name, text in call.properties.items():
         _require_usable(name, text)
-    call.log.parent.mkdir(parents=True, exist_ok=True)
-    file = properties_file(call)
+    file = private(properties_file(call))
     file.write_text(json.dumps(dict(call.properties), ensure_ascii=False), encoding="utf-8")
     long = [name for name, text in call.properties.items() if len(f"{name}={text}".encode()) > _LONGEST]
-    with call.log.open("a", encoding="utf-8") as log:
+    with private(call.log).open("a", encoding="utf-8") as log:
         log.writelines(
             f"feedctl: the property {name} is too long for a variable; it is in the file of {PROPERTIES_VARIABLE}\n"
             for name in long

@@ -31,6 +31,23 @@ def _nobody(_mark: StepMark) -> None:
     return
 
 
+def test_what_a_step_says_and_what_it_is_told_are_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        script = a_script(tmp_path, "for each in 1 2 3; do seq 1 100; sleep 0.1; done")
+        call = a_call(tmp_path, script, properties={"clicks": "/in"}, log=tmp_path / "logs/run/7/count.log")
+        assert ended(call).succeeded
+        program = Program(path=str(script), arguments=("step",), piece_bytes=200, pieces=2)
+        assert run_program(program, call, _nobody, never).succeeded
+    finally:
+        os.umask(before)
+    made = [tmp_path / "logs", *(tmp_path / "logs").rglob("*")]
+    modes = {each.name: oct(each.stat().st_mode & 0o777) for each in made}
+    assert len(modes) > 5, "the log, more pieces, the properties"
+    assert {modes.pop(name) for name in ("logs", "run", "7")} == {"0o700"}
+    assert set(modes.values()) == {"0o600"}
+
+
 def test_a_step_has_the_properties_in_its_environment_and_in_its_arguments_as_they_are(tmp_path: Path) -> None:
     script = a_script(tmp_path, 'printf "%s|%s|%s" "$clicks" "$1" "$#"')
 
