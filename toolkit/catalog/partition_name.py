@@ -55,6 +55,16 @@ def values_of(name: str) -> tuple[str, ...]:
     return tuple(split_name(name).values())
 
 
+def values_by_key(name: str, keys: Iterable[str]) -> dict[str, str]:
+    """The values of those keys that the name has, under the keys in the spelling given: Hive writes them in lower case.
+
+    Raises:
+        ValueError: as `split_name`.
+    """
+    found = split_name(name)
+    return {key: found[key.lower()] for key in keys if key.lower() in found}
+
+
 def matching_names(names: Sequence[str], matching: Mapping[str, str]) -> tuple[str, ...]:
     """The names whose values, as texts, are those asked for; keys that are not asked for may have any value.
 

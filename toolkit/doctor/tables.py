@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.catalog.formats import table_format, unsupported_reason
 from toolkit.catalog.model import TableName
-from toolkit.catalog.partition_name import split_name
+from toolkit.catalog.partition_name import values_by_key
 from toolkit.doctor.findings import Finding, failed, ok, warning
 
 if TYPE_CHECKING:
@@ -39,12 +39,13 @@ def table_findings(metastore: Metastore, uri: TableUri) -> Iterator[Finding]:
 
 def _partition_finding(metastore: Metastore, table: Table, uri: TableUri, keys: str) -> Finding:
     names = metastore.partition_names(table.name)
-    others = [name for name in names if uri.period_of(split_name(name)) is None]
+    specs = {name: values_by_key(name, uri.partition_keys) for name in names}
+    others = [name for name, spec in specs.items() if uri.period_of(spec) is None]
     found = f"{table.name} ({table_format(table)}, {keys}): {len(names)} partitions"
     if not others:
         return ok(found)
     todo = "nothing, if they are not the feed's: no action touches them; else see its `table`"
     return warning(
-        f"{found}, {len(others)} not as the feed names them: {others[0]} {uri.explain(split_name(others[0]))}",
+        f"{found}, {len(others)} not as the feed names them: {others[0]} {uri.explain(specs[others[0]])}",
         todo=todo,
     )

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.catalog.partition_name import NULL, escape, joined_name, matching_names, split_name, unescape, values_of
+from toolkit.catalog.partition_name import (
+    NULL,
+    escape,
+    joined_name,
+    matching_names,
+    split_name,
+    unescape,
+    values_by_key,
+    values_of,
+)
 
 _KEYS = st.lists(st.from_regex(r"[a-z_][a-z0-9_]*", fullmatch=True), min_size=1, max_size=4, unique=True)
 
@@ -43,6 +52,10 @@ def test_a_percent_sign_that_no_digits_follow_stays(text: str) -> None:
 def test_what_is_no_name_is_refused_with_what_was_expected(name: str) -> None:
     with pytest.raises(ValueError, match="expected KEY=VALUE"):
         split_name(name)
+
+
+def test_values_are_found_under_keys_in_any_spelling() -> None:
+    assert values_by_key("ds=1/region=us", ["DS", "Region", "country"]) == {"DS": "1", "Region": "us"}
 
 
 def test_names_match_by_whole_values_of_the_keys_that_are_asked_for() -> None:
