@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -73,13 +74,21 @@ _Answer = TypeVar("_Answer")
 Call = Callable[[Java, JavaObject], _Answer]
 
 
-@cache
+_STARTING = threading.Lock()
+
+
 def java() -> Java:
-    """That of this process.
+    """That of this process; it is started once.
 
     Raises:
         MetastoreFailure: none can be started.
     """
+    with _STARTING:
+        return _java()
+
+
+@cache
+def _java() -> Java:
     try:
         return Java()
     except (PySparkException, OSError, Py4JError) as error:
@@ -111,12 +120,14 @@ class Connections:
 
     Args:
         spec: which metastore.
+        seconds: how long one call may take.
 
     Raises:
         InvalidInput: the end point is no ``thrift://HOST:PORT``.
     """
 
-    def __init__(self, spec: CatalogSpec) -> None:
+    def __init__(self, spec: CatalogSpec, seconds: float = CALL_SECONDS) -> None:
+        self._seconds = seconds
         self._addresses = {uri: _address(uri) for each in spec.uris.split(",") if (uri := each.strip())}
         if not self._addresses:
             message = "the metastore's end point is empty, expected thrift://HOST:PORT"
@@ -138,9 +149,9 @@ class Connections:
         """
         there = java()
         try:
-            return self._workers.submit(self._run, there, about, call).result(CALL_SECONDS)
+            return self._workers.submit(self._run, there, about, call).result(self._seconds)
         except TimeoutError as error:
-            detail = f"{self.name}: no answer within {CALL_SECONDS:g} s; what was asked for may still happen"
+            detail = f"{self.name}: no answer within {self._seconds:g} s; what was asked for may still happen"
             raise MetastoreUnreachable(about=about, detail=detail) from error
 
     def close(self) -> None:
@@ -184,7 +195,7 @@ class Connections:
         ours = {
             _URI: ",".join(listening),
             "hive.metastore.connect.retries": "1",
-            "hive.metastore.client.socket.timeout": f"{CALL_SECONDS:.0f}s",
+            "hive.metastore.client.socket.timeout": f"{self._seconds:.0f}s",
         }
         try:
             client = there.client({**self._settings, **ours})

@@ -29,19 +29,19 @@ class Java:
         running: JavaGateway | None = SparkContext._gateway  # noqa: SLF001 - pyspark's own way to know it
         launch: Any = launch_gateway  # pyspark has no types for it
         self._gateway = running or launch(popen_kwargs={"stdout": subprocess.DEVNULL})  # it ends when nobody keeps it
-        self._jvm: JavaObject = self._gateway.jvm
-        thrift = self._jvm.org.apache.thrift
-        factory = getattr(self._jvm, "org.apache.thrift.protocol.TJSONProtocol$Factory")
+        self.jvm: JavaObject = self._gateway.jvm
+        thrift = self.jvm.org.apache.thrift
+        factory = getattr(self.jvm, "org.apache.thrift.protocol.TJSONProtocol$Factory")
         self._to_bytes: Callable[[], JavaObject] = lambda: thrift.TSerializer(factory())
         self._from_bytes: Callable[[], JavaObject] = lambda: thrift.TDeserializer(factory())
-        self.api = self._jvm.org.apache.hadoop.hive.metastore.api
+        self.api = self.jvm.org.apache.hadoop.hive.metastore.api
 
     def client(self, settings: dict[str, str]) -> JavaObject:
         """A connected ``HiveMetaStoreClient`` with these settings above those of Hive's and Hadoop's own files."""
-        conf = self._jvm.org.apache.hadoop.hive.conf.HiveConf()
+        conf = self.jvm.org.apache.hadoop.hive.conf.HiveConf()
         for name, value in settings.items():
             conf.set(name, value)
-        return self._jvm.org.apache.hadoop.hive.metastore.HiveMetaStoreClient(conf)
+        return self.jvm.org.apache.hadoop.hive.metastore.HiveMetaStoreClient(conf)
 
     def stub(self, client: JavaObject) -> JavaObject:
         """The Thrift calls below a client: some have no method of the client (drop by names, get_table_req)."""
@@ -66,7 +66,7 @@ class Java:
 
     def texts(self, java_list: JavaObject) -> tuple[str, ...]:
         """All of a list of names, in one call."""
-        joined: str = self._jvm.java.lang.String.join(_PARTED, java_list)
+        joined: str = self.jvm.java.lang.String.join(_PARTED, java_list)
         return tuple(joined.split(_PARTED)) if joined else ()
 
     def list(self, texts: Iterable[str]) -> JavaObject:

@@ -6,13 +6,13 @@ name, which it can otherwise drop only by expressions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from py4j.protocol import Py4JJavaError
 
 from toolkit.catalog.adapters import thrift_json as thrift
-from toolkit.catalog.adapters.connections import Call, Connections, is_unknown_call
+from toolkit.catalog.adapters.connections import CALL_SECONDS, Call, Connections, is_unknown_call
 from toolkit.catalog.adapters.gateway import Java, JavaObject
 from toolkit.catalog.errors import (
     AlreadyExists,
@@ -42,13 +42,14 @@ class HiveMetastore:
 
     Args:
         spec: which metastore.
+        seconds: how long one call may take.
 
     Raises:
         InvalidInput: the end point cannot be used.
     """
 
-    def __init__(self, spec: CatalogSpec) -> None:
-        self._connections = Connections(spec)
+    def __init__(self, spec: CatalogSpec, seconds: float = CALL_SECONDS) -> None:
+        self._connections = Connections(spec, seconds)
 
     def version(self) -> str:
         """See `Metastore.version`."""
@@ -73,13 +74,7 @@ class HiveMetastore:
 
     def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
         """See `Metastore.partition_names`."""
-        try:
-            names = self._ask(
-                name, lambda java, stub: java.texts(stub.get_partition_names(name.database, name.table, _ALL))
-            )
-        except MetastoreFailure:
-            self._table(name)  # Hive 2 has no better answer for a table that is not there
-            raise
+        names = self._of_partitions(name, lambda: self._ask(name, _listing(name)))
         if not names:
             self._table(name)
         return tuple(sorted(matching_names(names, matching)))
@@ -172,7 +167,15 @@ class HiveMetastore:
     def _partitions(self, name: TableName, names: Sequence[str]) -> list[Struct]:
         once = list(dict.fromkeys(names))
         batches = (once[first : first + BATCH] for first in range(0, len(once), BATCH))
-        return [each for batch in batches for each in thrift.partitions_in(self._struct(name, _fetching(name, batch)))]
+        fetched = (self._struct(name, _fetching(name, batch)) for batch in batches)
+        return self._of_partitions(name, lambda: [each for batch in fetched for each in thrift.partitions_in(batch)])
+
+    def _of_partitions(self, name: TableName, read: Callable[[], _Answer]) -> _Answer:
+        try:
+            return read()
+        except MetastoreFailure:
+            self._table(name)  # no version of Hive has a good answer for a table that is not there
+            raise
 
     def _struct(self, name: TableName, call: Call[Struct]) -> Struct:
         try:
@@ -200,6 +203,10 @@ def _get_table(java: Java, stub: JavaObject, name: TableName) -> JavaObject:
         if not is_unknown_call(error):
             raise
     return stub.get_table(name.database, name.table)
+
+
+def _listing(name: TableName) -> Call[tuple[str, ...]]:
+    return lambda java, stub: java.texts(stub.get_partition_names(name.database, name.table, _ALL))
 
 
 def _fetching(name: TableName, names: Sequence[str]) -> Call[Struct]:
