@@ -52,7 +52,8 @@ def named_values(
             message = f"found a {tag} without {'a name' if name is None else 'a value'}"
             draft.refuse(Fact(each.place, each.line, ""), "missing-attribute", message, f'<{tag} name="" value=""/>')
             continue
-        _named_value(draft, (*pointer, name.text), Fact(value.place, value.line, value.text))
+        draft.trace_name(name, (*pointer, name.text))
+        _named_value(draft, (*pointer, name.text), value)
     _note_empty(draft, parent, wrapper)
 
 
@@ -86,6 +87,7 @@ def located(draft: Draft, parent: Element, pointer: Pointer, key: str, convert: 
             message = f"found a location without {key} or path"
             draft.refuse(Fact(each.place, each.line, ""), "missing-attribute", message)
             continue
+        draft.trace_name(kind, (*pointer, kind.text))
         draft.copy(path, (*pointer, kind.text), convert)
 
 

@@ -36,10 +36,12 @@ def _interface(draft: Draft, element: Element) -> None:
         converted = _ENDPOINTS.get(kind.text, as_is)(endpoint.text)
     except CannotConvert as error:
         why = f"feedctl tells one broker by STOMP, and knows no other way ({error.expected})"
+        draft.drop(kind, "its end point is left out")
         draft.drop(endpoint, why)
         draft.drop(version, "its interface is left out")
         draft.todo(endpoint, (), f"name the broker's STOMP connector in interfaces.messaging: {endpoint.text[:80]}")
         return
+    draft.trace_name(kind, pointer)
     draft.put(endpoint, (*pointer, "endpoint"), converted.value, converted.note)
     if kind.text == "messaging" and converted.note:
         draft.todo(endpoint, (*pointer, "endpoint"), converted.note)
@@ -76,6 +78,7 @@ def _database(draft: Draft, element: Element) -> None:
         draft.refuse(_whole(element), "missing-attribute", "found an interface without type or endpoint")
         return
     pointer: Pointer = ("interfaces", kind.text)
+    draft.trace_name(kind, pointer)
     draft.copy(endpoint, (*pointer, "endpoint"))
     draft.drop(element.attribute("version"), "a datasource has no version of its end points")
     _driver(draft, element.child("driver"), pointer)

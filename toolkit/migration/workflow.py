@@ -48,4 +48,5 @@ def _late_inputs(draft: Draft, late: Element | None, runs: Runs) -> None:
             draft.refuse(where, "missing-attribute", "found a late-input without input or workflow-path")
             continue
         script = f"{draft.name}.late.{name.text}"
+        draft.trace_name(name, ("late_process", "inputs", name.text))
         draft.copy(path, ("late_process", "inputs", name.text), partial(runs.place, script=script))
