@@ -42,6 +42,7 @@ FORMATS: Mapping[str, Format] = {
     "partition-expression": Format("names, `*` or variables with slashes between them", "*/${cluster.colo}"),
     "name": Format("a letter, then at most 119 letters, digits, `_` and `-`", "clicks_hourly"),
     "variable": Format("a letter or `_`, then letters, digits, `_` and `-`", "clicks"),
+    "argument": Format("one argument of a command: printable, with no blank at its ends", "--conf"),
     "email": Format("a mail address", "web-analytics@example.com"),
     "permission": Format("octal digits, with or without `0` or `0x` in front, or `*`", "0750"),
 }

@@ -15,6 +15,7 @@ from toolkit.cli import (
     doctor,
     el,
     entity,
+    export,
     hold,
     instance,
     ledger,
@@ -39,6 +40,7 @@ app.add_typer(hold.app, name="hold")
 app.add_typer(admin.app, name="admin")
 app.add_typer(retention.app, name="retention")
 app.add_typer(migrate.app, name="migrate")
+app.add_typer(export.app, name="export")
 app.command("status")(status.status)
 app.command("backfill")(backfill.backfill)
 app.command("doctor")(doctor.doctor)

@@ -45,6 +45,11 @@ def _check_partition(text: str) -> None:
         offset += len(part) + 1
 
 
+def _check_argument(text: str) -> None:
+    if not text or text != text.strip() or not text.isprintable():
+        raise ElError(text=text, expected="one argument of a command: printable, with no blank at its ends")
+
+
 _CHECKS: dict[str, Callable[[str], object]] = {
     "instant": parse_instant,
     "frequency": Frequency.parse,
@@ -60,6 +65,7 @@ _CHECKS: dict[str, Callable[[str], object]] = {
         r"[A-Za-z][A-Za-z0-9_-]{0,119}", "a letter, then at most 119 letters, digits, underscores and dashes"
     ),
     "variable": _matching(r"[A-Za-z_][A-Za-z0-9_-]*", "a letter, then letters, digits, underscores and dashes"),
+    "argument": _check_argument,
     "email": _matching(r"[^@\s]+@[^@\s]+", "a mail address"),
     "permission": _matching(r"\*|(?:0x|0)?[0-7]{3}", "an octal permission such as 0750, or *"),
 }

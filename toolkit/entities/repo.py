@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from toolkit.el import Frequency, Unit
 from toolkit.entities.documents import Document
 from toolkit.entities.values import Properties
-from toolkit.entities.vocabulary import FirstRun
+from toolkit.entities.vocabulary import DeployMode, FirstRun
 
+_QUARTER = Frequency(unit=Unit.MINUTES, count=15)
 _MONTH = Frequency(unit=Unit.DAYS, count=30)
 
 
@@ -100,6 +101,39 @@ class RepoSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Schedules:
+    """How a scheduler starts the actions of an environment (`feedctl export`); paths are those of its machines.
+
+    Attributes:
+        entrypoints: folder of the scripts; None: not said, and nothing can be exported.
+        config_repo: as ``--config-repo`` takes it; None: likewise.
+        spark_submit: the program.
+        feedctl: the program of the watchdog.
+        master: of Spark; None: its own default.
+        deploy_mode: of Spark; None: its own default.
+        options: further arguments of spark-submit.
+        working_directory: where actions are started.
+        log_directory: where cron keeps what they say; None: it mails that.
+        look_again: how often what waits for data, or for a retry, is looked at.
+        watchdog: how often `feedctl status --stale` is run.
+        cron_timezone: of the clock that cron goes by.
+    """
+
+    entrypoints: str | None = None
+    config_repo: str | None = None
+    spark_submit: str = "spark-submit"
+    feedctl: str = "feedctl"
+    master: str | None = None
+    deploy_mode: DeployMode | None = None
+    options: tuple[str, ...] = ()
+    working_directory: str | None = None
+    log_directory: str | None = None
+    look_again: Frequency = _QUARTER
+    watchdog: Frequency = _QUARTER
+    cron_timezone: str = "UTC"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Environment:
     """One environment: overlays over the repo's settings and entities.
 
@@ -108,6 +142,7 @@ class Environment:
         clusters: the clusters that it may act on; empty: all.
         repo: laid over `repo.yaml`.
         entities: laid over the entities, by name.
+        schedules: how a scheduler starts its actions.
     """
 
     name: str
@@ -115,6 +150,7 @@ class Environment:
     clusters: tuple[str, ...] = ()
     repo: Document = field(default_factory=dict)
     entities: Mapping[str, Document] = field(default_factory=dict)
+    schedules: Schedules = field(default_factory=Schedules)
 
     def allows(self, cluster: str) -> bool:
         """Whether it may act on a cluster of that name."""

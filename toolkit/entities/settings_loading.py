@@ -12,11 +12,11 @@ from toolkit.entities.merge import merge
 from toolkit.entities.nearest import did_you_mean
 from toolkit.entities.parsing import ParsedFiles, layer_problems, part_of
 from toolkit.entities.problems import Problem
-from toolkit.entities.repo import Environment, RepoSettings
+from toolkit.entities.repo import Environment, RepoSettings, Schedules
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, REPO_FILE, environment_name
 from toolkit.entities.structure import structure
-from toolkit.entities.validation import placed, schema_findings
+from toolkit.entities.validation import is_valid, placed, schema_findings
 from toolkit.entities.vocabulary import Kind
 
 
@@ -143,7 +143,16 @@ def _environment(name: str, layer: Layer) -> Environment:
         clusters=tuple(str(each) for each in clusters) if isinstance(clusters, list) else (),
         repo=_mapping(document.get("repo")),
         entities={each: _mapping(overlay) for each, overlay in entities.items()},
+        schedules=_schedules(layer),
     )
+
+
+def _schedules(layer: Layer) -> Schedules:
+    """The section, without what is null; the defaults where the file has problems, which are reported elsewhere."""
+    part = part_of(layer, ("schedules",))
+    if part is None or not is_valid(SchemaName.ENVIRONMENT, Form.AUTHORED, layer.document):
+        return Schedules()
+    return structure(merge_layers([part]), Schedules)
 
 
 def _mapping(value: Value) -> Document:

@@ -80,6 +80,15 @@ class ProtectionName(StrEnum):
     """It has not reached every target yet."""
 
 
+class DeployMode(StrEnum):
+    """Where Spark's driver runs."""
+
+    CLIENT = "client"
+    """Where spark-submit is started."""
+    CLUSTER = "cluster"
+    """In the cluster."""
+
+
 class FirstRun(StrEnum):
     """What the first retention run of a new or changed feed does."""
 

@@ -21,6 +21,7 @@ _BY_FORMAT = {
     "partition-expression": "*/${cluster.colo}",
     "name": "some_name",
     "variable": "some_variable",
+    "argument": "/some/argument",
     "email": "a@example.com",
     "permission": "0750",
 }

@@ -27,6 +27,7 @@ WORK = {
     vocabulary.RetentionPolicy: {"age_based_delete"},
     vocabulary.ProtectionName: {"late_window"},
     vocabulary.FirstRun: {"apply"},
+    vocabulary.DeployMode: {"client", "cluster"},
     vocabulary.Order: {"FIFO", "LIFO", "LAST_ONLY"},
     vocabulary.Engine: {"spark_submit", "spark_sql", "command"},
     vocabulary.RetryPolicy: {"periodic", "backoff", "exp_backoff"},

@@ -5,6 +5,8 @@ import pytest
 from tests.unit.entities.config_repo import CLUSTER, problems, repository, rules
 from toolkit.el import parse_instant
 from toolkit.entities import UnknownName
+from toolkit.entities.repo import Schedules
+from toolkit.entities.vocabulary import DeployMode
 
 ENVIRONMENTS = {
     "repo.yaml": "environments: [dev, prod]\ndefault_environment: dev\nmax_delete: {instances: 100, fraction: 0.5}\n",
@@ -221,3 +223,19 @@ def test_an_environment_has_a_ledger_of_its_own() -> None:
 def test_a_ledger_that_would_not_last_and_what_goes_with_it_are_refused(text: str, problem: str) -> None:
     (found,) = problems({"repo.yaml": f"{text}\n"})
     assert found.startswith(problem), found
+
+
+def test_the_schedules_of_an_environment_are_those_of_its_file() -> None:
+    section = "schedules: {entrypoints: /opt/e, deploy_mode: cluster, options: ['--queue', etl], master: null}\n"
+    repo = repository({**ENVIRONMENTS, "environments/prod.yaml": section}, "prod")
+    assert repo.environment is not None
+    assert repo.environment.schedules == Schedules(
+        entrypoints="/opt/e", deploy_mode=DeployMode.CLUSTER, options=("--queue", "etl")
+    )
+
+
+@pytest.mark.parametrize("text", ["a\\nb", " a", "", "\\u202ea"])
+def test_what_no_command_line_could_hold_is_refused(text: str) -> None:
+    texts = {**ENVIRONMENTS, "environments/prod.yaml": f'schedules: {{options: ["{text}"]}}\n'}
+    (problem,) = problems(texts)
+    assert "expected one argument of a command: printable, with no blank at its ends" in problem

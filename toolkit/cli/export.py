@@ -1,0 +1,147 @@
+"""`feedctl export`: what a scheduler has to start, for cron, Oozie and Airflow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolkit.cli.completion import cluster_names
+from toolkit.cli.options import ConfigRepo, Env
+from toolkit.entities.vocabulary import DeployMode
+
+if TYPE_CHECKING:
+    from toolkit.cli.exporting import Change
+    from toolkit.result import ExitCode
+    from toolkit.schedules.actions import Schedule
+
+app = typer.Typer(no_args_is_help=True)
+
+Clusters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cluster",
+        metavar="NAME",
+        autocompletion=cluster_names,
+        help="Only what is started for this cluster; may be given more than once. Default: all of the environment.",
+    ),
+]
+Master = Annotated[
+    str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: that of the environment.")
+]
+Mode = Annotated[
+    DeployMode | None, typer.Option("--deploy-mode", help="Spark's deploy mode. Default: that of the environment.")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Write nothing; exit code 1 when the files are not what the repo says.")
+]
+Crontab = Annotated[
+    Path | None,
+    typer.Option("--into", metavar="FILE", help="The crontab whose block is written anew. Default: print the block."),
+]
+Folder = Annotated[Path, typer.Option("--into", metavar="DIR", help="The folder for the files.")]
+
+
+@app.callback()
+def export() -> None:
+    """Write what a scheduler has to start, and when, from the entities and the `schedules` of the environment."""
+
+
+@app.command("cron")
+def cron(
+    into: Crontab = None,
+    check: Check = False,
+    cluster: Clusters = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    master: Master = None,
+    deploy_mode: Mode = None,
+) -> int:
+    """Lines of a crontab, between two marks; all other lines of the file stay."""
+    from toolkit.cli.exporting import crontab_changes
+    from toolkit.cli.option_values import MissingOption
+    from toolkit.cli.streams import print_result
+    from toolkit.result import ExitCode
+    from toolkit.schedules.cron import crontab_block
+
+    if into is None and check:
+        raise MissingOption(option="--into", command="export cron")
+    schedule = _schedule(config_repo, env, cluster, master, deploy_mode)
+    if into is None:
+        print_result(crontab_block(schedule))
+        return ExitCode.DONE
+    return _deliver(crontab_changes(schedule, into), schedule, check=check)
+
+
+@app.command("oozie")
+def oozie(
+    into: Folder,
+    check: Check = False,
+    cluster: Clusters = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    master: Master = None,
+    deploy_mode: Mode = None,
+) -> int:
+    """A bundle for each cluster, with a coordinator and a workflow for each action."""
+    from toolkit.cli.exporting import folder_changes
+    from toolkit.schedules.oozie import oozie_files
+
+    schedule = _schedule(config_repo, env, cluster, master, deploy_mode)
+    return _deliver(folder_changes(oozie_files(schedule), into), schedule, check=check)
+
+
+@app.command("airflow")
+def airflow(
+    into: Folder,
+    check: Check = False,
+    cluster: Clusters = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    master: Master = None,
+    deploy_mode: Mode = None,
+) -> int:
+    """A DAG for each cluster and domain, with a task for each action."""
+    from toolkit.cli.exporting import folder_changes
+    from toolkit.schedules.airflow import airflow_files
+
+    schedule = _schedule(config_repo, env, cluster, master, deploy_mode)
+    return _deliver(folder_changes(airflow_files(schedule), into), schedule, check=check)
+
+
+def _schedule(
+    config_repo: str | None,
+    env: str | None,
+    clusters: Sequence[str] | None,
+    master: str | None,
+    deploy_mode: DeployMode | None,
+) -> Schedule:
+    from toolkit.bootstrap.schedules import schedule_of
+    from toolkit.cli.option_values import BadOption
+    from toolkit.cli.streams import say
+    from toolkit.entities.formats import FORMATS, allows
+
+    if master is not None and not allows(FORMATS["argument"], master):
+        raise BadOption(option="--master", found=master, expected="a printable text with no blank at its ends")
+    schedule = schedule_of(config_repo, env, clusters or (), master=master, deploy_mode=deploy_mode)
+    for each in schedule.left_out:
+        say(f"left out: {each.name} on {each.cluster}: {each.reason}")
+    return schedule
+
+
+def _deliver(changes: Sequence[Change], schedule: Schedule, *, check: bool) -> ExitCode:
+    from toolkit.cli.exporting import make
+    from toolkit.cli.streams import print_result, say
+    from toolkit.result import ExitCode
+
+    if check:
+        print_result(line for each in changes for line in each.diff())
+        if changes:
+            say(f"{len(changes)} files are not what the config repo says; the same command without --check writes them")
+        return ExitCode.FAILED if changes else ExitCode.DONE
+    make(changes)
+    removed = sum(each.after is None for each in changes)
+    print(f"{len(schedule.actions)} actions: {len(changes) - removed} files written, {removed} removed")
+    return ExitCode.DONE

@@ -1,0 +1,159 @@
+"""What `feedctl export` does with files: compare them with what they should be, and write them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+
+from toolkit.errors import Failed, InvalidInput
+from toolkit.schedules.actions import Schedule
+from toolkit.schedules.cron import with_block
+from toolkit.schedules.files import MARK_WITHIN, Files, mark_in
+
+
+class ForeignFiles(InvalidInput):
+    """Files of other origin where generated ones belong.
+
+    Args:
+        files: their paths.
+    """
+
+    def __init__(self, *, files: Iterable[Path]) -> None:
+        self.files = tuple(files)
+        shown = ", ".join(map(str, self.files))
+        super().__init__(f"{shown}: found what `feedctl export` has not written for this environment; move it away")
+
+
+class ExportNotWritten(Failed):
+    """A file could not be read or written; those before it are as they should be.
+
+    Args:
+        file: its path.
+        reason: what the system said.
+    """
+
+    def __init__(self, *, file: Path, reason: str) -> None:
+        self.file, self.reason = file, reason
+        super().__init__(f"{file}: {reason}; nothing is half written, start it again when that is right")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """A file that is not what it should be.
+
+    Attributes:
+        file: its path.
+        before: its text; None: it is not there.
+        after: what it should be; None: it should not be there.
+    """
+
+    file: Path
+    before: str | None
+    after: str | None
+
+    def diff(self) -> Iterator[str]:
+        """What is different, as lines."""
+        before, after = (text.splitlines() if text else [] for text in (self.before, self.after))
+        name = str(self.file)
+        old, new = os.devnull if self.before is None else name, os.devnull if self.after is None else name
+        return (f"{line}\n" for line in unified_diff(before, after, old, new, lineterm=""))
+
+    def make(self) -> None:
+        """Write or remove the file, all of it or nothing.
+
+        Raises:
+            ExportNotWritten: the system refuses.
+        """
+        try:
+            _remove(self.file) if self.after is None else _write(self.file, self.after)
+        except OSError as error:
+            raise ExportNotWritten(file=self.file, reason=error.strerror or str(error)) from error
+
+
+def crontab_changes(schedule: Schedule, file: Path) -> tuple[Change, ...]:
+    """What is to be changed in a crontab, which may not be there yet.
+
+    Raises:
+        InvalidInput: the schedule cannot be said, or the marks in the file are not in order.
+        ExportNotWritten: it cannot be read.
+    """
+    target = file.resolve()
+    before = _read(target)
+    after = with_block(before or "", schedule, str(file))
+    return () if before == after else (Change(file=target, before=before, after=after),)
+
+
+def folder_changes(files: Files, folder: Path) -> tuple[Change, ...]:
+    """What is to be changed in a folder: first what is written, then what was written once and is no more.
+
+    Raises:
+        ForeignFiles: something else stands where files belong.
+        ExportNotWritten: one cannot be read.
+    """
+    there = {name: _read(folder / name) for name in files.texts}
+    foreign = [
+        folder / name for name, text in there.items() if text is not None and not files.may_replace(mark_in(text))
+    ]
+    if foreign:
+        raise ForeignFiles(files=foreign)
+    written = [
+        Change(file=folder / name, before=there[name], after=text)
+        for name, text in files.texts.items()
+        if there[name] != text
+    ]
+    return (*written, *_stale(files, folder))
+
+
+def make(changes: Sequence[Change]) -> None:
+    """Make all changes.
+
+    Raises:
+        ExportNotWritten: the system refuses one.
+    """
+    for each in changes:
+        each.make()
+
+
+def _stale(files: Files, folder: Path) -> Iterator[Change]:
+    for file in sorted((folder / files.schedule.environment).rglob("*")):
+        name = file.relative_to(folder).as_posix()
+        is_other = name in files.texts or file.suffix not in {".py", ".xml"} or file.is_symlink()
+        if is_other or not file.is_file() or not files.may_replace(mark_in(_head(file))):
+            continue
+        yield Change(file=file, before=_read(file), after=None)
+
+
+def _head(file: Path) -> str:
+    with file.open("rb") as stream:
+        return stream.read(MARK_WITHIN).decode("utf-8", "replace")
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_bytes().decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ExportNotWritten(file=file, reason=error.strerror or str(error)) from error
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_name(f".{file.name}.new")
+    beside.unlink(missing_ok=True)  # a link of this name must not say what is written
+    with beside.open("xb") as stream:
+        stream.write(text.encode("utf-8", "surrogateescape"))
+    with suppress(FileNotFoundError):
+        beside.chmod(stat.S_IMODE(file.stat().st_mode))
+    beside.replace(file)
+
+
+def _remove(file: Path) -> None:
+    file.unlink(missing_ok=True)
+    with suppress(OSError):  # there is more in it
+        file.parent.rmdir()

@@ -1,0 +1,103 @@
+"""What a scheduler has to start: one scheduled action for each thing that feedctl repeats (DESIGN section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolkit.entities.repo import Schedules
+    from toolkit.schedules.turns import Turns
+
+
+class ActionKind(StrEnum):
+    """What is started again and again."""
+
+    RETENTION = "retention"
+    """Eviction of a feed's old instances on a cluster."""
+    REPLICATION = "replication"
+    """Pulling a feed to a target."""
+    PROCESS = "process"
+    """All instances of a process that are due."""
+    LATE_CHECK = "late_check"
+    """All checks of a process for late data that are due."""
+    PROCESS_AGAIN = "process_again"
+    """All processes of a cluster once more: inputs have come, or retries are due."""
+    REPLICATION_AGAIN = "replication_again"
+    """All feeds of a target once more: what was missing at a source has come."""
+    WATCHDOG = "watchdog"
+    """Whether anything has not succeeded within its cadence."""
+
+    @property
+    def entrypoint(self) -> str:
+        """The name of its script."""
+        return self.removesuffix("_again")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScheduledAction:
+    """One thing to start, and when.
+
+    Attributes:
+        kind: what it does.
+        entity: name; empty: all that there are.
+        cluster: where; empty: everywhere.
+        domain: business domain, of a feed that of the process that makes it; empty: none is known.
+        turns: when.
+        command: its arguments, without the nominal time.
+        takes_time: the nominal time follows, as ``--time T``.
+        description: one sentence.
+    """
+
+    kind: ActionKind
+    entity: str = ""
+    cluster: str = ""
+    domain: str = ""
+    turns: Turns
+    command: tuple[str, ...]
+    takes_time: bool = True
+    description: str
+
+    @property
+    def name(self) -> str:
+        """Of letters, digits, ``_``, ``-`` and one dot; unique on its cluster."""
+        return f"{self.kind}.{self.entity}" if self.entity else str(self.kind)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """What is not scheduled.
+
+    Attributes:
+        name: as that of the action would be.
+        cluster: where.
+        reason: why, and what to do.
+    """
+
+    name: str
+    cluster: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Schedule:
+    """All that is to be started in one environment.
+
+    Attributes:
+        repo: the config repo's name.
+        environment: name.
+        clusters: those that it is about, rising.
+        is_whole: these are all that the environment has.
+        settings: of the environment.
+        actions: by cluster, then by kind and entity.
+        left_out: what cannot be done yet.
+    """
+
+    repo: str
+    environment: str
+    clusters: tuple[str, ...]
+    is_whole: bool
+    settings: Schedules
+    actions: tuple[ScheduledAction, ...]
+    left_out: tuple[LeftOut, ...] = ()

@@ -1,0 +1,268 @@
+"""From the entities of an environment to what a scheduler starts, and when (DESIGN sections 7 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+from zlib import crc32
+
+from toolkit.el import Frequency
+from toolkit.entities import ClusterRole, Feed, LatePolicy, Process, not_implemented
+from toolkit.entities.errors import NotInEnvironment
+from toolkit.entities.not_implemented import Area, not_evictable
+from toolkit.errors import InvalidInput
+from toolkit.planning.cadence import eviction_cadence
+from toolkit.planning.late_schedule import late_schedule, watched_inputs
+from toolkit.planning.process_io import ProcessSite, depends_on_availability
+from toolkit.planning.replication import routes
+from toolkit.schedules.actions import ActionKind, LeftOut, Schedule, ScheduledAction
+from toolkit.schedules.turns import Turns
+
+if TYPE_CHECKING:
+    from toolkit.entities import Cluster, Repository
+    from toolkit.entities.repo import Schedules
+    from toolkit.errors import NotImplementedYet
+
+E = TypeVar("E", Feed, Process)
+
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_AGAIN_MINUTE, _WATCHDOG_MINUTE = 7, 3
+"""Minutes at which few entities have their instances."""
+_SPREAD_MINUTES = 60
+"""Retention has no time of its own; without this all of it would begin at one."""
+_SAMPLE_INSTANCE = 100
+"""Inputs of an early instance may lie before the feed's first one, and then say nothing about the cut-off."""
+
+Unsupported = Callable[[ProcessSite], "NotImplementedYet | None"]
+"""Why the process runner cannot run a process yet; None: it can."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scheduler:
+    """Makes the schedule of an environment.
+
+    Attributes:
+        repository: all entities.
+        settings: of the environment, with `entrypoints` and `config_repo`.
+        environment: its name.
+        unsupported: asked of each process.
+    """
+
+    repository: Repository
+    settings: Schedules
+    environment: str
+    unsupported: Unsupported
+
+    def schedule(self, asked: Sequence[str]) -> Schedule:
+        """All actions, in a stable order.
+
+        Args:
+            asked: names of clusters; none: all of the environment.
+
+        Raises:
+            UnknownName: no such cluster.
+            NotInEnvironment: the environment may not act on one.
+        """
+        allowed = self._allowed()
+        clusters = tuple(sorted(set(map(self._checked, asked)))) if asked else allowed
+        found = [each for name in clusters for each in self._on(self.repository.cluster(name))]
+        return Schedule(
+            repo=self.repository.settings.name or "feedctl",
+            environment=self.environment,
+            clusters=clusters,
+            is_whole=clusters == allowed,
+            settings=self.settings,
+            actions=(*(each for each in found if isinstance(each, ScheduledAction)), self._watchdog()),
+            left_out=tuple(each for each in found if isinstance(each, LeftOut)),
+        )
+
+    def _allowed(self) -> tuple[str, ...]:
+        environment = self.repository.environment
+        return tuple(
+            name for name in sorted(self.repository.clusters) if environment is None or environment.allows(name)
+        )
+
+    def _checked(self, name: str) -> str:
+        self.repository.cluster(name)
+        if name not in self._allowed():
+            raise NotInEnvironment(what=f"cluster {name}", environment=self.environment, clusters=self._allowed())
+        return name
+
+    def _on(self, cluster: Cluster) -> Iterator[ScheduledAction | LeftOut]:
+        found = [*self._of_feeds(cluster), *self._of_processes(cluster)]
+        yield from sorted(found, key=lambda each: each.name)
+        kinds = {each.kind for each in found if isinstance(each, ScheduledAction)}
+        if ActionKind.PROCESS in kinds:
+            what = "processes that wait for inputs, or for a retry"
+            yield self._again(ActionKind.PROCESS_AGAIN, cluster, what, ("--all", "--due", "--cluster", cluster.name))
+        if ActionKind.REPLICATION in kinds:
+            what = "feeds whose source had nothing yet"
+            yield self._again(ActionKind.REPLICATION_AGAIN, cluster, what, ("--all", "--target", cluster.name))
+
+    def _again(self, kind: ActionKind, cluster: Cluster, what: str, options: tuple[str, ...]) -> ScheduledAction:
+        return ScheduledAction(
+            kind=kind,
+            cluster=cluster.name,
+            turns=_every(self.settings.look_again, _AGAIN_MINUTE),
+            command=self._submit(kind, options),
+            description=f"look again at {what}, on {cluster.name}",
+        )
+
+    def _watchdog(self) -> ScheduledAction:
+        config_repo = self.settings.config_repo or ""
+        return ScheduledAction(
+            kind=ActionKind.WATCHDOG,
+            turns=_every(self.settings.watchdog, _WATCHDOG_MINUTE),
+            command=(
+                *(self.settings.feedctl, "status", "--stale"),
+                *("--config-repo", config_repo, "--env", self.environment),
+            ),
+            takes_time=False,
+            description=f"say what has not succeeded in time in {self.environment}",
+        )
+
+    def _submit(self, kind: ActionKind, options: Sequence[str]) -> tuple[str, ...]:
+        own = self.settings
+        master = () if own.master is None else ("--master", own.master)
+        mode = () if own.deploy_mode is None else ("--deploy-mode", str(own.deploy_mode))
+        script = f"{(own.entrypoints or '').rstrip('/')}/{kind.entrypoint}.py"
+        place = ("--config-repo", own.config_repo or "", "--env", self.environment)
+        return (own.spark_submit, *master, *mode, *own.options, script, *options, *place)
+
+    def _of_feeds(self, cluster: Cluster) -> Iterator[ScheduledAction | LeftOut]:
+        for feed in self._feeds_on.get(cluster.name, ()):
+            yield from self._retention(feed, cluster)
+            if feed.cluster(cluster.name).type is ClusterRole.TARGET:
+                yield self._replication(feed, cluster)
+
+    def _retention(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | LeftOut]:
+        cadence = eviction_cadence(feed, cluster.name)
+        if cadence is None:
+            return
+        kind = ActionKind.RETENTION
+        for value in not_evictable(feed, cluster):
+            yield _left_out(kind, feed.name, cluster, value.error(where=f"feed {feed.name}"))
+            return
+        spread = timedelta(minutes=crc32(f"{feed.name}@{cluster.name}".encode()) % _SPREAD_MINUTES)
+        yield ScheduledAction(
+            kind=kind,
+            entity=feed.name,
+            cluster=cluster.name,
+            domain=self._domains.get(feed.name, ""),
+            turns=Turns(start=_EPOCH + spread, frequency=cadence.frequency),
+            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
+            description=f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}",
+        )
+
+    def _replication(self, feed: Feed, cluster: Cluster) -> ScheduledAction | LeftOut:
+        kind = ActionKind.REPLICATION
+        for value in not_implemented(feed, Area.REPLICATION, cluster.name):
+            return _left_out(kind, feed.name, cluster, value.error(where=f"feed {feed.name}"))
+        try:
+            found = routes(feed, self.repository.clusters, target=cluster.name)
+            slowest = max(found, key=lambda route: route.eligible_at(route.source.on.validity.start))
+        except InvalidInput as error:
+            return _left_out(kind, feed.name, cluster, error)
+        on = slowest.source.on
+        turns = Turns(start=on.validity.start, frequency=feed.frequency, timezone=feed.timezone, delay=on.delay)
+        return ScheduledAction(
+            kind=kind,
+            entity=feed.name,
+            cluster=cluster.name,
+            domain=self._domains.get(feed.name, ""),
+            turns=turns,
+            command=self._submit(kind, ("--feed", feed.name, "--target", cluster.name)),
+            description=f"pull {feed.name} to {cluster.name}, {turns}",
+        )
+
+    def _of_processes(self, cluster: Cluster) -> Iterator[ScheduledAction | LeftOut]:
+        for process in self._processes_on.get(cluster.name, ()):
+            site = ProcessSite(process=process, cluster=cluster, feeds=self.repository.feeds)
+            refusal = self.unsupported(site)
+            if refusal is not None:
+                yield _left_out(ActionKind.PROCESS, process.name, cluster, refusal)
+                continue
+            start = process.cluster(cluster.name).validity.start
+            turns = Turns(start=start, frequency=process.frequency, timezone=process.timezone)
+            yield self._of_process(ActionKind.PROCESS, site, turns, "run what is due of")
+            late = late_turns(site)
+            if late is not None:
+                yield self._of_process(ActionKind.LATE_CHECK, site, late, "look for late data of")
+
+    def _of_process(self, kind: ActionKind, site: ProcessSite, turns: Turns, what: str) -> ScheduledAction:
+        process, cluster = site.process.name, site.cluster.name
+        return ScheduledAction(
+            kind=kind,
+            entity=process,
+            cluster=cluster,
+            domain=site.process.domain or "",
+            turns=turns,
+            command=self._submit(kind, ("--process", process, "--cluster", cluster, "--due")),
+            description=f"{what} {process} on {cluster}, {turns}",
+        )
+
+    @cached_property
+    def _feeds_on(self) -> Mapping[str, Sequence[Feed]]:
+        return _by_cluster([feed for _, feed in sorted(self.repository.feeds.items())])
+
+    @cached_property
+    def _processes_on(self) -> Mapping[str, Sequence[Process]]:
+        return _by_cluster([process for _, process in sorted(self.repository.processes.items())])
+
+    @cached_property
+    def _domains(self) -> Mapping[str, str]:
+        """The domain of the first process, by name, that makes a feed."""
+        found: dict[str, str] = {}
+        for _, process in sorted(self.repository.processes.items()):
+            for output in process.outputs.values():
+                found.setdefault(output.feed, process.domain or "")
+        return found
+
+
+def late_turns(site: ProcessSite) -> Turns | None:
+    """When a process is looked at for late data; None: nobody looks.
+
+    With the policy `final` once a frequency, when the cut-off of an instance has come; else at each delay, or once a
+    frequency where that is less. What only a run can tell (`latest`, `future`) counts as if it had no cut-off.
+    """
+    process, late = site.process, site.process.late_process
+    if late is None:
+        return None
+    instances = process.instances_on(site.cluster.name)
+    turns = Turns(start=instances.start, frequency=process.frequency, timezone=process.timezone)
+    if late.policy is LatePolicy.FINAL or late.delay is None:
+        cut_off = _cut_off(site, late.inputs, instances[min(_SAMPLE_INSTANCE, len(instances) - 1)])
+        return turns if cut_off is None else replace(turns, start=cut_off)
+    by_delay = replace(turns, frequency=late.delay)
+    return min(turns, by_delay, key=lambda each: each.seconds)
+
+
+def _cut_off(site: ProcessSite, late_inputs: Iterable[str], instant: datetime) -> datetime | None:
+    if any(depends_on_availability(site.process.inputs[name]) for name in late_inputs):
+        return None
+    try:
+        watched = watched_inputs(site, instant, {})
+    except InvalidInput:  # what is wrong with it, its runs say
+        return None
+    ends = {each.name: each.instances[-1].instant for each in watched if each.instances}
+    schedule = late_schedule(site.process, site.feeds, instant, ends)
+    return None if schedule is None else max(schedule.cut_off, instant)
+
+
+def _every(frequency: Frequency, minute: int) -> Turns:
+    return Turns(start=_EPOCH + timedelta(minutes=minute), frequency=frequency)
+
+
+def _left_out(kind: ActionKind, entity: str, cluster: Cluster, why: Exception) -> LeftOut:
+    return LeftOut(name=f"{kind}.{entity}", cluster=cluster.name, reason=str(why))
+
+
+def _by_cluster(entities: Iterable[E]) -> dict[str, list[E]]:
+    found: dict[str, list[E]] = {}
+    for entity in entities:
+        for each in entity.clusters:
+            found.setdefault(each.name, []).append(entity)
+    return found
