@@ -101,3 +101,9 @@ class Schedule:
     settings: Schedules
     actions: tuple[ScheduledAction, ...]
     left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that people have written and a scheduler's format has to hold, each once."""
+        folders = (each for each in (self.settings.working_directory, self.settings.log_directory) if each is not None)
+        return tuple(dict.fromkeys((*folders, *(text for each in self.actions for text in each.command))))

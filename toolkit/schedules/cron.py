@@ -23,7 +23,7 @@ def crontab_block(schedule: Schedule) -> str:
     Raises:
         NotSayable: texts that cron would change.
     """
-    wrong = [why for each in schedule.actions for text in each.command for why in _faults(text)]
+    wrong = [why for text in schedule.texts for why in _faults(text)]
     lines = [line for each in schedule.actions for line in _lines(schedule, each)]
     wrong += [f"a line of {len(each)} characters ({each[:60]}...)" for each in lines if len(each) > _LONGEST]
     if wrong:

@@ -12,7 +12,7 @@ from toolkit.schedules.actions import Schedule, ScheduledAction
 EVERYWHERE = "_all"
 """The folder of what is about no single cluster; no cluster can be named so."""
 
-_MARK = re.compile(r"feedctl-export (?P<form>\S+) (?P<repo>\S+) (?P<environment>\S+) (?P<cluster>\S+)")
+_MARK = re.compile(r"feedctl-export (?P<form>\w+) (?P<repo>[\w-]+) (?P<environment>[\w-]+) (?P<cluster>[\w-]+)")
 MARK_WITHIN = 1024
 """The mark stands within so many first characters."""
 

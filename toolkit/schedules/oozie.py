@@ -35,10 +35,8 @@ def oozie_files(schedule: Schedule) -> Files:
     Raises:
         NotSayable: texts that Oozie would take for an expression of its own.
     """
-    own = schedule.settings
-    texts = {own.working_directory or "", *(text for each in schedule.actions for text in each.command)}
-    wrong = [f"{text!r}, which has an expression" for text in sorted(texts) if "${" in text or "#{" in text]
-    wrong += [f"{text!r}, which is not printable" for text in sorted(texts) if not text.isprintable()]
+    wrong = [f"{text!r}, which has an expression" for text in schedule.texts if "${" in text or "#{" in text]
+    wrong += [f"{text!r}, which is not printable" for text in schedule.texts if not text.isprintable()]
     if wrong:
         raise NotSayable(form="Oozie", found=wrong)
     return Files(form=FORM, schedule=schedule, texts=dict(_files(schedule)))

@@ -1,0 +1,133 @@
+"""`feedctl export` over the template's config repo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.running import Feedctl
+
+pytestmark = pytest.mark.usefixtures("repo")
+
+PROD = ("--env", "prod")
+BEGIN = "# >>> feedctl export cron: web-feeds prod"
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_cron_prints_a_block_and_says_what_it_left_out(feedctl: Feedctl) -> None:
+    ran = feedctl("export", "cron", *PROD)
+    assert ran.code == 0
+    assert ran.out.startswith(f"{BEGIN}\n")
+    assert ran.err.startswith("left out: process.clicks_by_country_job on primary: ")
+
+
+def test_a_crontab_is_written_once_and_then_as_it_should_be(feedctl: Feedctl, tmp_path: Path) -> None:
+    crontab = tmp_path / "crontab"
+    crontab.write_bytes(b"# caf\xe9\n0 1 * * * mine\n")
+    crontab.chmod(0o600)
+    into = ("export", "cron", *PROD, "--into", str(crontab))
+    assert feedctl(*into, "--check").code == 1
+    assert crontab.read_bytes() == b"# caf\xe9\n0 1 * * * mine\n"
+    assert feedctl(*into).out == "12 actions: 1 files written, 0 removed\n"
+    written = crontab.read_bytes()
+    assert written.startswith(b"# caf\xe9\n0 1 * * * mine\n# >>> feedctl export cron")
+    assert crontab.stat().st_mode & 0o777 == 0o600
+    assert (feedctl(*into, "--check").code, feedctl(*into).out) == (0, "12 actions: 0 files written, 0 removed\n")
+    assert crontab.read_bytes() == written
+
+
+def test_a_check_shows_what_is_different(feedctl: Feedctl, tmp_path: Path) -> None:
+    crontab = tmp_path / "crontab"
+    feedctl("export", "cron", *PROD, "--into", str(crontab))
+    ran = feedctl("export", "cron", *PROD, "--into", str(crontab), "--check", "--master", "local[2]")
+    assert ran.code == 1
+    assert "\n-40 * * * * { /opt/spark/bin/spark-submit --master yarn" in ran.out
+    assert "\n+40 * * * * { /opt/spark/bin/spark-submit --master 'local[2]'" in ran.out
+    assert "1 files are not what the config repo says; the same command without --check writes them" in ran.err
+
+
+def test_a_link_to_a_crontab_stays_a_link(feedctl: Feedctl, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "crontab")
+    feedctl("export", "cron", *PROD, "--into", str(link))
+    assert link.is_symlink()
+    assert BEGIN in (tmp_path / "crontab").read_text()
+
+
+@pytest.mark.parametrize("form", ["oozie", "airflow"])
+def test_a_folder_is_written_once_and_then_as_it_should_be(feedctl: Feedctl, tmp_path: Path, form: str) -> None:
+    into = ("export", form, *PROD, "--into", str(tmp_path / "new" / "out"))
+    assert feedctl(*into, "--check").code == 1
+    assert not (tmp_path / "new").exists()
+    assert "files written, 0 removed" in feedctl(*into).out
+    written = tree(tmp_path)
+    assert (feedctl(*into, "--check").code, feedctl(*into).out) == (0, "12 actions: 0 files written, 0 removed\n")
+    assert tree(tmp_path) == written
+
+
+@pytest.mark.parametrize("form", ["oozie", "airflow"])
+def test_what_is_no_more_goes_and_nothing_else(feedctl: Feedctl, own_repo: Path, tmp_path: Path, form: str) -> None:
+    out = tmp_path / "out"
+    into = ("export", form, "--config-repo", str(own_repo), *PROD, "--into", str(out))
+    feedctl(*into)
+    before = tree(out)
+    (out / "prod" / "primary" / "mine.py").write_text("mine = 1\n")
+    other = out / "prod" / "elsewhere.xml"
+    other.write_text("<?feedctl-export oozie other-repo prod primary?>")
+    (own_repo / "processes" / "customer_activity_job.yaml").unlink()
+    ran = feedctl(*into)
+    gone = before.keys() - tree(out).keys()
+    assert gone == {each for each in before if "customer_activity" in each or "domain-crm" in each}
+    assert f"{len(gone)} removed" in ran.out
+    assert {"prod/primary/mine.py", "prod/elsewhere.xml"} <= tree(out).keys()
+    assert not [each for each in out.rglob("*") if each.is_dir() and not any(each.iterdir())], "no empty folder is left"
+
+
+@pytest.mark.parametrize("form", ["oozie", "airflow"])
+def test_an_export_of_one_cluster_leaves_those_of_others(feedctl: Feedctl, tmp_path: Path, form: str) -> None:
+    into = ("export", form, *PROD, "--into", str(tmp_path))
+    feedctl(*into)
+    before = tree(tmp_path)
+    assert "0 files written, 0 removed" in feedctl(*into, "--cluster", "backup").out
+    assert tree(tmp_path) == before
+
+
+def test_files_of_others_are_named_all_at_once_and_nothing_is_written(feedctl: Feedctl, tmp_path: Path) -> None:
+    folder = tmp_path / "prod" / "primary"
+    folder.mkdir(parents=True)
+    for name in ("actions.py", "domain-web.py"):
+        (folder / name).write_text("mine = 1\n")
+    ran = feedctl("export", "airflow", *PROD, "--into", str(tmp_path))
+    assert ran.code == 2
+    assert (
+        f"{folder / 'actions.py'}, {folder / 'domain-web.py'}: found what `feedctl export` has not written" in ran.err
+    )
+    assert set(tree(tmp_path)) == {"prod/primary/actions.py", "prod/primary/domain-web.py"}
+
+
+def test_a_folder_that_cannot_be_written_is_named(feedctl: Feedctl, tmp_path: Path) -> None:
+    (tmp_path / "prod").write_text("a file")
+    ran = feedctl("export", "oozie", *PROD, "--into", str(tmp_path))
+    assert ran.code == 1
+    assert "prod/primary" in ran.err or "prod/backup" in ran.err
+    assert "nothing is half written" in ran.err
+
+
+def test_what_the_environment_does_not_say_is_named(feedctl: Feedctl) -> None:
+    ran = feedctl("export", "cron", "--env", "dev")
+    assert ran.code == 2
+    assert "environments/dev.yaml has no schedules.entrypoints and no schedules.config_repo; write into it" in ran.err
+
+
+def test_a_check_needs_a_file(feedctl: Feedctl) -> None:
+    ran = feedctl("export", "cron", *PROD, "--check")
+    assert (ran.code, "Missing option '--into'" in ran.err) == (2, True)
+
+
+def test_a_master_is_one_argument(feedctl: Feedctl) -> None:
+    ran = feedctl("export", "cron", *PROD, "--master", "a\nb")
+    assert (ran.code, "--master: found 'a\\nb'" in ran.err) == (2, True)

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.entities.config_repo import CLUSTER, FEED, PROCESS
+from tests.unit.schedules.schedules import SETTINGS, scheduled, the
+from toolkit.el import parse_instant
+from toolkit.entities import UnknownName
+from toolkit.entities.errors import NotInEnvironment
+from toolkit.entities.repo import Schedules
+from toolkit.entities.vocabulary import DeployMode
+from toolkit.errors import NotImplementedYet
+from toolkit.schedules.actions import ActionKind
+from toolkit.schedules.turns import cron_times
+
+BACKUP = CLUSTER.replace("primary", "backup")
+REPLICATED = """\
+kind: feed
+name: orders
+frequency: hours(1)
+availability_flag: _SUCCESS
+locations: {data: "/data/orders/${YEAR}/${MONTH}/${DAY}/${HOUR}"}
+partitions: [colo]
+clusters:
+  - {name: primary, type: source, validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}, delay: minutes(10)}
+  - {name: backup, type: target, validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}}
+"""
+BOTH = {"clusters/backup.yaml": BACKUP, "feeds/orders.yaml": REPLICATED}
+EVERYWHERE = "description: all clusters\n"
+LATE = """\
+kind: process
+name: clicks_daily
+domain: web
+frequency: days(1)
+clusters: [{name: primary, validity: {start: 2026-01-02T00:00Z, end: 2099-01-01T00:00Z}}]
+inputs:
+  clicks: {feed: clicks, start: "yesterday(0,0)", end: "today(-1,0)"}
+workflow: {engine: command, path: run.sh}
+late_process: LATE
+"""
+LATE_FEED = FEED.replace("locations:", "late_arrival: {cut_off: hours(6)}\nlocations:", 1)
+
+
+def test_each_feed_with_retention_and_each_process_has_its_action_then_what_waits_and_the_watchdog() -> None:
+    assert [each.name for each in scheduled().actions] == [
+        "process.clicks_hourly",
+        "retention.clicks",
+        "process_again",
+        "watchdog",
+    ]
+
+
+def test_an_action_is_one_spark_submit_of_its_entrypoint() -> None:
+    settings = Schedules(
+        entrypoints="/opt/entrypoints",
+        config_repo="/srv/feeds",
+        spark_submit="/opt/spark/bin/spark-submit",
+        master="yarn",
+        deploy_mode=DeployMode.CLUSTER,
+        options=("--queue", "etl"),
+    )
+    assert the(scheduled(settings=settings), ActionKind.PROCESS).command == (
+        *("/opt/spark/bin/spark-submit", "--master", "yarn", "--deploy-mode", "cluster", "--queue", "etl"),
+        *("/opt/entrypoints/process.py", "--process", "clicks_hourly", "--cluster", "primary", "--due"),
+        *("--config-repo", "/srv/feeds", "--env", "prod"),
+    )
+
+
+def test_the_watchdog_is_feedctl_itself_and_has_no_nominal_time() -> None:
+    watchdog = the(scheduled(), ActionKind.WATCHDOG)
+    expected = ("feedctl", "status", "--stale", "--config-repo", "/srv/feeds", "--env", "prod")
+    assert (watchdog.command, watchdog.takes_time) == (expected, False)
+
+
+def test_what_waits_is_looked_at_again_on_all_of_the_cluster() -> None:
+    schedule = scheduled(BOTH, environment=EVERYWHERE)
+    assert {each.kind: each.command[2:-4] for each in schedule.actions if each.kind.endswith("_again")} == {
+        ActionKind.PROCESS_AGAIN: ("--all", "--due", "--cluster", "primary"),
+        ActionKind.REPLICATION_AGAIN: ("--all", "--target", "backup"),
+    }
+
+
+def test_retention_has_its_cadence_and_a_minute_of_its_own() -> None:
+    retention = the(scheduled(), ActionKind.RETENTION)
+    assert str(retention.turns.frequency) == "days(1)"
+    times = cron_times(retention.turns, "UTC")
+    assert (times.hours, len(times.minutes), times.is_exact) == ((0,), 1, True)
+
+
+def test_the_retention_stage_says_how_often() -> None:
+    stage = "lifecycle: {retention_stage: {frequency: hours(6)}}\nlocations:"
+    retention = the(scheduled({"feeds/clicks.yaml": FEED.replace("locations:", stage, 1)}), ActionKind.RETENTION)
+    assert cron_times(retention.turns, "UTC").hours == (0, 6, 12, 18)
+
+
+def test_a_replication_has_the_delay_of_its_slowest_source_and_runs_at_the_target() -> None:
+    other = "  - {name: third, type: source, partition: x, delay: hours(2), validity: VALID}\n"
+    two = REPLICATED.replace("type: source,", "type: source, partition: y,") + other.replace(
+        "VALID", "{start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}"
+    )
+    texts = {**BOTH, "feeds/orders.yaml": two, "clusters/third.yaml": CLUSTER.replace("primary", "third")}
+    replication = the(scheduled(texts, environment=EVERYWHERE), ActionKind.REPLICATION)
+    assert str(replication.turns) == "hours(1), hours(2) after its time"
+    assert replication.command[2:-4] == ("--feed", "orders", "--target", "backup")
+
+
+def test_only_the_clusters_that_were_asked_for_are_in_it() -> None:
+    schedule = scheduled(BOTH, SETTINGS, "backup", environment=EVERYWHERE)
+    assert [each.name for each in schedule.actions] == ["replication.orders", "replication_again", "watchdog"]
+    assert (schedule.clusters, schedule.is_whole) == (("backup",), False)
+
+
+def test_a_cluster_outside_of_the_environment_or_none_at_all_is_refused() -> None:
+    with pytest.raises(NotInEnvironment, match="cluster backup is not in environment prod"):
+        scheduled(BOTH, SETTINGS, "backup")
+    with pytest.raises(UnknownName, match="no cluster named 'bakcup'; did you mean backup"):
+        scheduled(BOTH, SETTINGS, "bakcup")
+
+
+def test_what_no_action_can_do_yet_is_left_out_with_the_reason() -> None:
+    refusal = NotImplementedYet(what="a process over tables", instead="wait")
+    table = FEED.replace('  data: "/data/clicks/${YEAR}/${MONTH}/${DAY}/${HOUR}"\n', "").replace(
+        "locations:\n", 'table: "catalog:db:clicks#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"\n'
+    )
+    cluster = CLUSTER.replace("interfaces: {", 'interfaces: {registry: {endpoint: "thrift://hms:9083"}, ')
+    texts = {"feeds/clicks.yaml": table, "clusters/primary.yaml": cluster}
+    schedule = scheduled(texts, refused={"clicks_hourly": refusal})
+    assert [each.name for each in schedule.actions] == ["watchdog"]
+    assert [(each.name, each.reason[:50]) for each in schedule.left_out] == [
+        ("process.clicks_hourly", "a process over tables is not implemented yet; wait"),
+        ("retention.clicks", "feed clicks: retention of a table is not implemente"[:50]),
+    ]
+
+
+def _late(late: str) -> dict[str, str | None]:
+    return {"feeds/clicks.yaml": LATE_FEED, "processes/clicks_daily.yaml": LATE.replace("LATE", late)}
+
+
+def test_the_only_late_check_is_at_the_cut_off() -> None:
+    late = the(scheduled(_late("{policy: final, inputs: {clicks: late.sh}}")), ActionKind.LATE_CHECK)
+    assert str(cron_times(late.turns, "UTC")) == "0 5 * * *", "yesterday's last hour, and 6 hours"
+    assert late.turns.start > parse_instant("2026-01-02T00:00Z")
+
+
+def test_late_checks_of_other_policies_come_with_their_delay() -> None:
+    late = the(scheduled(_late("{policy: backoff, delay: hours(2), inputs: {clicks: late.sh}}")), ActionKind.LATE_CHECK)
+    assert str(cron_times(late.turns, "UTC")) == "0 */2 * * *"
+
+
+def test_late_checks_come_no_more_often_than_the_process_has_instances_when_their_delay_is_longer() -> None:
+    texts = _late("{policy: periodic, delay: days(2), inputs: {clicks: late.sh}}")
+    assert str(cron_times(the(scheduled(texts), ActionKind.LATE_CHECK).turns, "UTC")) == "0 0 * * *"
+
+
+def test_a_cut_off_that_only_a_run_can_tell_counts_from_the_instance() -> None:
+    text = LATE.replace("LATE", "{policy: final, inputs: {clicks: late.sh}}")
+    text = text.replace('start: "yesterday(0,0)", end: "today(-1,0)"', 'start: "latest(0)", end: "latest(0)"')
+    texts = {"feeds/clicks.yaml": LATE_FEED, "processes/clicks_daily.yaml": text}
+    assert str(cron_times(the(scheduled(texts), ActionKind.LATE_CHECK).turns, "UTC")) == "0 0 * * *"
+
+
+def test_a_feed_has_the_domain_of_the_process_that_makes_it() -> None:
+    made = PROCESS.replace("workflow:", 'outputs: {made: {feed: clicks, instance: "now(0,0)"}}\nworkflow:')
+    text = made.replace("inputs:\n", "domain: web\ninputs:\n")
+    schedule = scheduled({"processes/clicks_hourly.yaml": text})
+    assert {each.name: each.domain for each in schedule.actions} == {
+        "process.clicks_hourly": "web",
+        "retention.clicks": "web",
+        "process_again": "",
+        "watchdog": "",
+    }
