@@ -85,6 +85,23 @@ def test_a_workflow_that_exits_with_0_and_makes_nothing_has_failed_unless_that_i
     assert counting.events() == []
 
 
+@pytest.mark.parametrize("file", ["second.sh", "library.jar"])
+def test_a_step_whose_files_were_changed_since_the_run_began_is_left_to_the_next_run(counting: Runs, file: str) -> None:
+    changed = counting.directory / "repo/workflows" / file
+    scripts = {
+        "first": counting.saying("first", f'echo "# $nominalTime" >> {changed}'),
+        "second": counting.saying("second"),
+        "third": counting.making("third"),
+    }
+    counting.write(steps(*scripts) + "  lib: [workflows/library.jar]\n", scripts)
+    (counting.directory / "repo/workflows/library.jar").touch()
+    code, result = counting.run()
+    assert (code, outcomes(result)[:2]) == (4, [("first", "done", None), ("second", "failed", "step_failed")])
+    assert f"the file workflows/{file} was changed since this run read the config repo" in result["items"][1]["message"]
+    assert counting.run()[0] == 0
+    assert [line.split()[1] for line in counting.said()] == ["first", "second", "third"]
+
+
 @pytest.mark.parametrize(("allowed", "code"), [("", 1), (", allow_empty: true", 0)])
 def test_what_was_there_before_the_steps_is_no_output_of_theirs_unless_that_is_allowed(
     counting: Runs, allowed: str, code: int

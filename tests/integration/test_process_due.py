@@ -59,6 +59,23 @@ def test_only_the_last_one_that_can_run_does_and_older_ones_that_could_are_skipp
     assert [status for _, _, status in counting.statuses()] == ["skipped", "skipped", "succeeded", "succeeded"]
 
 
+def test_instances_that_had_not_begun_when_a_script_was_changed_are_left_to_the_next_run(counting: Runs) -> None:
+    script = counting.directory / "repo/workflows/count.sh"
+    counting.write(scripts={"count": counting.making("old")})
+    new = counting.directory / "new.sh"
+    new.write_text(script.read_text().replace("old", "new"))
+    new.chmod(0o755)
+    counting.write(scripts={"count": f"{counting.making('old')}\nmv {new} {script}"})
+    code, result = counting.run("--due", time=KEYS[2])
+    assert [each["skipped"] and each["skipped"]["code"] for each in result["instances"]] == [
+        None,
+        *["file_changed"] * 2,
+    ]
+    assert [status for _, _, status in counting.statuses()] == ["succeeded", "skipped", "skipped"]
+    assert (code, counting.run("--due", time=KEYS[2])[0]) == (0, 0)
+    assert [line.split()[1] for line in counting.said()] == ["old", "new", "new"]
+
+
 def test_a_failure_is_tried_again_when_its_time_has_come_and_no_oftener_than_the_policy_says(counting: Runs) -> None:
     counting.write(scripts={"count": counting.saying("count", "exit 3")}, more=RETRY)
     assert counting.run("--due")[0] == 1

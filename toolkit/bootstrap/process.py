@@ -27,7 +27,7 @@ from toolkit.process_runner.choosing import ProcessSelection, feeds_of, sites, u
 from toolkit.process_runner.due import line_of_due, line_of_one, line_of_range
 from toolkit.process_runner.engines.opening import ENGINES, end_left_over
 from toolkit.process_runner.jobs import JobBook
-from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
+from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem, files_of
 from toolkit.process_runner.turns import InstanceLine, InstanceTurns
 from toolkit.runs.recorder import current_user
 
@@ -110,11 +110,12 @@ class ProcessWiring:
 
     def wired(self) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
         """The action, and whose turn it is."""
+        here = LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ))
+        place = here.reading(path for site in self.sites for path in files_of(site.process))
         ledger = self.context.use.ledger
         if ledger is not None and not self.context.options.dry_run:
             self._register(ledger)
         candidates = [each.target for line in self.turns.lines for each in line.candidates]
-        place = LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ))
         action = ProcessAction(
             jobs=JobBook(ledger=ledger),
             clock=self.clock,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,10 @@ class NoScript(InvalidInput):
         super().__init__(f"the workflow {path}: {why}")
 
 
+FileMark = tuple[int, int, int, int]
+"""Which file it is, how large and when it was last changed: what a checkout, an editor or a copy writes differs."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LocalPlace:
     """The `Workplace` of this machine.
@@ -37,10 +42,21 @@ class LocalPlace:
     Attributes:
         root: of the config repo.
         variables: of this process.
+        read: what files of the config repo were when it was read, by path; None: there was none.
     """
 
     root: Path
     variables: Mapping[str, str]
+    read: Mapping[str, FileMark | None] = field(default_factory=dict, repr=False)
+
+    def reading(self, paths: Iterable[str]) -> LocalPlace:
+        """The same, where these files have to stay what they are now."""
+        own = {path for path in paths if not _is_elsewhere(path)}
+        return replace(self, read={path: _mark(self.root / path) for path in own})
+
+    def is_as_read(self, path: str) -> bool:
+        """See `Workplace.is_as_read`."""
+        return path not in self.read or _mark(self.root / path) == self.read[path]
 
     @property
     def directory(self) -> Path:
@@ -49,7 +65,7 @@ class LocalPlace:
 
     def script(self, path: str) -> str:
         """See `Workplace.script`."""
-        if _URI.match(path) or Path(path).is_absolute():
+        if _is_elsewhere(path):
             return path
         if not self.root.is_dir():
             raise NoScript(
@@ -69,3 +85,17 @@ class LocalPlace:
         """See `Workplace.environment`: that of this process."""
         del target
         return self.variables
+
+
+def _is_elsewhere(path: str) -> bool:
+    return _URI.match(path) is not None or Path(path).is_absolute()
+
+
+def _mark(file: Path) -> FileMark | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    if stat.S_ISDIR(found.st_mode):  # a script may leave compiled files in it
+        return found.st_dev, found.st_ino, 0, 0
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

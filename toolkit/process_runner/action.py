@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, RunContext
-from toolkit.actions.model import INTERRUPTED
+from toolkit.actions.model import INTERRUPTED, Problem
 from toolkit.entities import Engine
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
-from toolkit.process_runner.calls import Workplace
+from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.engines.port import StepEngine, StepMark
-from toolkit.process_runner.errors import StepLeftBehind
+from toolkit.process_runner.errors import FileChanged, StepLeftBehind
 from toolkit.process_runner.planner import Planner, blank_plan
 from toolkit.process_runner.steps import StepBatch
-from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget
+from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, files_of
 from toolkit.runs.recorder import SettledLeftOver
 
 if TYPE_CHECKING:
@@ -62,8 +62,12 @@ class ProcessAction:
         return blank_plan(target)
 
     def plan(self, target: ProcessTarget, work: RunContext) -> ProcessPlan:
-        """See `Action.plan`."""
+        """See `Action.plan`; what the config repo no longer has as it was read is left to the next run."""
         work.guard.run.check()
+        try:
+            require_as_read(self.workplace, files_of(target.site.process))
+        except FileChanged as error:
+            return replace(blank_plan(target), skipped=Problem(code=error.code, message=str(error)))
         return Planner(stores=work.stores, jobs=self.jobs, clock=self.clock).plan(target)
 
     def limit(self, plans: Sequence[ProcessPlan], work: RunContext) -> tuple[Sequence[ProcessPlan], None]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.entities import LocationType
 from toolkit.process_runner.engines.port import StepCall
+from toolkit.process_runner.errors import FileChanged
+from toolkit.process_runner.targets import libraries_of
 
 if TYPE_CHECKING:
     from toolkit.process_runner.resolution import ResolvedInstance
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
 class Workplace(Protocol):
     """Where the steps of a process run."""
+
+    def is_as_read(self, path: str) -> bool:
+        """Whether a file that a workflow names is what it was when the run read the config repo.
+
+        What the config repo does not have is somebody else's to keep, and counts as unchanged.
+        """
+        ...
 
     def script(self, path: str) -> str:
         """Where the script of a step is: an absolute path of this machine, or a URI.
@@ -48,6 +57,17 @@ class Workplace(Protocol):
         ...
 
 
+def require_as_read(place: Workplace, paths: Iterable[str]) -> None:
+    """Return when all files are what they were when the run read the config repo.
+
+    Raises:
+        FileChanged: one is not.
+    """
+    for path in paths:
+        if not place.is_as_read(path):
+            raise FileChanged(path=path)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepCaller:
     """Makes the calls of an instance's steps.
@@ -67,11 +87,13 @@ class StepCaller:
 
         Raises:
             InvalidInput: something that it needs is not to be had here.
+            FileChanged: something is not what the run has read.
         """
         place, site, resolved = self.workplace, self.target.site, self.resolved
         if item.engine is None:
             message = "a step has an engine"
             raise AssertionError(message)
+        require_as_read(place, (item.path, *libraries_of(site.process.workflow)))
         read = (",".join(map(site.qualified, each.paths())) for each in resolved.inputs)
         places = (each.instance.paths.get(LocationType.DATA) for each in resolved.outputs)
         made = ("" if path is None else site.qualified(path) for path in places)

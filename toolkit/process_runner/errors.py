@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from toolkit.errors import Failed
 from toolkit.result import Status
 from toolkit.runs.errors import Stopped
+
+
+class FileChanged(Failed):
+    """A file of a workflow is not what it was when the config repo was read; the next invocation reads all of it anew.
+
+    Args:
+        path: as the entity says.
+    """
+
+    code = "file_changed"
+
+    def __init__(self, *, path: str) -> None:
+        self.path = path
+        found = f"the file {path} was changed since this run read the config repo, expected what it was then"
+        super().__init__(f"{found}; nothing more begins here, and the next run goes on with what is there now")
 
 
 class StepLeftBehind(Stopped):

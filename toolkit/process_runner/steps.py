@@ -13,6 +13,7 @@ from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.calls import StepCaller, Workplace
 from toolkit.process_runner.engines.port import StepEnd, StepMark
+from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.jobs import Opening, failed, last_succeeded, succeeded, without_effect
 from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.late_fingerprint import read_inputs
@@ -159,8 +160,9 @@ class _Job:
         except Stopped as stopped:  # the engine has ended all of the step; the end of the run ends it in the ledger
             guard.stop(stopped)
             return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
-        except InvalidInput as error:
-            return ItemResult.failed(item, HOPELESS, f"{item.name}: {error}")
+        except (InvalidInput, FileChanged) as error:
+            code = FAILED if isinstance(error, FileChanged) else HOPELESS
+            return ItemResult.failed(item, code, f"{item.name}: {error}")
         except OSError as error:  # its log cannot be written
             has_begun = self.before is None
             why = f"{item.name}: {error}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.el import format_instant
-from toolkit.entities import Engine, Step, Workflow
+from toolkit.entities import Engine, Process, Step, Workflow
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.registry.registration import ONLY_STEP
 
@@ -143,6 +143,18 @@ def steps_of(workflow: Workflow) -> tuple[Step, ...]:
         message = "a workflow has steps, or an engine with its path"
         raise ValueError(message)
     return (Step(name=ONLY_STEP, engine=workflow.engine, path=workflow.path, args=workflow.args),)
+
+
+def libraries_of(workflow: Workflow) -> tuple[str, ...]:
+    """What the steps of a workflow need beside their scripts, as the entity names it."""
+    jar = workflow.spark.jar if workflow.spark else None
+    return (*workflow.lib, *([jar] if jar else []))
+
+
+def files_of(process: Process) -> tuple[str, ...]:
+    """All that the workflows of a process name, those for late data too."""
+    late = process.late_process.inputs.values() if process.late_process else ()
+    return (*(each.path for each in steps_of(process.workflow)), *libraries_of(process.workflow), *late)
 
 
 def items_of(target: ProcessTarget) -> tuple[StepItem, ...]:
