@@ -14,7 +14,7 @@ from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity
 from toolkit.migration.draft import MigrationRefused
 from toolkit.migration.placing import NotAConfigRepo, is_new, place
-from toolkit.migration.plan import Plan, nothing_there, plan
+from toolkit.migration.plan import Plan, nothing_there, plan, refuse_taken
 from toolkit.migration.report import Complaint, Report, accepting, marked, report
 from toolkit.migration.sources import read_sources
 
@@ -47,6 +47,7 @@ def migration(paths: Sequence[Path], root: Path, clock: Clock) -> Migration:
     complaints = _complaints(planned, clock)
     _refuse_secrets(planned, complaints)
     accepted, found = accepting(planned, complaints)
+    refuse_taken(accepted)
     return Migration(plan=accepted, report=report(accepted, found, _complaints(accepted, clock) if found else ()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from toolkit.entities import Document, Kind, Problem
+from toolkit.entities.formats import FORMATS, allows
 from toolkit.entities.pointers import value_at
 from toolkit.migration.draft import Draft, MigrationRefused
 from toolkit.migration.feed import feed, is_imported
@@ -61,8 +62,9 @@ def _draft(source: Source) -> Draft:
 
 
 def _finished(draft: Draft, source: Source) -> Draft:
-    if not draft.name:
-        draft.refuse(draft.root, "missing-attribute", f"found no name of the {draft.kind}")
+    if not allows(FORMATS["name"], draft.name):  # it becomes the name of a file
+        expected = "a letter, then letters, digits, underscores and dashes"
+        draft.refuse(draft.root, "bad-name", f"found the name {draft.name[:80]!r}, expected {expected}")
     draft.problems.extend(source.root.unread(source.file))
     for each in source.root.remarks:
         draft.drop(each, _REMARK)

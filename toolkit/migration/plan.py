@@ -122,13 +122,10 @@ def _loaded(snapshot: Snapshot) -> Repository:
 
 def _prove(made: Plan) -> None:
     """Load what will be written: it is what the drafts say, or nothing is written."""
-    taken = sorted(made.files.keys() & {*made.existing.files, *made.existing.names})
     repository, problems = load_all(made.snapshot())
     found = list(made.tracing().in_xml(problems))
     if not problems:
         found = [each for draft in made.drafts for each in _changed(draft, repository)]
-    if taken and not found:
-        _refuse_taken(made, taken)
     if found:
         raise MigrationRefused(problems=found)
 
@@ -145,9 +142,14 @@ def _changed(draft: Draft, repository: Repository) -> Iterator[Problem]:
         )
 
 
-def _refuse_taken(made: Plan, taken: Sequence[str]) -> None:
-    """A file that is there already stays; the same file is what an earlier migration wrote."""
-    different = [file for file in taken if made.existing.files.get(file) != made.files[file]]
+def refuse_taken(made: Plan) -> None:
+    """Refuse to replace a file of the config repo; one that is the same is what an earlier migration wrote.
+
+    Raises:
+        MigrationRefused: files are there already, and differ.
+    """
+    taken = made.files.keys() & made.existing.files.keys()
+    different = sorted(file for file in taken if made.existing.files[file] != made.files[file])
     problems = [
         Problem(
             file=f"{made.existing.root}/{file}",

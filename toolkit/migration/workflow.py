@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from toolkit.entities.formats import FORMATS, allows
 from toolkit.migration.commands import oozie, pig
 from toolkit.migration.draft import Draft
 from toolkit.migration.job import Job, Runs
@@ -28,6 +29,8 @@ def workflow(draft: Draft, root: Element, known: Known) -> None:
         assert engine is not None  # noqa: S101 - Falcon's default is known
         message = f"found the engine {engine.text[:80]!r}, expected one of {', '.join(_ENGINES)}"
         draft.refuse(engine, "bad-value", message)
+        for each in filter(None, (element, late, attributes)):  # what only that engine would read is not wrong
+            draft.drop_all(each, "its engine is not known")
         return
     draft.copy(element.attribute("name"), ("workflow", "name"))
     draft.copy(element.attribute("version"), ("workflow", "version"))
@@ -43,9 +46,11 @@ def workflow(draft: Draft, root: Element, known: Known) -> None:
 def _late_inputs(draft: Draft, late: Element | None, runs: Runs) -> None:
     for each in late.each("late-input") if late is not None else ():
         name, path = each.attribute("input"), each.attribute("workflow-path")
-        if name is None or path is None or not name.text:
+        if name is None or path is None or not allows(FORMATS["variable"], name.text):  # it is in a script's name
             where = Fact(each.place, each.line, "")
-            draft.refuse(where, "missing-attribute", "found a late-input without input or workflow-path")
+            draft.refuse(
+                where, "bad-value", "found a late-input without the name of an input, or without workflow-path"
+            )
             continue
         script = f"{draft.name}.late.{name.text}"
         draft.trace_name(name, ("late_process", "inputs", name.text))

@@ -129,7 +129,7 @@ class Element:
         known = {each for each in self._read if each.startswith("@") == name.startswith("@")}
         wanted = ", ".join(sorted(each.removeprefix("@") for each in known)) or "none"
         hint = did_you_mean(name, known).replace("@", "")
-        message = f"found {what} in {self.place}, which Falcon's specification does not have there; expected: {wanted}"
+        message = f"found {what} in {self.place}, which Falcon does not have there; expected: {wanted}"
         return Problem(file=file, line=line, column=1, rule=kind, message=message, hint=hint)
 
 

@@ -133,13 +133,18 @@ def report_markdown(found: Report, into: str, *, is_written: bool) -> Iterator[s
     yield from _table(
         "Findings of lint that are left",
         ("YAML", "rule", "finding"),
-        [(code(f"{e.file}:{e.line}"), code(e.rule), prose(e.message, in_cell=True)) for e in found.refused],
+        [(_code(f"{e.file}:{e.line}"), _code(e.rule), prose(e.message, in_cell=True)) for e in found.refused],
     )
-    yield from _table("Left alone, no entities of Falcon's", ("file",), [(code(each),) for each in found.left_alone])
+    yield from _table("Left alone, no entities of Falcon's", ("file",), [(_code(each),) for each in found.left_alone])
     for entity, rows in groupby(found.rows, key=lambda row: row.entity):
         yield from _table(
             entity, ("what became of it", "Falcon", "text", "YAML", "why"), [_cells(each) for each in rows]
         )
+
+
+def _code(text: str, most: int = 1000) -> str:
+    """A text as code; two paths fit in it."""
+    return code(text, most)
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -155,15 +160,15 @@ def _task(each: Task) -> tuple[str, ...]:
 
 
 def _accepted(each: Accepted) -> tuple[str, ...]:
-    return (*_cells_of_sides(each), code(each.rule), prose(each.message, in_cell=True))
+    return (*_cells_of_sides(each), _code(each.rule), prose(each.message, in_cell=True))
 
 
 def _cells_of_sides(each: Task | Accepted) -> tuple[str, str, str]:
-    return code(each.entity), code(f"{each.file}:{each.source.line}"), code(_place(each.target))
+    return _code(each.entity), _code(f"{each.file}:{each.source.line}"), _code(_place(each.target))
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    source = "" if row.source is None else code(f"{row.file}:{row.source.line} {_inner(row.source)}")
-    text = "" if row.source is None else code(row.source.text, _MOST)
-    target = "" if row.target is None else code(f"{_place(row.target)} {row.target.key}")
+    source = "" if row.source is None else _code(f"{row.file}:{row.source.line} {_inner(row.source)}")
+    text = "" if row.source is None else _code(row.source.text, _MOST)
+    target = "" if row.target is None else _code(f"{_place(row.target)} {row.target.key}")
     return str(row.outcome), source, text, target, prose(row.note, in_cell=True)

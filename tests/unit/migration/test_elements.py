@@ -52,9 +52,12 @@ ON_ITS_CLUSTER = [
     ),
     ('<location type="stats" path="/stats"/>', ("locations",), {"stats": "/stats"}),
     (
-        "<lifecycle><retention-stage><policy>AgeBasedDelete</policy><frequency>hours(6)</frequency><queue>q</queue>"
-        '<priority>LOW</priority><properties><property name="retention.policy.agebaseddelete.limit" value="days(3)"/>'
-        "</properties></retention-stage></lifecycle>",
+        (
+            "<lifecycle><retention-stage><policy>AgeBasedDelete</policy><frequency>hours(6)</frequency><queue>q</queue>"
+            "<priority>LOW</priority><properties>"
+            '<property name="retention.policy.agebaseddelete.limit" value="days(3)"/>'
+            "</properties></retention-stage></lifecycle>"
+        ),
         ("lifecycle", "retention_stage"),
         {
             "policy": "age_based_delete",
@@ -65,14 +68,18 @@ ON_ITS_CLUSTER = [
         },
     ),
     (
-        '<lifecycle><retention-stage><properties><property name="retention.policy.agebaseddelete.limit" '
-        'value="days(3)"/></properties></retention-stage></lifecycle>',
+        (
+            '<lifecycle><retention-stage><properties><property name="retention.policy.agebaseddelete.limit" '
+            'value="days(3)"/></properties></retention-stage></lifecycle>'
+        ),
         ("retention",),
         {"limit": "days(3)"},
     ),
     (
-        '<retention limit="days(9)"/><lifecycle><retention-stage><properties><property '
-        'name="retention.policy.agebaseddelete.limit" value="days(3)"/></properties></retention-stage></lifecycle>',
+        (
+            '<retention limit="days(9)"/><lifecycle><retention-stage><properties><property '
+            'name="retention.policy.agebaseddelete.limit" value="days(3)"/></properties></retention-stage></lifecycle>'
+        ),
         ("retention",),
         {"limit": "days(3)"},
     ),
@@ -104,8 +111,10 @@ ON_PROCESS = [
         True,
     ),
     (
-        '<inputs><input name="in" feed="clicks" start="now(-1,0)" end="now(0,0)"/></inputs><late-process '
-        'policy="exp-backoff" delay="hours(1)"><late-input input="in" workflow-path="/late/in.pig"/></late-process>',
+        (
+            '<inputs><input name="in" feed="clicks" start="now(-1,0)" end="now(0,0)"/></inputs><late-process '
+            'policy="exp-backoff" delay="hours(1)"><late-input input="in" workflow-path="/late/in.pig"/></late-process>'
+        ),
         ("late_process",),
         {"policy": "exp_backoff", "delay": "hours(1)", "inputs": {"in": "workflows/job.late.in.pig.sh"}},
     ),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element
 
 import pytest
+from defusedxml.ElementTree import parse
 
 from tests.unit.migration.migrated import EXAMPLES, ONE_OF_EACH_NAME, Made, Noon, make
 from toolkit.config_source import from_directory
@@ -14,7 +15,15 @@ from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity
 from toolkit.migration.draft import MigrationRefused, Outcome
 
-ALL_EXAMPLES = {ET.parse(path).getroot().get("name", ""): path for path in ONE_OF_EACH_NAME}
+
+def root_of(path: Path) -> Element:
+    """The root of an XML file, by another parser."""
+    root = parse(path).getroot()
+    assert root is not None
+    return root
+
+
+ALL_EXAMPLES = {root_of(path).get("name", ""): path for path in ONE_OF_EACH_NAME}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +41,7 @@ def test_lint_accepts_what_was_migrated(made: Made) -> None:
 
 @pytest.mark.parametrize("name", ALL_EXAMPLES)
 def test_each_entity_says_what_its_xml_says(made: Made, name: str) -> None:
-    root = ET.parse(ALL_EXAMPLES[name]).getroot()
+    root = root_of(ALL_EXAMPLES[name])
     found = dict(made.document(name))
     expected = {"cluster": _cluster, "feed": _feed, "process": _process}[_tag(root)](root)
     if _tag(root) == "process":
@@ -40,24 +49,24 @@ def test_each_entity_says_what_its_xml_says(made: Made, name: str) -> None:
     assert found == {"kind": _tag(root), "name": name, **expected}
 
 
-def _tag(element: ET.Element) -> str:
+def _tag(element: Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _all(element: ET.Element, path: str) -> list[ET.Element]:
+def _all(element: Element, path: str) -> list[Element]:
     return element.findall("/".join(f"{{*}}{step}" for step in path.split("/")))
 
 
-def _text(element: ET.Element, path: str) -> str | None:
-    (found,) = _all(element, path) or [None]
-    return None if found is None else found.text
+def _text(element: Element, path: str) -> str | None:
+    found = _all(element, path)
+    return found[0].text if found else None
 
 
 def _filled(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - a document
     return {key: value for key, value in values.items() if value not in (None, "", [], {})}
 
 
-def _cluster(root: ET.Element) -> dict[str, Any]:
+def _cluster(root: Element) -> dict[str, Any]:
     endpoints = {each.get("type", ""): dict(each.attrib) for each in _all(root, "interfaces/interface")}
     for each in endpoints.values():
         del each["type"]
@@ -71,7 +80,7 @@ def _cluster(root: ET.Element) -> dict[str, Any]:
     )
 
 
-def _feed(root: ET.Element) -> dict[str, Any]:
+def _feed(root: Element) -> dict[str, Any]:
     (acl,), (schema,) = _all(root, "ACL"), _all(root, "schema")
     (late,) = _all(root, "late-arrival")
     is_made = root.get("name") in {"out", "hcat-out"}
@@ -91,7 +100,7 @@ def _feed(root: ET.Element) -> dict[str, Any]:
     )
 
 
-def _storage(element: ET.Element) -> dict[str, Any]:
+def _storage(element: Element) -> dict[str, Any]:
     tables = [each.get("uri") for each in _all(element, "table")]
     return _filled(
         locations={each.get("type"): each.get("path") for each in _all(element, "locations/location")},
@@ -99,7 +108,7 @@ def _storage(element: ET.Element) -> dict[str, Any]:
     )
 
 
-def _on_cluster(element: ET.Element) -> dict[str, Any]:
+def _on_cluster(element: Element) -> dict[str, Any]:
     retention = _all(element, "retention")
     return _filled(
         name=element.get("name"),
@@ -118,7 +127,7 @@ WORKFLOWS = {
 }
 
 
-def _process(root: ET.Element) -> dict[str, Any]:
+def _process(root: Element) -> dict[str, Any]:
     def named(path: str) -> dict[str, dict[str, str]]:
         return {
             each.get("name", ""): {key: value for key, value in each.attrib.items() if key != "name"}
@@ -141,7 +150,7 @@ def _process(root: ET.Element) -> dict[str, Any]:
 def _all_texts(path: Path) -> set[tuple[str, str]]:
     """Each attribute and each text of a file, with the tag that it is in."""
     found = set()
-    for each in ET.parse(path).getroot().iter():
+    for each in root_of(path).iter():
         found |= {(f"{_tag(each)}@{name}", value.strip()) for name, value in each.attrib.items()}
         if (each.text or "").strip():
             found.add((_tag(each), (each.text or "").strip()))

@@ -1,4 +1,4 @@
-"""Times and paths of migrated instances over a year, against the specification's rules, stepped by a clock of our own."""
+"""Times and paths of migrated instances over a year, against the specification's rules, stepped on our own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def stepped(unit: str, number: int, zone: str) -> Iterator[datetime]:
 def _at(local: datetime, unit: str, number: int) -> datetime:
     if unit in {"minutes", "hours"}:
         return local.astimezone(UTC) + timedelta(**{unit: number})
-    wall = local + relativedelta(**{unit: number})  # type: ignore[arg-type] - days or months
+    wall = local + (relativedelta(days=number) if unit == "days" else relativedelta(months=number))
     return resolve_imaginary(wall.replace(fold=0)).astimezone(UTC)
 
 
