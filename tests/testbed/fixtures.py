@@ -37,7 +37,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @contextlib.contextmanager
-def _needing_programs() -> Iterator[None]:
+def needing_programs() -> Iterator[None]:
     """Without Java or Maven tests are skipped, except in CI, where they must run."""
     try:
         yield
@@ -56,7 +56,7 @@ def testbed(pytestconfig: pytest.Config) -> Testbed:
 @pytest.fixture(scope="session")
 def hdfs(testbed: Testbed) -> HdfsCluster:
     """An HDFS that all tests share; nobody stops it."""
-    with _needing_programs():
+    with needing_programs():
         return HdfsCluster.of(testbed)
 
 
@@ -73,7 +73,7 @@ def hdfs_dir(hdfs: HdfsCluster) -> Iterator[str]:
 @pytest.fixture
 def restartable_hdfs(testbed: Testbed) -> Iterator[HdfsCluster]:
     """Another HDFS, for one test at a time: it may stop, freeze and start its processes."""
-    with _needing_programs():
+    with needing_programs():
         cluster = HdfsCluster.of(testbed, "restartable_hdfs")
     with testbed.alone("restartable_hdfs"):
         try:
@@ -146,7 +146,7 @@ def s3_faults(s3: S3Store) -> Iterator[FaultyS3]:
 @pytest.fixture
 def activemq(testbed: Testbed) -> Iterator[ActiveMQ]:
     """A message broker, for one test at a time: it may stop and start it."""
-    with _needing_programs():
+    with needing_programs():
         broker = ActiveMQ.of(testbed)
     with testbed.alone("activemq"):
         broker.start()
@@ -156,7 +156,7 @@ def activemq(testbed: Testbed) -> Iterator[ActiveMQ]:
 @pytest.fixture
 def spark_cluster(testbed: Testbed) -> Iterator[SparkStandalone]:
     """Spark standalone, for one test at a time, with all its cores free."""
-    with _needing_programs():
+    with needing_programs():
         cluster = SparkStandalone.of(testbed)
     with testbed.alone("spark"):
         cluster.wait_idle()

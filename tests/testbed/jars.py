@@ -103,6 +103,9 @@ ACTIVEMQ = Jars(pom=_HERE / "activemq" / "pom.xml", sums=_HERE / "activemq" / "j
 METASTORE = Jars(pom=_HERE / "metastore" / "pom.xml", sums=_HERE / "metastore" / "jars.sha256")
 """What a metastore needs beside pyspark's own."""
 
+OOZIE = Jars(pom=_HERE / "oozie" / "pom.xml", sums=_HERE / "oozie" / "jars.sha256")
+"""Oozie's client, which has the schemas of its XML."""
+
 
 def copy_dependencies(pom: Path, target: Path) -> None:
     """Have Maven copy all jars of a pom; which repository they come from is the affair of its own settings.

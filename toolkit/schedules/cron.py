@@ -12,8 +12,8 @@ from toolkit.schedules.turns import cron_times, offsets
 
 _NOW = '"$(date -u +\\%Y-\\%m-\\%dT\\%H:\\%MZ)"'
 """The minute in which cron starts the line; to cron a bare percent sign is the end of the command."""
-_LONGEST = 998
-"""Debian's cron takes longer lines, others cut them."""
+_MOST_BYTES, _MOST_LINES = 990, 10_000
+"""Debian's crontab takes no command of 1,000 bytes, and no file of more lines."""
 _LAST_LINES = 30
 
 
@@ -25,11 +25,12 @@ def crontab_block(schedule: Schedule) -> str:
     """
     wrong = [why for text in schedule.texts for why in _faults(text)]
     lines = [line for each in schedule.actions for line in _lines(schedule, each)]
-    wrong += [f"a line of {len(each)} characters ({each[:60]}...)" for each in lines if len(each) > _LONGEST]
+    too_long = [each for each in lines if not each.startswith("#") and len(each.encode()) > _MOST_BYTES]
+    wrong += [f"a line of more than {_MOST_BYTES} bytes ({each[:60]}...)" for each in too_long]
     if wrong:
         raise NotSayable(form="cron", found=wrong)
     begin, end = marks(schedule)
-    return "\n".join((begin, *_header(schedule), *lines, end, ""))
+    return _of_lines("\n".join((begin, *_header(schedule), *lines, end, "")))
 
 
 def marks(schedule: Schedule) -> tuple[str, str]:
@@ -54,11 +55,20 @@ def with_block(crontab: str, schedule: Schedule, file: str) -> str:
     begin, end = ([at for at, line in enumerate(lines) if line.rstrip("\r\n") == mark] for mark in marks(schedule))
     if not begin and not end:
         gap = "" if not crontab or crontab.endswith("\n") else "\n"
-        return f"{crontab}{gap}{block}"
+        return _of_lines(f"{crontab}{gap}{block}")
     if len(begin) != 1 or len(end) != 1 or end < begin:
         found = f"found {len(begin)} lines {marks(schedule)[0]!r} and {len(end)} lines {marks(schedule)[1]!r}"
         raise BrokenBlock(file=file, found=f"{found}, expected one of each, in this order")
-    return "".join((*lines[: begin[0]], block, *lines[end[0] + 1 :]))
+    return _of_lines("".join((*lines[: begin[0]], block, *lines[end[0] + 1 :])))
+
+
+def _of_lines(crontab: str) -> str:
+    """The same text, when it is short enough."""
+    count = crontab.count("\n")
+    if count > _MOST_LINES:
+        found = f"a crontab of {count:,} lines, where Debian's has {_MOST_LINES:,} at most: export clusters one by one,"
+        raise NotSayable(form="cron", found=[f"{found} each into the crontab of a user of its own (--cluster)"])
+    return crontab
 
 
 def _header(schedule: Schedule) -> Iterator[str]:
@@ -76,7 +86,6 @@ def _header(schedule: Schedule) -> Iterator[str]:
 
 def _lines(schedule: Schedule, action: ScheduledAction) -> Iterator[str]:
     times = cron_times(action.turns, schedule.settings.cron_timezone)
-    yield "#"
     yield on_one_line(f"# {action.description}")
     if not times.is_exact:
         yield "# cron cannot say this: it fires more often, and the action finds what is due"

@@ -38,7 +38,7 @@ class NotSayable(InvalidInput):
 
     def __init__(self, *, form: str, found: Iterable[str]) -> None:
         self.form, self.found = form, tuple(dict.fromkeys(found))
-        super().__init__(f"{form} cannot be told {'; '.join(self.found)}; write it otherwise in the config repo")
+        super().__init__(f"{form} cannot hold {'; '.join(self.found)}; change that in the config repo, or the export")
 
 
 class BrokenBlock(InvalidInput):

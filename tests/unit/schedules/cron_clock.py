@@ -39,7 +39,8 @@ class CronClock:
         while at < instant + within:
             if self.fires_at(at):
                 return at
-            at += MINUTE
+            local = at.astimezone(self.zone)
+            at += MINUTE * (1 if local.hour in self.allowed[1] else 60 - local.minute)
         return None
 
 

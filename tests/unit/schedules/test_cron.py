@@ -87,12 +87,19 @@ def test_no_text_becomes_shell(tmp_path_factory: pytest.TempPathFactory, options
         ({"options": ("a\nb",)}, r"'a\\nb', which is not printable"),
         ({"working_directory": "/a\\"}, "which has a backslash"),
         ({"log_directory": "/a\\"}, "which has a backslash"),
-        ({"config_repo": "x" * 1000}, "a line of .* characters"),
+        ({"config_repo": "x" * 1000}, "a line of more than 990 bytes"),
     ],
 )
 def test_what_cron_would_change_is_refused(own: dict[str, object], why: str) -> None:
-    with pytest.raises(NotSayable, match=f"cron cannot be told .*{why}"):
+    with pytest.raises(NotSayable, match=f"cron cannot hold .*{why}"):
         crontab_block(scheduled(settings=replace(SETTINGS, **own)))  # type: ignore[arg-type]
+
+
+def test_a_crontab_that_debians_would_not_take_is_refused() -> None:
+    with pytest.raises(
+        NotSayable, match=r"cron cannot hold a crontab of 10,0\d\d lines, where Debian's has 10,000 at most"
+    ):
+        with_block("# mine\n" * 9_999, SCHEDULE, "crontab")
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_no_text_becomes_xml_or_shell(options: list[str], place: str) -> None:
 
 @pytest.mark.parametrize("text", ["${wf:user()}", "#{x}", "a\nb"])
 def test_what_oozie_would_take_for_an_expression_is_refused(text: str) -> None:
-    with pytest.raises(NotSayable, match=r"Oozie cannot be told .*(expression|printable)"):
+    with pytest.raises(NotSayable, match=r"Oozie cannot hold .*(expression|printable)"):
         oozie_files(scheduled(settings=replace(SETTINGS, options=(text,))))
 
 
