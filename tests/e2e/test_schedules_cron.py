@@ -5,10 +5,10 @@ Both run in a mount namespace of their own, so that the crontab of whoever runs 
 
 from __future__ import annotations
 
+import calendar
 import os
 import shutil
 import subprocess
-import calendar
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -85,14 +85,14 @@ def restartable_hdfs(testbed: Testbed) -> Iterator[HdfsCluster]:
 @pytest.fixture(scope="session")
 def metastore(testbed: Testbed) -> HiveMetastoreServer:
     """A Hive metastore that all tests share; nobody stops it. Databases are a test's own."""
-    with _needing_programs():
+    with needing_programs():
         return HiveMetastoreServer.of(testbed)
 
 
 @pytest.fixture
 def restartable_metastore(testbed: Testbed) -> Iterator[HiveMetastoreServer]:
     """Another one, for one test at a time: it may stop, freeze and start it."""
-    with _needing_programs():
+    with needing_programs():
         server = HiveMetastoreServer.of(testbed, "restartable_metastore")
     with testbed.alone("restartable_metastore"):
         try:
