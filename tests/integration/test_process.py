@@ -127,6 +127,15 @@ def test_steps_that_made_nothing_all_run_again(counting: Runs) -> None:
     assert [line.split()[1] for line in counting.said()[1:]] == ["make", "tell", "make", "tell", "made", "tell"]
 
 
+def test_a_step_that_had_made_its_output_when_it_failed_need_not_make_it_again(counting: Runs) -> None:
+    made = counting.at("counts", KEYS[0])
+    counting.write(scripts={"count": f"if test -e {made}; then exit 0; fi\n{counting.making()}\nexit 3"})
+    assert counting.run()[1]["items"][0]["code"] == "step_failed"
+    assert counting.run()[0] == 0
+    assert counting.run("--force")[1]["items"][0]["code"] == "no_output"
+    assert counting.run()[1]["items"][0]["code"] == "no_output"
+
+
 def test_what_an_earlier_run_of_the_same_steps_made_is_an_output(counting: Runs) -> None:
     ok = counting.directory / "ok"
     scripts = {"make": counting.making("make"), "tell": counting.saying("tell", f"test -f {ok}")}

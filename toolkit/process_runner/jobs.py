@@ -27,11 +27,13 @@ class Chain:
 
     Attributes:
         due: the names of the steps that have to run; None: the ledger does not know the process yet, so all of them.
-        is_rerun: an earlier attempt at the same did not come to its end.
+        is_rerun: an earlier attempt at the same did not come to its end, and this one goes on from there.
+        codes: of what failed in those attempts.
     """
 
     due: frozenset[str] | None = None
     is_rerun: bool = False
+    codes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,8 +152,10 @@ def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> Chain:
     if unfinished is None or newest is None:
         return Chain(due=frozenset(each.name for each in live))
     as_job = replace(newest, run_id=0, process_id=owner.process_id, target_batch_id=unfinished)
-    due = current.steps_to_run(live, current.chain_of(tx, as_job).earlier, is_forced=is_forced or ordered)
-    return Chain(due=frozenset(each.name for each in due), is_rerun=True)
+    starts_over = is_forced or ordered
+    due = current.steps_to_run(live, current.chain_of(tx, as_job).earlier, is_forced=starts_over)
+    codes = current.codes_of(tx, unfinished)
+    return Chain(due=frozenset(each.name for each in due), is_rerun=not starts_over, codes=codes)
 
 
 def last_succeeded(

@@ -10,6 +10,7 @@ from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.availability import instances_of
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.resolution import MissingInput, resolve_instance
+from toolkit.process_runner.steps import NO_OUTPUT
 from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, items_of
 from toolkit.storage import StorageError
 
@@ -100,7 +101,8 @@ class Planner:
         if resumed:
             where = f"goes on at {due[0].name}" if due else "only its end was missing"
             notes.append(f"an earlier attempt had come so far: {where}; --force starts over")
-        detail = ProcessDetail(resolved=resolved, resumed=resumed)
+        may_be_made = resumed or (chain.is_rerun and NO_OUTPUT not in chain.codes)
+        detail = ProcessDetail(resolved=resolved, resumed=resumed, may_be_made=may_be_made)
         return replace(looked, items=due or (end,), detail=detail, notes=tuple(notes))
 
 

@@ -133,7 +133,7 @@ class _Job:
         """The run becomes the job of its instance, and reads the batches that its inputs stand for."""
         read = {name for step in steps_of(self.target.site.process.workflow) for name in self._inputs_of(step)}
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
-        if not self.batch.plan.detail.resumed:
+        if not self.batch.plan.detail.may_be_made:
             self.made = outputs_before(self.target.site, self.resolved.outputs, self.batch.work.stores)
         return Opening(
             inputs=list(dict.fromkeys(instances)),

@@ -120,10 +120,12 @@ class ProcessDetail:
     Attributes:
         resolved: what it reads and makes; None: it was not looked at.
         resumed: an earlier attempt had succeeded in the steps that are not planned.
+        may_be_made: an earlier attempt at the same may have made outputs, so that they need not change any more.
     """
 
     resolved: ResolvedInstance | None = None
     resumed: bool = False
+    may_be_made: bool = False
 
 
 ProcessPlan: TypeAlias = TargetPlan[ProcessTarget, StepItem, ProcessDetail]

@@ -20,7 +20,7 @@ from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, a
 from toolkit.ledger.runs import finding
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import given, locking
-from toolkit.ledger.tables import batch, run, step_run
+from toolkit.ledger.tables import batch, item, run, step_run
 from toolkit.ledger.vocabulary import BatchState, JobMode, RunStatus
 
 
@@ -122,6 +122,19 @@ def chain_of(tx: Transaction, job: Run) -> Chain:
         (own if run_id == job.run_id else earlier)[step_id] = StepOutcome(run_id=run_id, status=status)
         running += [name] if status is RunStatus.RUNNING else []
     return Chain(earlier=earlier, own=own, running=tuple(running))
+
+
+_CODES = (
+    sa.select(item.c.code)
+    .join(run, run.c.run_id == item.c.run_id)
+    .where(run.c.target_batch_id == given(run.c.target_batch_id), item.c.code.is_not(None))
+    .distinct()
+)
+
+
+def codes_of(tx: Transaction, target_batch_id: int) -> frozenset[str]:
+    """The codes of what failed or was skipped in the attempts at a batch."""
+    return frozenset(tx.execute(_CODES, {"target_batch_id": target_batch_id}).scalars())
 
 
 def step_runs() -> sa.Select[tuple[object, ...]]:
