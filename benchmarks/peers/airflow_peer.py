@@ -57,7 +57,7 @@ def running_airflow(url: str) -> Iterator[AirflowPeer]:
     Raises:
         NoPeer: it could not be installed, or not be set up.
     """
-    python = _python()
+    python = airflow_python()
     with tempfile.TemporaryDirectory(prefix="feedctl-airflow-") as home:
         environment = _environment(url, home)
         for command in (["db", "migrate"], ["dags", "reserialize"]):
@@ -73,7 +73,7 @@ def running_airflow(url: str) -> Iterator[AirflowPeer]:
             process.stdin.close()
 
 
-def _python() -> str:
+def airflow_python() -> str:
     """That of the variable, else of a venv below `build`, which is made when it is not there."""
     configured = os.environ.get(_PYTHON)
     if configured:
