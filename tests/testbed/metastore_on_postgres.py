@@ -1,0 +1,38 @@
+"""A Hive metastore on PostgreSQL, for tests and benchmarks with very many partitions; both end with this process."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.databases.postgresql import PostgresServer
+from tests.testbed.metastore_server import MetastoreServer
+from tests.testbed.processes import Starter
+
+_DATABASE = "metastore"
+
+
+@contextmanager
+def metastore_on(postgres: PostgresServer) -> Iterator[str]:
+    """The end point of a new metastore whose data are in a new database of that server.
+
+    Raises:
+        DidNotStart: with the end of its log.
+        Missing: no Java, or no driver and no Maven.
+    """
+    starter = Starter()
+    url = urlsplit(postgres.url(_DATABASE))
+    postgres.create_database(_DATABASE)
+    with tempfile.TemporaryDirectory(prefix="feedctl-metastore-", ignore_cleanup_errors=True) as directory:
+        server = MetastoreServer(
+            starter, Path(directory, "metastore"), f"{url.hostname}:{url.port}{url.path}?user={url.username}"
+        )
+        try:
+            server.start()
+            yield f"thrift://127.0.0.1:{server.facts()['port']}"
+        finally:
+            starter.end()
+            postgres.drop_database(_DATABASE)
