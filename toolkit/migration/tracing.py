@@ -39,6 +39,7 @@ class Tracing:
     drafts: Sequence[Draft]
     files: Mapping[str, bytes] = field(repr=False)
     lifted: Mapping[Kind, Document]
+    _known: dict[str, dict[int, tuple[Draft, Fact]]] = field(default_factory=dict, repr=False)
 
     def place(self, draft: Draft, pointer: Pointer) -> Place:
         """Where a value of an entity is written, or the nearest value around it."""
@@ -68,23 +69,32 @@ class Tracing:
 
     def source(self, file: str, line: int) -> tuple[Draft, Fact] | None:
         """What of the XML a line of a file comes from: the text itself, else the first one in it, else the entity."""
-        known = self._by_file.get(file)
-        if known is None:
+        drafts = self._by_file.get(file)
+        if drafts is None:
             return None
-        draft, lines = known
+        lines = self._sources(file, drafts)
         within = min((each for each in lines if each >= line), default=None)
-        return draft, draft.root if within is None or not line else lines[within]
+        if within is None or not line:
+            return drafts[0], drafts[0].root
+        return lines[within]
 
     @cached_property
-    def _by_file(self) -> dict[str, tuple[Draft, dict[int, Fact]]]:
-        found: dict[str, tuple[Draft, dict[int, Fact]]] = {}
-        for draft in self.drafts:
-            for trace in draft.traces:
-                fact = trace.source
-                if fact is None or trace.pointer is None:
-                    continue
-                place = self.place(draft, trace.pointer)
-                _, lines = found.setdefault(place.file, (draft, {}))
-                lines.setdefault(place.line, fact)
-            found.setdefault(f"{draft.kind.folder}/{draft.name}{SUFFIX}", (draft, {}))
-        return found
+    def _by_file(self) -> dict[str, list[Draft]]:
+        """The entities whose values are in a file."""
+        found = {f"{each.kind.folder}/{each.name}{SUFFIX}": [each] for each in self.drafts}
+        lifted = [each for each in self.drafts if self.lifted[each.kind]]
+        return {**found, **({DEFAULTS_NAME: lifted} if lifted else {})}
+
+    def _sources(self, file: str, drafts: Sequence[Draft]) -> dict[int, tuple[Draft, Fact]]:
+        """What the lines of a file come from; kept, since most findings are about few files."""
+        if file not in self._known:
+            lines: dict[int, tuple[Draft, Fact]] = {}
+            for draft in drafts:
+                for trace in draft.traces:
+                    if trace.source is None or trace.pointer is None:
+                        continue
+                    place = self.place(draft, trace.pointer)
+                    if place.file == file:
+                        lines.setdefault(place.line, (draft, trace.source))
+            self._known[file] = lines
+        return self._known[file]

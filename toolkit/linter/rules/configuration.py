@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from posixpath import normpath
 from types import MappingProxyType
@@ -239,10 +240,12 @@ _ELSEWHERE = frozenset({Engine.OOZIE, Engine.PIG, Engine.HIVE})
 def missing_workflow(context: LintContext) -> Iterator[Hit]:
     """The files of a workflow are in the config repo."""
     known = _known(context.snapshot)
+    near = _near(context.snapshot.names)
     for _, process in sorted(context.repository.processes.items()):
         for pointer, path in _paths(process):
             if _is_relative(path) and normpath(path) not in known:
-                yield _workflow_hit(process, pointer, path, known)
+                folder, _, name = path.rpartition("/")
+                yield _workflow_hit(process, pointer, path, near[f"{folder}/"] | near[name])
 
 
 def _known(snapshot: Snapshot) -> frozenset[str]:
@@ -250,6 +253,16 @@ def _known(snapshot: Snapshot) -> frozenset[str]:
     files = {*snapshot.names, *snapshot.files}
     parents = {file[:index] for file in files for index, character in enumerate(file) if character == "/"}
     return frozenset(files | parents)
+
+
+def _near(names: Collection[str]) -> Mapping[str, set[str]]:
+    """Files by their folder, with a slash at its end, and by their name: comparing with all of them takes long."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for each in names:
+        folder, _, name = each.rpartition("/")
+        found[f"{folder}/"].add(each)
+        found[name].add(each)
+    return found
 
 
 def _paths(process: Process) -> Iterator[tuple[Pointer, str]]:
@@ -270,7 +283,7 @@ def _is_relative(path: str) -> bool:
     return not path.startswith("/") and ":" not in path.partition("/")[0] and "${" not in path
 
 
-def _workflow_hit(process: Process, pointer: Pointer, path: str, known: frozenset[str]) -> Hit:
+def _workflow_hit(process: Process, pointer: Pointer, path: str, near: Collection[str]) -> Hit:
     leaves = normpath(path).startswith("..")
     message = (
         f"found the path {path!r}, which leaves the config repo"
@@ -281,7 +294,7 @@ def _workflow_hit(process: Process, pointer: Pointer, path: str, known: frozense
         subject=process.name,
         pointer=pointer,
         message=message,
-        hint=did_you_mean(path, known) or "add the file; paths are relative to the root of the config repo",
+        hint=did_you_mean(path, near) or "add the file; paths are relative to the root of the config repo",
     )
 
 
