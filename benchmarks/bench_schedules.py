@@ -57,7 +57,7 @@ def main() -> int:
             repo, out = made(Path(name) / str(size), size), Path(name) / f"out-{size}"
             for what, command in commands(repo, out).items():
                 found.setdefault(what, []).append(run(command))
-        written = sum(each.is_file() for each in out.rglob("*"))
+        written = sum(each.is_file() for each in (Path(name) / f"out-{largest}").rglob("*"))
     print(f"export of schedules; with {largest} entities {written} files")
     is_met = True
     for what, figures in found.items():
@@ -66,7 +66,9 @@ def main() -> int:
         shown = "  ".join(f"{size}: {each:6.2f} s" for size, (each, _) in zip(sizes, figures, strict=True))
         print(f"  {what:18} {shown}  peak {peak:4.0f} MiB  growth {growth:.2f}")
         is_met = is_met and last <= SECONDS_GOAL and peak <= MEMORY_GOAL and growth <= GROWTH_GOAL
-    print(f"  goals: at most {SECONDS_GOAL:.0f} s, {MEMORY_GOAL:.0f} MiB, and {GROWTH_GOAL} times for each further entity")
+    print(
+        f"  goals: at most {SECONDS_GOAL:.0f} s, {MEMORY_GOAL:.0f} MiB, and {GROWTH_GOAL} times for each further entity"
+    )
     return 0 if is_met else 1
 
 

@@ -1,6 +1,9 @@
--- clicks and counts are the paths of the input and the output of the instance.
+-- clicks and counts are the paths of the input and the output of the instance; the country of a click is in its path.
 INSERT OVERWRITE DIRECTORY '${counts}' USING parquet
-SELECT page, count(*) AS clicks
-FROM json.`${clicks}`
-GROUP BY page
-HAVING count(*) >= ${threshold};
+SELECT page, country, clicks
+FROM (
+  SELECT page, country, count(*) AS clicks, sum(count(*)) OVER (PARTITION BY page) AS of_page
+  FROM (SELECT page, element_at(split(input_file_name(), '/'), -3) AS country FROM json.`${clicks}`)
+  GROUP BY page, country
+)
+WHERE of_page >= ${threshold};

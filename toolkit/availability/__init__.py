@@ -1,16 +1,21 @@
-"""Which instances of a feed exist on a cluster, and whether they may be read: flags, directories (DESIGN section 3)."""
+"""Which instances of a feed exist on a cluster, and whether they may be read (DESIGN section 3)."""
 
-from toolkit.availability.opening import instances_of
+from toolkit.availability.opening import DATA_ERRORS, DataAccess, DataError, NoRegistry
 from toolkit.availability.path_instances import PathInstances
 from toolkit.availability.presence import is_ready, is_there
 from toolkit.availability.state import DataState, FeedInstances, FoundInstance
+from toolkit.availability.table_instances import TableInstances
 
 __all__ = [
+    "DATA_ERRORS",
+    "DataAccess",
+    "DataError",
     "DataState",
     "FeedInstances",
     "FoundInstance",
+    "NoRegistry",
     "PathInstances",
-    "instances_of",
+    "TableInstances",
     "is_ready",
     "is_there",
 ]

@@ -2,48 +2,98 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.availability.path_instances import PathInstances
+from toolkit.availability.table_instances import TableInstances
+from toolkit.catalog.errors import CatalogError
 from toolkit.el.tokens import Glob
 from toolkit.entities import LocationType
-from toolkit.errors import NotImplementedYet
+from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.partition_address import partition_address
+from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolkit.availability.state import FeedInstances
-    from toolkit.el import CanonicalPath
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import CanonicalPath, TableUri
     from toolkit.entities import Cluster, Feed
     from toolkit.storage import FileSystem
 
 
-def instances_of(feed: Feed, cluster: Cluster, storage: Callable[[CanonicalPath], FileSystem]) -> FeedInstances:
-    """What looks at the instances of a feed on a cluster; no store is asked yet.
+DataError: TypeAlias = StorageError | CatalogError
+"""What looking at data raises: a store or a metastore refuses, does not answer, or has something unusable."""
+DATA_ERRORS = (StorageError, CatalogError)
+"""The same for `except`."""
+
+
+class NoRegistry(InvalidInput):
+    """A table is asked for on a cluster that has no metastore.
 
     Args:
-        feed: the feed.
-        cluster: one of its clusters, whose own store is read.
-        storage: the store that a path is on; only reading calls are made.
-
-    Raises:
-        NotImplementedYet: the instances are partitions of a table, or the data location has a glob.
-        UnknownName: the feed is not on that cluster.
-        ElError: a template is malformed.
+        cluster: its name.
     """
-    stored, where = FeedStorage.of(feed, cluster), f"feed {feed.name}"
-    if stored.table is not None:
-        instead = "look at its partitions with your own tool"
-        raise NotImplementedYet(what="availability of a table's partitions", instead=instead, where=where)
-    template = stored.templates[LocationType.DATA]
-    if any(isinstance(token, Glob) for segment in template.segments for token in segment.tokens):
-        instead = "give the feed one directory or file an instance"
-        raise NotImplementedYet(what=f"availability by the glob in {template.text}", instead=instead, where=where)
-    return PathInstances(
-        sequence=feed.instances_on(cluster.name),
-        template=template,
-        place=cluster.place,
-        flag=feed.availability_flag or "",
-        storage=storage,
-    )
+
+    def __init__(self, *, cluster: str) -> None:
+        self.cluster = cluster
+        super().__init__(
+            f"the cluster {cluster} has no registry, so nobody knows its tables; "
+            "add interfaces: {registry: {endpoint: thrift://HOST:9083}}"
+        )
+
+
+def _no_metastore(cluster: Cluster) -> Metastore:
+    raise NoRegistry(cluster=cluster.name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataAccess:
+    """Where the data of feeds are looked at; nothing is changed through it but what a store's user does himself.
+
+    Attributes:
+        stores: the store that a path is on.
+        metastores: that of a cluster, for reading; it raises `NoRegistry` and `CatalogError`.
+    """
+
+    stores: Callable[[CanonicalPath], FileSystem]
+    metastores: Callable[[Cluster], Metastore] = _no_metastore
+
+    def instances_of(self, feed: Feed, cluster: Cluster) -> FeedInstances:
+        """What looks at the instances of a feed on a cluster; no store is asked yet.
+
+        Args:
+            feed: the feed.
+            cluster: one of its clusters, whose own store or metastore is read.
+
+        Raises:
+            NotImplementedYet: the data location has a glob.
+            NoRegistry: the feed has a table, and the cluster no metastore.
+            CatalogError: the metastore cannot be opened.
+            UnknownName: the feed is not on that cluster.
+            ElError: a template is malformed.
+        """
+        stored = FeedStorage.of(feed, cluster)
+        if stored.table is not None:
+            return self._partitions(feed, cluster, stored.table)
+        template = stored.templates[LocationType.DATA]
+        if any(isinstance(token, Glob) for segment in template.segments for token in segment.tokens):
+            instead, where = "give the feed one directory or file an instance", f"feed {feed.name}"
+            raise NotImplementedYet(what=f"availability by the glob in {template.text}", instead=instead, where=where)
+        return PathInstances(
+            sequence=feed.instances_on(cluster.name),
+            template=template,
+            place=cluster.place,
+            flag=feed.availability_flag or "",
+            storage=self.stores,
+        )
+
+    def _partitions(self, feed: Feed, cluster: Cluster, table: TableUri) -> TableInstances:
+        return TableInstances(
+            sequence=feed.instances_on(cluster.name),
+            uri=table,
+            address=lambda values: str(partition_address(cluster, table, values)),
+            metastore=self.metastores(cluster),
+        )

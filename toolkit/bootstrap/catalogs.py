@@ -5,29 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from toolkit.availability import NoRegistry
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import CatalogSpec
-from toolkit.entities.values import property_text
-from toolkit.errors import InvalidInput
+from toolkit.entities import property_text
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
     from toolkit.entities import Cluster
-
-
-class NoRegistry(InvalidInput):
-    """A table is asked for on a cluster that names no metastore.
-
-    Args:
-        cluster: its name.
-    """
-
-    def __init__(self, *, cluster: str) -> None:
-        self.cluster = cluster
-        super().__init__(
-            f"cluster {cluster} has no `registry` interface, which names its metastore; add "
-            "`registry: {endpoint: 'thrift://HOST:9083'}` to its interfaces"
-        )
 
 
 def catalog_spec(cluster: Cluster) -> CatalogSpec:
@@ -54,3 +39,8 @@ def open_catalog(
         MetastoreFailure: there is no pyspark here.
     """
     return open_metastore(catalog_spec(cluster), read_only=read_only, before_effect=before_effect)
+
+
+def metastore_for_reading(cluster: Cluster) -> Metastore:
+    """The metastore of a cluster, which no call can change; errors as `open_catalog`."""
+    return open_catalog(cluster, read_only=True)

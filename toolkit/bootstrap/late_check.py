@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.availability import DATA_ERRORS, DataAccess, DataError
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.catalogs import metastore_for_reading
 from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, stakes_of
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import late_checks
@@ -19,13 +21,11 @@ from toolkit.process_runner.choosing import ProcessSelection
 from toolkit.process_runner.late_checks import CheckedInstance, DueCheck, DueChecks, LateChecker, look
 from toolkit.process_runner.late_runs import late_line
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
-from toolkit.storage import StorageError
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
-    from toolkit.el import CanonicalPath
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.fingerprints import ReadInput
     from toolkit.planning.process_io import ProcessSite
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from toolkit.process_runner.targets import ProcessResult
     from toolkit.process_runner.turns import InstanceLine
     from toolkit.runs.stop import StopSignal
-    from toolkit.storage import FileSystem
 
 NAME = "late_check"
 _LOOKS_AT_ONCE = 8
@@ -81,7 +80,7 @@ class Looked:
     site: ProcessSite
     known: Known
     checked: Sequence[CheckedInstance] = ()
-    failed: Sequence[tuple[DueCheck, StorageError]] = ()
+    failed: Sequence[tuple[DueCheck, DataError]] = ()
 
     def found(self, verdict: LateVerdict) -> list[CheckedInstance]:
         """The instances of which a check found this."""
@@ -177,8 +176,9 @@ class LateWiring(ProcessWiring):
         """Look at several instances at once; a store that fails for one says nothing of the others."""
         pool = WorkerPool(_LOOKS_AT_ONCE, "feedctl-look")
         work = self.context.open(self.context.process)
+        data = DataAccess(stores=work.stores, metastores=metastore_for_reading)
         try:
-            found = list(pool.map(lambda due: (due, _looked(due, read.get(due.run_id, []), work.stores)), checks))
+            found = list(pool.map(lambda due: (due, _looked(due, read.get(due.run_id, []), data)), checks))
         finally:
             pool.shutdown()
             work.close()
@@ -186,7 +186,7 @@ class LateWiring(ProcessWiring):
             site=site,
             known=known,
             checked=[each for _, each in found if isinstance(each, CheckedInstance)],
-            failed=[(due, each) for due, each in found if isinstance(each, StorageError)],
+            failed=[(due, each) for due, each in found if isinstance(each, DATA_ERRORS)],
         )
 
 
@@ -205,12 +205,10 @@ def _is_current(due: DueCheck, known: Known) -> bool:
     return newest is None or newest.run_id == due.run_id or newest.status is not RunStatus.SUCCEEDED
 
 
-def _looked(
-    due: DueCheck, read: Sequence[ReadInput], stores: Callable[[CanonicalPath], FileSystem]
-) -> CheckedInstance | StorageError:
+def _looked(due: DueCheck, read: Sequence[ReadInput], data: DataAccess) -> CheckedInstance | DataError:
     try:
-        return look(due, read, stores)
-    except StorageError as error:
+        return look(due, read, data)
+    except DATA_ERRORS as error:
         return error
 
 

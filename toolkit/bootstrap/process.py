@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
+from toolkit.availability import NoRegistry
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.catalogs import metastore_for_reading
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Engine, Feed
+    from toolkit.errors import NotImplementedYet
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
@@ -120,6 +123,7 @@ class ProcessWiring:
             jobs=JobBook(ledger=ledger),
             clock=self.clock,
             engines=self.engines,
+            metastores=metastore_for_reading,
             workplace=place,
             end_left_over=lambda mark, target: end_left_over(
                 mark,
@@ -162,7 +166,7 @@ class ProcessWiring:
         for site in sites(self.context.repository, self.own.selection):
             error = unsupported(site)
             if error is not None:
-                yield _settled(site, skipped=Problem(code="not_implemented", message=str(error)))
+                yield _settled(site, skipped=Problem(code=_code_of(error), message=str(error)))
             elif site.process.name in self._obstacles:
                 obstacle = self._obstacles[site.process.name]
                 yield _settled(site, skipped=Problem(code=_SUSPENDED, message=obstacle))
@@ -240,6 +244,10 @@ def _is_registered(tx: Transaction, site: Site, digest: str) -> bool:
     except UnknownProcess:
         return False
     return known.digest == digest and not known.is_deleted
+
+
+def _code_of(error: NotImplementedYet | NoRegistry) -> str:
+    return "no_registry" if isinstance(error, NoRegistry) else "not_implemented"
 
 
 def _settled(

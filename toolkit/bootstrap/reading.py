@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolkit.availability import FeedInstances, instances_of
+from toolkit.availability import DataAccess, FeedInstances
+from toolkit.bootstrap.catalogs import metastore_for_reading
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.runs.stop import NeverStopped
 
@@ -33,6 +34,7 @@ def reader_of(repository: Repository) -> Callable[[Feed, Cluster], FeedInstances
             pairs=[(feed, cluster)],
             trusted_links=repository.settings.trusted_links,
         )
-        return instances_of(feed, cluster, choice.shared().bound(NeverStopped().check, read_only=True).of)
+        stores = choice.shared().bound(NeverStopped().check, read_only=True).of
+        return DataAccess(stores=stores, metastores=metastore_for_reading).instances_of(feed, cluster)
 
     return look

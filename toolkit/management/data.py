@@ -8,10 +8,9 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from toolkit.availability import DataState, FeedInstances, FoundInstance
+from toolkit.availability import DATA_ERRORS, DataState, FeedInstances, FoundInstance
 from toolkit.errors import FeedctlError
 from toolkit.management.locations import NEWEST, AskedRange, Stretch, location_of, stretches_on
-from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from toolkit.entities import Feed
@@ -89,7 +88,7 @@ def _on_cluster(part: Stretch, wanted: DataRange, look: FeedInstances) -> Cluste
     problem: FeedctlError | None = None
     try:
         found.extend(look.look_at(instants))
-    except StorageError as error:
+    except DATA_ERRORS as error:
         problem = error
     told = tuple(each for each in found if not wanted.states or each.state in wanted.states)
     return ClusterData(cluster=part.location.cluster, instances=told, problem=problem)

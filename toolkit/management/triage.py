@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from toolkit.availability import DataState, FeedInstances, FoundInstance
+from toolkit.availability import DATA_ERRORS, DataState, FeedInstances, FoundInstance, NoRegistry
 from toolkit.el import format_instant, parse_expression, parse_instant
 from toolkit.el.functions import Function
 from toolkit.entities import Feed, Process
@@ -26,7 +26,6 @@ from toolkit.management.dependencies import Dependency, Relation, brought_by
 from toolkit.management.locations import clusters_having
 from toolkit.planning.process_io import ProcessSite, depends_on_availability
 from toolkit.result import ExitCode
-from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
@@ -156,7 +155,7 @@ class _Triager:
         if isinstance(seen, FoundInstance):
             node = TriageNode(what=what, state=seen.state)
             return node if seen.is_ready else self._brought(node, depth)
-        if isinstance(seen, NotImplementedYet):  # what brings it can be looked at all the same
+        if isinstance(seen, NotImplementedYet | NoRegistry):  # what brings it can be looked at all the same
             return self._brought(TriageNode(what=what, state=UNKNOWN, notes=(str(seen),)), depth)
         return TriageNode(what=what, state=UNKNOWN, cause=str(seen))
 
@@ -228,7 +227,7 @@ class _Triager:
         nearest = grid.at_or_after(nominal) if ahead else grid.at_or_before(nominal)
         try:
             waiting = site.input(name, nominal, self.look(base.name, base.cluster).counted()).waiting
-        except (NotImplementedYet, StorageError) as error:
+        except (NotImplementedYet, NoRegistry, *DATA_ERRORS) as error:
             return f"{name}: {error}", [] if nearest is None else [(_at(base, nearest), error)]
         if waiting is None:
             return f"{name}: there", []
@@ -239,7 +238,7 @@ class _Triager:
         try:
             found = self.look(base.name, base.cluster).look_at(instants)
             return [(_at(base, each.instant), each) for each in found]
-        except (InvalidInput, StorageError) as error:
+        except (InvalidInput, *DATA_ERRORS) as error:
             return [(_at(base, each), error) for each in instants[-1:]]
 
     def _waiting_for(self, node: TriageNode, needs: Sequence[_Need], depth: int) -> TriageNode:

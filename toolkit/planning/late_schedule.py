@@ -94,7 +94,7 @@ def watched_inputs(site: ProcessSite, nominal_time: datetime, read: Mapping[str,
     """The late inputs of an instance, with all instances of which data may still come.
 
     An optional input is watched as a whole, also where nothing was there when the instance ran: what comes then is late
-    data too. What `latest` and `future` have counted stays as it was counted. Inputs that read tables are left out.
+    data too. What `latest` and `future` have counted stays as it was counted.
 
     Args:
         site: the process on the cluster.
@@ -107,11 +107,10 @@ def watched_inputs(site: ProcessSite, nominal_time: datetime, read: Mapping[str,
     """
     late = site.process.late_process
     names = [name for name in site.process.inputs if late is not None and name in late.inputs]
-    found = [
+    return [
         read[name] if depends_on_availability(site.process.inputs[name]) else site.input(name, nominal_time)
         for name in names
     ]
-    return [each for each in found if each.storage.table is None]
 
 
 def late_workflow(process: Process, changed: frozenset[str]) -> Workflow:

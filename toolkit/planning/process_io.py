@@ -11,7 +11,6 @@ from datetime import datetime
 from toolkit.el import (
     Availability,
     ElError,
-    TableUri,
     Waiting,
     format_instant,
     is_available,
@@ -21,6 +20,7 @@ from toolkit.el import (
 )
 from toolkit.entities import Cluster, Feed, Input, LocationType, Process
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
+from toolkit.planning.partition_address import partition_address
 
 Availabilities = Mapping[str, Availability]
 """Which instances are available, by feed name."""
@@ -173,8 +173,7 @@ class ProcessSite:
             ElError: a path that cannot be resolved on the cluster.
         """
         if storage.table is not None and instance.partition is not None:
-            registry = self.cluster.interfaces.registry
-            return partition_uri("" if registry is None else registry.endpoint, storage.table, instance.partition)
+            return str(partition_address(self.cluster, storage.table, instance.partition))
         return str(self.cluster.place(instance.paths[LocationType.DATA]))
 
     def input(self, name: str, nominal_time: datetime, available: Availability | None = None) -> PlannedInput:
@@ -220,15 +219,3 @@ class ProcessSite:
 def depends_on_availability(each: Input) -> bool:
     """Whether only a run can tell which instances an input reads: `latest` and `future` count available ones."""
     return parse_expression(each.start).function.needs_availability
-
-
-def partition_uri(registry: str, table: TableUri, partition: Mapping[str, str]) -> str:
-    """The address of a partition: ``hcat://host:port/database/table/ds=2012-04-21-00``.
-
-    Args:
-        registry: the end point of the cluster's registry interface, ``thrift://host:port``.
-        table: the table.
-        partition: key to value.
-    """
-    values = ";".join(f"{key}={value}" for key, value in partition.items())
-    return f"hcat://{registry.partition('://')[2] or registry}/{table.database}/{table.table}/{values}"

@@ -65,9 +65,15 @@ def instance_properties(
     return dict(sorted(found.items()))
 
 
-def names_of(name: str) -> Iterator[str]:
-    """The properties that an input or output of this name may become, but for those that begin with ``falcon_``."""
+def names_of(name: str, keys: Iterable[str] = ()) -> Iterator[str]:
+    """The properties that an input or output of this name may become, but for those that begin with ``falcon_``.
+
+    Args:
+        name: of the input or output.
+        keys: the partition keys of an output's table.
+    """
     yield name
+    yield from (f"{name}.{key}" for key in keys)
     yield f"{name}_filter"
     yield from (f"{name}.{location}" for location in LocationType)
 
@@ -188,7 +194,7 @@ def input_properties(
 def output_properties(
     planned: PlannedOutput, registry: str = "", qualified: Callable[[str], str] = str
 ) -> dict[str, str]:
-    """The properties of an output: its path, or its table and partition.
+    """The properties of an output: its path, or its table and partition, with each key's value by itself.
 
     Args:
         planned: the output.
@@ -198,7 +204,9 @@ def output_properties(
     own = f"falcon_{planned.name}"
     if planned.storage.table is not None and planned.instance.partition is not None:
         values = ",".join(f"{key}={value}" for key, value in planned.instance.partition.items())
-        return {**_table_properties(own, planned.storage.table, registry), f"{own}_dataout_partitions": f"'{values}'"}
+        keys = {f"{planned.name}.{key}": value for key, value in planned.instance.partition.items()}
+        table = _table_properties(own, planned.storage.table, registry)
+        return {**table, f"{own}_dataout_partitions": f"'{values}'", **keys}
     paths = planned.instance.paths
     sides = {f"{planned.name}.{side}": qualified(paths[side]) for side in _SIDE_LOCATIONS if side in paths}
     return {planned.name: qualified(paths[LocationType.DATA]), f"{own}_storage_type": "FILESYSTEM", **sides}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, RunContext
 from toolkit.actions.model import INTERRUPTED, Problem
+from toolkit.availability import DataAccess
 from toolkit.entities import Engine
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
@@ -22,7 +23,9 @@ from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, fil
 from toolkit.runs.recorder import SettledLeftOver
 
 if TYPE_CHECKING:
+    from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
+    from toolkit.entities import Cluster
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
     from toolkit.process_runner.jobs import JobBook
@@ -37,6 +40,7 @@ class ProcessAction:
         clock: tells whether an instance was waited for too long.
         engines: what runs steps.
         workplace: where they run.
+        metastores: that of a cluster, for reading.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
     """
 
@@ -44,6 +48,7 @@ class ProcessAction:
     clock: Clock
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
+    metastores: Callable[[Cluster], Metastore]
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
@@ -68,7 +73,7 @@ class ProcessAction:
             require_as_read(self.workplace, files_of(target.site.process))
         except FileChanged as error:
             return replace(blank_plan(target), skipped=Problem(code=error.code, message=str(error)))
-        return Planner(stores=work.stores, jobs=self.jobs, clock=self.clock).plan(target)
+        return Planner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
 
     def limit(self, plans: Sequence[ProcessPlan], work: RunContext) -> tuple[Sequence[ProcessPlan], None]:
         """See `Action.limit`: there is none."""
@@ -114,12 +119,16 @@ class ProcessAction:
         batch = StepBatch(
             plan=plan,
             work=work,
+            data=self._data(work),
             jobs=self.jobs,
             engines=self.engines,
             workplace=self.workplace,
             now=self.clock.now,
         )
         return (batch,)
+
+    def _data(self, work: RunContext) -> DataAccess:
+        return DataAccess(stores=work.stores, metastores=self.metastores)
 
 
 def _left_over(left: Item, *, is_done: bool) -> SettledLeftOver:

@@ -13,6 +13,8 @@ from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.targets import libraries_of
 
 if TYPE_CHECKING:
+    from toolkit.planning.instance_storage import FeedStorage
+    from toolkit.planning.process_io import PlannedOutput, ProcessSite
     from toolkit.process_runner.resolution import ResolvedInstance
     from toolkit.process_runner.targets import ProcessTarget, StepItem
 
@@ -94,9 +96,8 @@ class StepCaller:
             message = "a step has an engine"
             raise AssertionError(message)
         require_as_read(place, (item.path, *libraries_of(site.process.workflow)))
-        read = (",".join(map(site.qualified, each.paths())) for each in resolved.inputs)
-        places = (each.instance.paths.get(LocationType.DATA) for each in resolved.outputs)
-        made = ("" if path is None else site.qualified(path) for path in places)
+        read = (_table(each.storage) or ",".join(map(site.qualified, each.paths())) for each in resolved.inputs)
+        made = (_table(each.storage) or _path(site, each) for each in resolved.outputs)
         return StepCall(
             step=item.name if site.process.workflow.steps else site.process.name,
             engine=item.engine,
@@ -110,3 +111,13 @@ class StepCaller:
             directory=place.directory,
             log=place.log(self.target, run_id, item.name),
         )
+
+
+def _path(site: ProcessSite, output: PlannedOutput) -> str:
+    path = output.instance.paths.get(LocationType.DATA)
+    return "" if path is None else site.qualified(path)
+
+
+def _table(storage: FeedStorage) -> str:
+    """The name of a feed's table, as Spark takes it; which partitions, the properties say."""
+    return "" if storage.table is None else f"{storage.table.database}.{storage.table.table}"

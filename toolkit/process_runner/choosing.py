@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolkit.availability import NoRegistry
 from toolkit.entities import Area, not_implemented
 from toolkit.entities.errors import NotInEnvironment
-from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.errors import InvalidInput
 from toolkit.planning.process_io import ProcessSite
 
 if TYPE_CHECKING:
     from toolkit.entities import Process, Repository
+    from toolkit.errors import NotImplementedYet
 
 
 class ProcessChoiceMissing(InvalidInput):
@@ -105,16 +107,12 @@ def _cluster(repository: Repository, processes: Sequence[Process], asked: Proces
     )
 
 
-def unsupported(site: ProcessSite) -> NotImplementedYet | None:
-    """Why a process cannot be run yet."""
-    where = f"process {site.process.name}"
+def unsupported(site: ProcessSite) -> NotImplementedYet | NoRegistry | None:
+    """Why a process cannot be run, here or by anybody yet."""
     for value in not_implemented(site.process, Area.PROCESS):
-        return value.error(where=where)
-    for name in feeds_of(site):
-        if site.feeds[name].table_on(site.cluster.name) is not None:
-            instead = "run it with your own scheduler until then"
-            return NotImplementedYet(what=f"a process over the table of {name}", instead=instead, where=where)
-    return None
+        return value.error(where=f"process {site.process.name}")
+    has_table = any(site.feeds[name].table_on(site.cluster.name) is not None for name in feeds_of(site))
+    return NoRegistry(cluster=site.cluster.name) if has_table and site.cluster.interfaces.registry is None else None
 
 
 def feeds_of(site: ProcessSite) -> tuple[str, ...]:

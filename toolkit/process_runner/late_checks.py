@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -16,14 +16,15 @@ from toolkit.ledger.late_checks import MadeCheck, OpenInstance
 from toolkit.ledger.runs import retries
 from toolkit.ledger.vocabulary import LateVerdict
 from toolkit.planning.late_schedule import LateSchedule, late_schedule
-from toolkit.process_runner.late_fingerprint import fingerprint
+from toolkit.planning.partition_address import SCHEME
+from toolkit.process_runner.late_fingerprint import fingerprint_at
 from toolkit.runs.recorder import message_text, path_of
 
 if TYPE_CHECKING:
+    from toolkit.availability import DataAccess
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.runs.recorder import LedgerWrite
-    from toolkit.storage import FileSystem
 
 MOST_KILLED = 3
 """So many runs for one check are begun anew after they were killed, or died; what ends them would end the next, too."""
@@ -252,11 +253,12 @@ class LateChecker:
         return self.ledger.read(lambda tx: late_checks.open_instances(tx, *names))
 
 
-def look(due: DueCheck, read: Iterable[ReadInput], stores: Callable[[CanonicalPath], FileSystem]) -> CheckedInstance:
+def look(due: DueCheck, read: Iterable[ReadInput], data: DataAccess) -> CheckedInstance:
     """Compare what an instance has read with what is there now; inputs that nobody watches any more are left out.
 
     Raises:
         StorageError: something cannot be listed as a whole.
+        CatalogError: a metastore refuses, or does not answer.
         Stopped: what the stores let through.
     """
     inputs, late = due.site.process.inputs, due.site.process.late_process
@@ -264,14 +266,22 @@ def look(due: DueCheck, read: Iterable[ReadInput], stores: Callable[[CanonicalPa
     for each in read:
         if each.input not in inputs or late is None or each.input not in late.inputs:
             continue
-        path = CanonicalPath.parse(path_of(each.uri))
-        flag = due.site.feeds[inputs[each.input].feed].availability_flag or ""
-        if inputs[each.input].optional and not each.fingerprint.files and not is_ready(stores(path), path, flag):
+        wanted, address = inputs[each.input], path_of(each.uri)
+        flag = due.site.feeds[wanted.feed].availability_flag or ""
+        if wanted.optional and not each.fingerprint.files and not _is_whole(data, address, flag):
             continue  # it was left out, and still would be: a run would read what the last one read
-        now = fingerprint(stores(path), path, inputs[each.input].partition or "")
+        now = fingerprint_at(data, due.site.cluster, address, wanted.partition or "")
         if now.digest != each.fingerprint.digest:
             found.append(LateInput(read=each, now=now))
     return CheckedInstance(due=due, late=tuple(found))
+
+
+def _is_whole(data: DataAccess, address: str, flag: str) -> bool:
+    """Whether an instance may be read; partitions have no flag, and those that are not there have no file."""
+    if address.startswith(SCHEME):
+        return True
+    path = CanonicalPath.parse(address)
+    return is_ready(data.stores(path), path, flag)
 
 
 def noted(late: CheckedInstance) -> LedgerWrite:

@@ -6,15 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from toolkit.catalog.model import TableName
 from toolkit.el import CanonicalPath, format_instant
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile, ReadInput
 from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.planning.late_schedule import watched_inputs
+from toolkit.planning.partition_address import SCHEME, PartitionAddress
 from toolkit.runs.recorder import path_text
 from toolkit.storage import FileKind, NotFound, WrongKind
 
 if TYPE_CHECKING:
+    from toolkit.availability import DataAccess
     from toolkit.el.segment import Segment
+    from toolkit.entities import Cluster
     from toolkit.planning.process_io import PlannedInput, ProcessSite
     from toolkit.process_runner.resolution import ResolvedInstance
     from toolkit.storage import FileSystem
@@ -26,7 +30,7 @@ _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 def read_inputs(
     site: ProcessSite,
     resolved: ResolvedInstance,
-    stores: Callable[[CanonicalPath], FileSystem],
+    data: DataAccess,
     now: Callable[[], datetime],
 ) -> tuple[ReadInput, ...]:
     """What an instance is about to read, for the ledger: taken before its first step, so that nothing is missed.
@@ -36,17 +40,18 @@ def read_inputs(
     Args:
         site: the process on the cluster.
         resolved: the instance, which is ready.
-        stores: the store that a path is on.
+        data: where instances are looked at.
         now: of the wall clock, UTC.
 
     Raises:
         ElError: an expression that cannot be resolved.
         StorageError: an instance cannot be listed as a whole.
+        CatalogError: a metastore refuses, or does not answer.
         Stopped: what the stores let through.
     """
     own = {each.name: each for each in resolved.inputs}
     watched = watched_inputs(site, resolved.nominal_time, own)
-    return tuple(found for each in watched for found in _read(site, each, _instants(own[each.name]), stores, now))
+    return tuple(found for each in watched for found in _read(site, each, _instants(own[each.name]), data, now))
 
 
 def _instants(planned: PlannedInput) -> frozenset[datetime]:
@@ -57,23 +62,54 @@ def _read(
     site: ProcessSite,
     planned: PlannedInput,
     read: frozenset[datetime],
-    stores: Callable[[CanonicalPath], FileSystem],
+    data: DataAccess,
     now: Callable[[], datetime],
 ) -> Iterator[ReadInput]:
     """What is there of an optional instance that was left out, since it was not whole yet, was not read either."""
     for instance in planned.instances:
-        path = CanonicalPath.parse(site.uri(planned.storage, instance))
+        address = site.uri(planned.storage, instance)
         yield ReadInput(
             input=planned.name,
             feed=planned.storage.feed,
             cluster=planned.storage.cluster,
             instance_key=format_instant(instance.instant),
-            uri=path_text(str(path)),
+            uri=path_text(address),
             looked_at=now(),
-            fingerprint=fingerprint(stores(path), path, planned.partition)
+            fingerprint=fingerprint_at(data, site.cluster, address, planned.partition)
             if instance.instant in read
             else Fingerprint.of(()),
         )
+
+
+def fingerprint_at(data: DataAccess, cluster: Cluster, address: str, partition: str = "") -> Fingerprint:
+    """The fingerprint of the instance at an address: a path, or that of partitions, whose files count then.
+
+    Args:
+        data: where it is looked at.
+        cluster: that the address is on.
+        address: see `ProcessSite.uri`.
+        partition: as for `fingerprint`; of a table there is none.
+
+    Raises:
+        ElError: a malformed address or partition, or the location of a partition is no path.
+        StorageError: it cannot be listed as a whole.
+        CatalogError: the metastore refuses, or does not answer.
+        Stopped: what the store lets through.
+    """
+    if address.startswith(SCHEME):
+        return Fingerprint.of(_files_of_partitions(data, cluster, PartitionAddress.parse(address)))
+    path = CanonicalPath.parse(address)
+    return fingerprint(data.stores(path), path, partition)
+
+
+def _files_of_partitions(data: DataAccess, cluster: Cluster, address: PartitionAddress) -> Iterator[ListedFile]:
+    metastore, name = data.metastores(cluster), TableName(address.database, address.table)
+    names = metastore.partition_names(name, matching={key.lower(): value for key, value in address.values.items()})
+    table = metastore.table(name)
+    for each in metastore.partitions(name, names):
+        path = cluster.place(each.location)
+        for file in _files(data.stores(path), path, ()):
+            yield file._replace(name=f"{table.partition_name(each)}/{file.name}")
 
 
 def fingerprint(system: FileSystem, path: CanonicalPath, partition: str = "") -> Fingerprint:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
-from toolkit.availability import instances_of
+from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.resolution import MissingInput, resolve_instance
 from toolkit.process_runner.steps import NO_OUTPUT
 from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, items_of
-from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from toolkit.availability import FeedInstances
+    from toolkit.availability import DataAccess, FeedInstances
     from toolkit.clock import Clock
-    from toolkit.el import Availability, CanonicalPath
+    from toolkit.el import Availability
     from toolkit.entities import Feed
     from toolkit.process_runner.jobs import JobBook
     from toolkit.process_runner.resolution import ResolvedInstance
-    from toolkit.storage import FileSystem
 
 MISSING_INPUTS, INVALID, REPLACED = "missing_inputs", "invalid", "replaced"
 """Codes of instances that do not run, and why."""
@@ -41,12 +38,12 @@ class Planner:
     """Plans instances.
 
     Attributes:
-        stores: the store that a path is on.
+        data: where instances are looked at.
         jobs: what the ledger has of earlier attempts.
         clock: tells whether an instance was waited for too long.
     """
 
-    stores: Callable[[CanonicalPath], FileSystem]
+    data: DataAccess
     jobs: JobBook
     clock: Clock
 
@@ -55,7 +52,7 @@ class Planner:
         blank = blank_plan(target)
         try:
             resolved = self._resolved(target)
-        except StorageError as error:
+        except DATA_ERRORS as error:
             return replace(blank, failed=Problem(code=error.code, message=str(error)))
         except InvalidInput as error:
             return replace(blank, failed=Problem(code=INVALID, message=str(error)))
@@ -72,7 +69,7 @@ class Planner:
 
         def instances(feed: Feed) -> FeedInstances:
             if feed.name not in looked:
-                looked[feed.name] = instances_of(feed, target.site.cluster, self.stores)
+                looked[feed.name] = self.data.instances_of(feed, target.site.cluster)
             return looked[feed.name]
 
         def available(feed: Feed) -> Availability:

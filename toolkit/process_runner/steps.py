@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
+from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.calls import StepCaller, Workplace
 from toolkit.process_runner.engines.port import StepEnd, StepMark
@@ -21,12 +22,12 @@ from toolkit.process_runner.outputs import checked_outputs, feed_instance, outpu
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.result import Outcome
 from toolkit.runs.errors import PauseAsked, RunKilled, Stopped
-from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.action import RunContext
+    from toolkit.availability import DataAccess
     from toolkit.entities import Engine, Step
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
@@ -48,6 +49,7 @@ class StepBatch:
 
     plan: ProcessPlan
     work: RunContext
+    data: DataAccess
     jobs: JobBook
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
@@ -107,10 +109,10 @@ class _Job:
         results: list[ItemResult[StepItem]] = []
         try:
             self.before = self._opening()
+        except DATA_ERRORS as error:
+            results.append(self._over(ItemResult.failed(items[0], error.code, str(error))))
         except InvalidInput as error:
             results.append(self._over(ItemResult.failed(items[0], HOPELESS, str(error))))
-        except StorageError as error:
-            results.append(self._over(ItemResult.failed(items[0], error.code, str(error))))
         except Stopped as stopped:
             self.batch.work.guard.stop(stopped)
             results.append(self._over(ItemResult.skipped(items[0], SkipReason.STOPPED)))
@@ -134,7 +136,7 @@ class _Job:
         read = {name for step in steps_of(self.target.site.process.workflow) for name in self._inputs_of(step)}
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
         if not self.batch.plan.detail.may_be_made:
-            self.made = outputs_before(self.target.site, self.resolved.outputs, self.batch.work.stores)
+            self.made = outputs_before(self.target.site, self.resolved.outputs, self.batch.data)
         return Opening(
             inputs=list(dict.fromkeys(instances)),
             consumed=None if self.batch.plan.detail.resumed else self._noted(),
@@ -143,7 +145,7 @@ class _Job:
 
     def _noted(self) -> Sequence[ReadInput]:
         """What the inputs are, before the first step reads them."""
-        return read_inputs(self.target.site, self.resolved, self.batch.work.stores, self.batch.now)
+        return read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
 
     def _inputs_of(self, step: Step) -> Iterable[str]:
         return self.target.site.process.inputs if step.inputs is None else step.inputs
@@ -220,8 +222,8 @@ class _Job:
     def _ended(self, item: StepItem) -> ItemResult[StepItem]:
         """All steps have succeeded: the instance is complete when its outputs are there."""
         try:
-            made = checked_outputs(self.target.site, self.resolved.outputs, self.batch.work.stores, self.made)
-        except StorageError as error:  # the step has done its part: the next run looks again
+            made = checked_outputs(self.target.site, self.resolved.outputs, self.batch.data, self.made)
+        except DATA_ERRORS as error:  # the step has done its part: the next run looks again
             return ItemResult.failed(item, error.code, f"the outputs could not be looked at: {error}")
         except Stopped as stopped:
             self.batch.work.guard.stop(stopped)

@@ -24,7 +24,7 @@ from toolkit.schedules.turns import Turns
 if TYPE_CHECKING:
     from toolkit.entities import Cluster, Repository
     from toolkit.entities.repo import Schedules
-    from toolkit.errors import NotImplementedYet
+    from toolkit.errors import InvalidInput
 
 E = TypeVar("E", Feed, Process)
 
@@ -36,7 +36,7 @@ _SPREAD_MINUTES = 60
 _SAMPLE_INSTANCE = 100
 """Inputs of an early instance may lie before the feed's first one, and then say nothing about the cut-off."""
 
-Unsupported = Callable[[ProcessSite], "NotImplementedYet | None"]
+Unsupported = Callable[[ProcessSite], "InvalidInput | None"]
 """Why the process runner cannot run a process yet; None: it can."""
 
 

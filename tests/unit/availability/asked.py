@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from toolkit.availability import FeedInstances, instances_of
+from toolkit.availability import DataAccess, FeedInstances
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Cluster, Feed, FeedCluster, Interface, Interfaces, Locations, Validity
 from toolkit.storage import Entry, FileStatus, FileSystem, ReadOnlyFileSystem
@@ -46,4 +46,4 @@ def instances(
         clusters=(FeedCluster(name="primary", validity=validity),),
     )
     cluster = Cluster(name="primary", interfaces=Interfaces(write=Interface(endpoint=endpoint)))
-    return instances_of(feed, cluster, lambda _: system)
+    return DataAccess(stores=lambda _: system).instances_of(feed, cluster)

@@ -12,7 +12,7 @@ from tests.unit.availability.asked import HOURLY, AskedStore, instances
 from tests.unit.planning.entities import cluster, table_feed
 from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.retention.object_memory import ObjectMemory
-from toolkit.availability import DataState, FoundInstance, instances_of
+from toolkit.availability import DataAccess, DataState, FoundInstance, NoRegistry
 from toolkit.availability.path_instances import PAGE
 from toolkit.el import parse_instant
 from toolkit.errors import NotImplementedYet
@@ -163,9 +163,9 @@ def test_years_without_data_cost_a_few_looks_for_each_window() -> None:
     assert len(store.asked) < 60
 
 
-def test_tables_and_globs_are_refused_aloud() -> None:
+def test_a_table_on_a_cluster_without_a_metastore_and_globs_are_refused_aloud() -> None:
     feed = table_feed("clicks", "catalog:db:clicks#ds=${YEAR}-${MONTH}-${DAY}")
-    with pytest.raises(NotImplementedYet, match="feed clicks: availability of a table"):
-        instances_of(feed, cluster(), lambda _: MemoryFileSystem())
+    with pytest.raises(NoRegistry, match="the cluster primary has no registry"):
+        DataAccess(stores=lambda _: MemoryFileSystem()).instances_of(feed, cluster())
     with pytest.raises(NotImplementedYet, match="glob"):
         instances(MemoryFileSystem(), data="/data/${YEAR}${MONTH}${DAY}${HOUR}/*")

@@ -13,7 +13,7 @@ from tests.unit.management.repo import FILES, repo
 from tests.unit.management.runs import execution
 from tests.unit.planning.entities import cluster, table_feed
 from tests.unit.retention.memory import MemoryFileSystem
-from toolkit.availability import FeedInstances, instances_of
+from toolkit.availability import DataAccess, FeedInstances
 from toolkit.el import NotAnInstance, parse_instant
 from toolkit.entities.repository import Repository
 from toolkit.ledger.database import Ledger
@@ -29,6 +29,10 @@ _OUTSIDE = "nothing in this config repo makes it: it has to come from outside"
 _NOT_STARTED = "all that it reads is there, and nothing has started it"
 
 
+def _data(system: MemoryFileSystem) -> DataAccess:
+    return DataAccess(stores=lambda _: system)
+
+
 @dataclass
 class Site:
     """Two clusters with a store each."""
@@ -40,7 +44,7 @@ class Site:
     )
 
     def look(self, feed: str, on: str) -> FeedInstances:
-        return instances_of(self.repository.feed(feed), self.repository.cluster(on), lambda _: self.stores[on])
+        return _data(self.stores[on]).instances_of(self.repository.feed(feed), self.repository.cluster(on))
 
     def triage(self, name: str, time: str, *clusters: str) -> Triage:
         entity = runnable(self.repository, name)
@@ -216,14 +220,12 @@ def test_what_a_waiting_run_said_is_told(site: Site) -> None:
     assert tree.notes[0] == "another run was at it"
 
 
-def test_a_table_cannot_be_looked_at_and_what_makes_it_can(sqlite_ledger: Ledger) -> None:
+def test_a_table_without_a_metastore_cannot_be_looked_at_and_what_makes_it_can(sqlite_ledger: Ledger) -> None:
     site = Site(sqlite_ledger)
     tables = {"counts": table_feed("counts", "catalog:db:counts#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}")}
 
     def look(feed: str, on: str) -> FeedInstances:
-        return (
-            instances_of(tables[feed], cluster(), lambda _: site.stores[on]) if feed in tables else site.look(feed, on)
-        )
+        return _data(site.stores[on]).instances_of(tables[feed], cluster()) if feed in tables else site.look(feed, on)
 
     site.stores["primary"].make(f"{_CLICKS}/02", f"{_CLICKS}/03")
     counts, instant = runnable(site.repository, "counts"), parse_instant("2026-03-05T02:00Z")

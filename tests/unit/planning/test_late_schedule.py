@@ -166,9 +166,9 @@ def test_what_was_counted_stays_as_it_was_counted() -> None:
     assert watched({"input1": newest}, {"02", "05"}) == {"input1": ["02", "05"]}
 
 
-def test_tables_are_not_watched_nor_inputs_that_nobody_named() -> None:
+def test_tables_are_watched_and_inputs_that_nobody_named_are_not() -> None:
     inputs = {"input1": Input(feed="feed1", start=HOUR, end=HOUR), "t": Input(feed="t", start=HOUR, end=HOUR)}
-    assert list(watched(inputs, {"05"})) == ["input1"]
+    assert list(watched(inputs, {"05"})) == ["input1", "t"]
     site = ProcessSite(process=reading(inputs, None), cluster=cluster(), feeds={})
     assert watched_inputs(site, NOMINAL, {}) == []
 

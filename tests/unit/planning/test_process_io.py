@@ -7,7 +7,7 @@ import pytest
 from tests.unit.planning.entities import REGISTRY, cluster, path_feed, process, table_feed
 from toolkit.el import ElError, parse_instant
 from toolkit.entities import Feed, Input, LocationType, Output
-from toolkit.planning.process_io import Availabilities, PlannedInput, ProcessSite, partition_uri
+from toolkit.planning.process_io import Availabilities, PlannedInput, ProcessSite
 from toolkit.planning.process_properties import FilterForm, input_properties, output_properties, partition_filter
 
 NOMINAL = parse_instant("2012-03-01T06:40Z")
@@ -60,10 +60,7 @@ def test_the_specifications_table_output() -> None:
     found = output_properties(output, REGISTRY)
     assert found["falcon_output_dataout_partitions"] == "'ds=2012-04-21-00'"
     assert (found["falcon_output_database"], found["falcon_output_table"]) == ("falcon_db", "output_table")
-    assert output.storage.table is not None
-    assert output.instance.partition is not None
-    uri = partition_uri(REGISTRY, output.storage.table, output.instance.partition)
-    assert uri == "hcat://localhost:29083/falcon_db/output_table/ds=2012-04-21-00"
+    assert site.uri(output.storage, output.instance) == "hcat://localhost:29083/falcon_db/output_table/ds=2012-04-21-00"
 
 
 def test_partition_filters_join_keys_and_partitions() -> None:

@@ -95,6 +95,7 @@ def test_the_specifications_configuration_of_tables() -> None:
         "feedInstancePaths": "hcat://localhost:29083/falcon_db/output_table/ds=2012-04-21-00",
         "input_filter": "(ds='2012-04-21-00')",
     }
+    assert found["output.ds"] == "2012-04-21-00"
     assert written_in_the_specification.items() <= found.items()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.contract.ledger.samples import begun, changed, key
 from tests.unit.planning.entities import cluster, path_feed, process
+from toolkit.availability import DataAccess
 from toolkit.el import Frequency, format_instant, parse_instant
 from toolkit.entities import Input, LateArrival, LatePolicy, LateProcess
 from toolkit.ledger import fingerprints, late_checks
@@ -30,6 +31,7 @@ from toolkit.process_runner.late_fingerprint import read_inputs
 from toolkit.process_runner.resolution import resolve_instance
 from toolkit.storage.local.file_system import LocalFileSystem
 
+DISK = DataAccess(stores=lambda _path: LocalFileSystem())
 NOMINAL = parse_instant("2012-03-01T06:40Z")
 FIVE = "2012030105"
 
@@ -55,7 +57,7 @@ class World:
     def run(self, nominal: datetime = NOMINAL) -> int:
         """The instance succeeds with what is there now; the number of the run."""
         resolved = resolve_instance(self.site, nominal, lambda _feed: lambda _instant: True)
-        read = read_inputs(self.site, resolved, lambda _path: LocalFileSystem(), lambda: nominal)
+        read = read_inputs(self.site, resolved, DISK, lambda: nominal)
         run = begun(self.ledger, key(format_instant(nominal), entity="sample", life_cycle=LifeCycle.EXECUTION))
         self.ledger.write(lambda tx: fingerprints.write(tx, run.run_id, read))
         return changed(self.ledger, run, RunStatus.SUCCEEDED).run_id
@@ -68,7 +70,7 @@ class World:
         """What the checks find that are due; each is noted."""
         due = self.checker.due(self.site, at(clock))
         read = self.checker.read_by(due.checks)
-        found = [look(each, read[each.run_id], lambda _path: LocalFileSystem()) for each in due.checks]
+        found = [look(each, read[each.run_id], DISK) for each in due.checks]
         made: list[MadeCheck] = [*due.not_expected, *(check for each in found for check in each.made())]
         self.ledger.write(lambda tx: late_checks.record(tx, made))
         return found

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.planning.entities import cluster, path_feed, process
+from toolkit.availability import DataAccess
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Input, LatePolicy, LateProcess
 from toolkit.ledger.fingerprints import Fingerprint, changes
@@ -77,6 +78,7 @@ def test_half_a_listing_does_not_pass_for_a_whole_one(tmp_path: Path) -> None:
         fingerprint(Vanishing(), root)
 
 
+DISK = DataAccess(stores=lambda _path: LocalFileSystem())
 NOMINAL = parse_instant("2012-03-01T06:40Z")
 
 
@@ -91,7 +93,7 @@ def test_an_instance_notes_what_its_late_inputs_are_before_they_are_read(tmp_pat
     site = ProcessSite(process=replace(process(inputs), late_process=late), cluster=cluster(), feeds=feeds)
     there = {parse_instant("2012-03-01T05:00Z")}
     resolved = resolve_instance(site, NOMINAL, lambda _feed: there)
-    found = read_inputs(site, resolved, lambda _path: LocalFileSystem(), lambda: NOMINAL)
+    found = read_inputs(site, resolved, DISK, lambda: NOMINAL)
     assert [(each.input, each.instance_key, each.fingerprint.files) for each in found] == [
         ("clicks", "2012-03-01T05:00Z", 1),
         ("clicks", "2012-03-01T06:00Z", 0),

@@ -29,6 +29,7 @@ from toolkit.linter.rules import (
     unused,
     waits,
     windows,
+    workflows,
 )
 
 _FAMILIES = ("loading", "references", "times", "replication", "processes", "awareness", "base", "linting")
@@ -48,6 +49,7 @@ MODULES: tuple[ModuleType, ...] = (
     unused,
     waits,
     windows,
+    workflows,
 )
 """Each has its checks as ``CHECKS``."""
 

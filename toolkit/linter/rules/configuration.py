@@ -1,15 +1,12 @@
-"""Rules about single values: end points, secrets, files of workflows, values that no action does yet."""
+"""Rules about single values: end points, secrets, values that no action does yet."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from posixpath import normpath
 from types import MappingProxyType
 
-from toolkit.config_source import Snapshot
 from toolkit.el import ElError
 from toolkit.entities import (
     STOMP_ENDPOINT,
@@ -17,23 +14,18 @@ from toolkit.entities import (
     Datasource,
     DatasourceInterface,
     DatasourceType,
-    Engine,
     Interface,
     Messaging,
     Pointer,
-    Process,
-    SparkAttributes,
     Value,
 )
 from toolkit.entities.addresses import outside_audit_file
-from toolkit.entities.nearest import did_you_mean
 from toolkit.entities.not_implemented import NotImplementedValue, not_implemented
 from toolkit.entities.parsing import parse_files
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 from toolkit.linter.secret_values import is_secret, shape_of
-from toolkit.planning.step_settings import unawaited
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,83 +225,6 @@ def _secret_hit(file: str, pointer: Pointer, message: str) -> Hit:
     )
 
 
-_ELSEWHERE = frozenset({Engine.OOZIE, Engine.PIG, Engine.HIVE})
-"""Engines whose paths are Falcon's: on the cluster's file system."""
-
-
-def missing_workflow(context: LintContext) -> Iterator[Hit]:
-    """The files of a workflow are in the config repo."""
-    known = _known(context.snapshot)
-    near = _near(context.snapshot.names)
-    for _, process in sorted(context.repository.processes.items()):
-        for pointer, path in _paths(process):
-            if _is_relative(path) and normpath(path) not in known:
-                folder, _, name = path.rpartition("/")
-                yield _workflow_hit(process, pointer, path, near[f"{folder}/"] | near[name])
-
-
-def _known(snapshot: Snapshot) -> frozenset[str]:
-    """All files and the folders that they are in."""
-    files = {*snapshot.names, *snapshot.files}
-    parents = {file[:index] for file in files for index, character in enumerate(file) if character == "/"}
-    return frozenset(files | parents)
-
-
-def _near(names: Collection[str]) -> Mapping[str, set[str]]:
-    """Files by their folder, with a slash at its end, and by their name: comparing with all of them takes long."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for each in names:
-        folder, _, name = each.rpartition("/")
-        found[f"{folder}/"].add(each)
-        found[name].add(each)
-    return found
-
-
-def _paths(process: Process) -> Iterator[tuple[Pointer, str]]:
-    workflow, late = process.workflow, process.late_process
-    if workflow.path is not None and workflow.engine not in _ELSEWHERE:
-        yield ("workflow", "path"), workflow.path
-    for position, step in enumerate(workflow.steps):
-        if step.engine not in _ELSEWHERE:
-            yield ("workflow", "steps", position, "path"), step.path
-    for position, path in enumerate(() if workflow.engine in _ELSEWHERE else workflow.lib):
-        yield ("workflow", "lib", position), path
-    for name, path in (late.inputs if late and workflow.engine not in _ELSEWHERE else {}).items():
-        yield ("late_process", "inputs", name), path
-
-
-def _is_relative(path: str) -> bool:
-    """Whether a path is one of the config repo's; a URI, an absolute path or one with a variable is not known here."""
-    return not path.startswith("/") and ":" not in path.partition("/")[0] and "${" not in path
-
-
-def _workflow_hit(process: Process, pointer: Pointer, path: str, near: Collection[str]) -> Hit:
-    leaves = normpath(path).startswith("..")
-    message = (
-        f"found the path {path!r}, which leaves the config repo"
-        if leaves
-        else f"found no file {path!r} in the config repo"
-    )
-    return Hit(
-        subject=process.name,
-        pointer=pointer,
-        message=message,
-        hint=did_you_mean(path, near) or "add the file; paths are relative to the root of the config repo",
-    )
-
-
-def unawaited_application(context: LintContext) -> Iterator[Hit]:
-    """A step ends with its application."""
-    for _, process in sorted(context.repository.processes.items()):
-        for each in unawaited(process.workflow.spark or SparkAttributes()):
-            yield Hit(
-                subject=process.name,
-                pointer=("workflow", "spark", *each.place),
-                message=str(each),
-                hint="remove it: feedctl waits for the end of what it starts",
-            )
-
-
 def unimplemented_value(context: LintContext) -> Iterator[Hit]:
     """A value means an action that exists."""
     for each in not_implemented(context.repository.settings):
@@ -349,8 +264,6 @@ CHECKS: Mapping[str, Check] = {
     "table-without-registry": table_without_registry,
     "staging-is-working": shared_directory,
     "secret-in-repo": secret_in_repo,
-    "missing-workflow": missing_workflow,
-    "unawaited-application": unawaited_application,
     "not-implemented": unimplemented_value,
     "audit-file-outside": audit_file_outside,
 }

@@ -132,24 +132,10 @@ def _wrong(each: Input, feed: Feed) -> tuple[str, str] | None:
     return None
 
 
-def late_table_input(context: LintContext) -> Iterator[Hit]:
-    """A late input is a path feed."""
-    for process, name, _, feed in late_inputs(context.repository):
-        if feed.is_table:
-            yield Hit(
-                subject=process.name,
-                pointer=("late_process", "inputs", name),
-                message=f"the late input {name} reads {feed.name}, a table feed; late data is found in path feeds only",
-                hint="remove it from late_process, and rerun by hand when a partition was loaded again",
-                on_key=True,
-                related=(feed.name,),
-            )
-
-
 def late_input_without_cut_off(context: LintContext) -> Iterator[Hit]:
     """The feed of a late input has a late cut-off."""
     for process, name, _, feed in late_inputs(context.repository):
-        if feed.late_arrival is None and not feed.is_table:
+        if feed.late_arrival is None:
             yield Hit(
                 subject=process.name,
                 pointer=("late_process", "inputs", name),
@@ -215,7 +201,6 @@ CHECKS: Mapping[str, Check] = {
     "availability-range": availability_range,
     "future-limit": future_limit,
     "input-partition": input_partition,
-    "late-table-input": late_table_input,
     "late-input-without-cut-off": late_input_without_cut_off,
     "late-process-without-inputs": late_process_without_inputs,
     "late-delay-without-effect": late_delay_without_effect,

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 
-from toolkit.el import ElError, OutOfRange
+from toolkit.el import ElError, OutOfRange, TableUri
 from toolkit.entities import Cluster, Feed, Process, Properties, SchemaName, property_text, schema
+from toolkit.entities.repository import Repository
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 from toolkit.planning.process_properties import CLUSTER_PROPERTIES, RUN_PROPERTIES, evaluated, names_of
@@ -93,8 +94,8 @@ _TEMPLATE_NAMES = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "cluster.
 def reserved_property(context: LintContext) -> Iterator[Hit]:
     """A property, an input, an output or a secret has none of the names that feedctl or the operator gives a value."""
     for process in context.repository.processes.values():
-        yield from _of_process(process)
-        yield from _in_each_others_way(process, context.repository.clusters)
+        yield from _of_process(process, context.repository.feeds)
+        yield from _in_each_others_way(process, context.repository)
     for feed in context.repository.feeds.values():
         yield from _of_templates(feed, feed.properties)
     for cluster in context.repository.clusters.values():
@@ -102,8 +103,8 @@ def reserved_property(context: LintContext) -> Iterator[Hit]:
         yield from _of_workflows(cluster)
 
 
-def _of_process(process: Process) -> Iterator[Hit]:
-    reasons = dict(_published(process)) if process.properties else {}
+def _of_process(process: Process, feeds: Mapping[str, Feed]) -> Iterator[Hit]:
+    reasons = dict(_published(process, feeds)) if process.properties else {}
     for name in process.properties:
         reason = reasons.get(name) or _reserved(name)
         if reason is not None:
@@ -117,20 +118,30 @@ def _of_process(process: Process) -> Iterator[Hit]:
         yield _hit(process.name, ("workflow", "secrets", name), f"the name {name!r} is {_OPERATORS}")
 
 
-def _published(process: Process) -> Iterator[tuple[str, str]]:
+def _published(process: Process, feeds: Mapping[str, Feed]) -> Iterator[tuple[str, str]]:
     """The properties that inputs and outputs become."""
     for side, names in (("input", process.inputs), ("output", process.outputs)):
         for name in names:
-            yield from ((each, f"what the {side} {name} becomes") for each in names_of(name))
+            told = names_of(name, _keys(process, name, feeds))
+            yield from ((each, f"what the {side} {name} becomes") for each in told)
 
 
-def _in_each_others_way(process: Process, clusters: Mapping[str, Cluster]) -> Iterator[Hit]:
+def _keys(process: Process, name: str, feeds: Mapping[str, Feed]) -> Iterator[str]:
+    """The partition keys that an output's values are told by; of an input and of a path feed there are none."""
+    feed = feeds.get(process.outputs[name].feed) if name in process.outputs else None
+    for text in {feed.table_on(each.name) for each in feed.clusters} if feed else ():
+        if text is not None:
+            yield from TableUri.parse(text).partition_keys
+
+
+def _in_each_others_way(process: Process, repository: Repository) -> Iterator[Hit]:
     """Inputs and outputs that become one property, and those that hide a property of a cluster."""
+    clusters = repository.clusters
     of_clusters = [clusters[each.name] for each in process.clusters if each.name in clusters]
     taken: dict[str, str] = {}
     for side, names in (("inputs", process.inputs), ("outputs", process.outputs)):
         for name in names:
-            own = list(names_of(name))
+            own = list(names_of(name, _keys(process, name, repository.feeds)))
             told = [taken[each] for each in own if each in taken]
             hidden = (
                 f"a property of the cluster {on.name}" for on in of_clusters for each in own if each in on.properties
