@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from toolkit.actions.model import D, I, ItemResult, T, TargetPlan
 from toolkit.actions.progress import NoProgress
@@ -115,10 +115,12 @@ class Recovery:
     Attributes:
         settled: those of which it is known by now; the others stay open.
         notes: for the user, when that could be written down.
+        failed: what could not be finished now; the run has failed by that much, and the next one tries again.
     """
 
     settled: tuple[SettledLeftOver, ...] = ()
     notes: tuple[str, ...] = ()
+    failed: tuple[ItemResult[Any], ...] = ()
 
 
 class Action(Protocol[T, I, D]):

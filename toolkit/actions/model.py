@@ -151,7 +151,8 @@ class TargetPlan(Generic[T, I, D]):
         target: what it is about.
         detail: what else the action says of it.
         items: what is done, in this order.
-        unreadable: failures of the looking itself; part of the result, never of what is done.
+        unreadable: failures of the looking itself, and of finishing what earlier runs began; part of the result, never
+            of what is done.
         notes: for the user.
         volume: how much is copied for the items.
         failed: why nothing of this target is planned.

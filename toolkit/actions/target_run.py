@@ -94,11 +94,13 @@ class TargetRun(Generic[T, I, D]):
     def _recovered(self, *, may_touch: bool) -> tuple[str, ...]:
         """Notes for the user; somebody else may settle the same items at the same time, so it is tried again."""
         work = self.work if may_touch else self._looking
+        unreadable = self.plan.unreadable
         for _ in range(_TRIES):
             open_items = self.run.left_over()
             if not open_items:
                 return ()
             recovery = self.action.recover(self.plan, open_items, work, may_touch=may_touch)
+            self.plan = replace(self.plan, unreadable=(*unreadable, *recovery.failed))
             if not recovery.settled:
                 return ()
             if self.run.settle_left_over(recovery.settled):

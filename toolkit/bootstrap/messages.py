@@ -42,11 +42,11 @@ class Told(Generic[T]):
 
     Attributes:
         operation: in Falcon's words, for example ``REPLICATE``.
-        path: of the instance; where a run is about many, of the directory that they are in.
+        path: of the instance; where a run is about many, of the directory or the table that they are in.
     """
 
     operation: str
-    path: Callable[[T], CanonicalPath]
+    path: Callable[[T], CanonicalPath | str]
 
 
 class NotStomp(InvalidInput):

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
 from toolkit.bootstrap.messages import Told
+from toolkit.bootstrap.metastores import metastore_of
 from toolkit.entities.not_implemented import Area
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import FeedTarget, PlanItem, Resolver, RetentionAction, RetentionDetail, SharedDataIndex
-from toolkit.retention.resolve import NoArchive
+from toolkit.retention.resolve import LedgerNeeded, NoArchive
+from toolkit.retention.shared_tables import SharedTables
 from toolkit.storage import RealPlaces
 
 if TYPE_CHECKING:
@@ -42,16 +44,15 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     """The action, and the feeds on their clusters that the user chose."""
     repository, options = context.repository, context.options
     limits = repository.settings.max_delete
+    feeds, clusters = tuple(repository.feeds.values()), tuple(repository.clusters.values())
     resolver = Resolver(
         nominal_time=options.nominal_time,
         keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
         holds=(*repository.holds, *context.holds.as_entities),
         storage=context.open(context.process).stores,
-        shared_data=SharedDataIndex(
-            feeds=tuple(repository.feeds.values()),
-            clusters=tuple(repository.clusters.values()),
-            real=RealPlaces().of,
-        ),
+        shared_data=SharedDataIndex(feeds=feeds, clusters=clusters, real=RealPlaces().of),
+        shared_tables=SharedTables(feeds=feeds, clusters=clusters),
+        metastore=partial(metastore_of, read_only=options.dry_run),
         archives={
             name: each
             for name, each in repository.clusters.items()
@@ -60,7 +61,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     )
     targets = resolver.resolve(context.pairs, must_all_work=bool(options.selection.names))
     if options.no_ledger:
-        _refuse_archives(targets.to_do)
+        _require_ledger(targets.to_do, dry_run=options.dry_run)
     if options.dry_run:
         targets = replace(targets, to_do=tuple(_with_obstacle(target, context) for target in targets.to_do))
     action = RetentionAction(
@@ -71,16 +72,24 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         hold_seen=None if options.dry_run else context.holds.note_file,
         executors_above=repository.settings.executors_above,
     )
-    told: Told[FeedTarget] = Told(operation="DELETE", path=lambda target: target.locations[0].base)
+    told: Told[FeedTarget] = Told(operation="DELETE", path=told_path)
     return Wired(action=action, targets=targets, told=told)
 
 
-def _refuse_archives(targets: Iterable[FeedTarget]) -> None:
-    """What a killed run leaves in an archive is found by the ledger's items alone."""
+def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:
+    """What a killed run leaves in an archive, or of a partition, is found by the ledger's items alone."""
     for target in targets:
         if target.archive is not None:
             why = "without the ledger nobody finds what a killed run leaves in the archive; run it without --no-ledger"
             raise NoArchive(feed=target.feed, cluster=target.cluster, why=why)
+        if target.table is not None and not dry_run:
+            raise LedgerNeeded(feed=target.feed, cluster=target.cluster)
+
+
+def told_path(target: FeedTarget) -> str:
+    """Where messages say that the instances of a feed are: the directory above them, or the table."""
+    table = target.table
+    return str(target.locations[0].base) if table is None else f"catalog:{table.name.database}:{table.name.table}"
 
 
 def place_of(repository: Repository, target: FeedTarget, key: str) -> str:

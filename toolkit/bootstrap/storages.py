@@ -55,8 +55,10 @@ class StoreChoice:
         """The clusters of the run by the store that feeds of theirs have a location on."""
         found: dict[tuple[str, str], dict[str, Cluster]] = {}
         for feed, cluster in self.pairs:
-            for base in _bases_of_feed(feed, cluster):
-                found.setdefault((base.scheme, base.authority), {})[cluster.name] = cluster
+            of_feed = ((base.scheme, base.authority) for base in _bases_of_feed(feed, cluster))
+            # Where the data of a table are the metastore says; most of all on the cluster's own store.
+            for store in stores_of(cluster) if feed.is_table else of_feed:
+                found.setdefault(store, {})[cluster.name] = cluster
         return {store: tuple(clusters.values()) for store, clusters in found.items()}
 
     def _local_bases(self) -> Bases:

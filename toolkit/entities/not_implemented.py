@@ -217,14 +217,13 @@ def _retention(
     feed: Feed, feed_cluster: FeedCluster, retention: Retention, pointer: Pointer
 ) -> Iterator[NotImplementedValue]:
     cluster = feed_cluster.name
-    if feed.table_on(cluster) is not None:
+    if feed.table_on(cluster) is not None and retention.action is RetentionAction.ARCHIVE:
         yield NotImplementedValue(
             area=Area.RETENTION,
-            pointer=pointer,
-            value="retention of a table",
-            instead="remove the retention, and drop old partitions with your own tool",
+            pointer=(*pointer, "action"),
+            value="action: archive of a table",
+            instead="use action: delete, or remove the retention",
             cluster=cluster,
-            on_key=True,
         )
     yield from _word(Area.RETENTION, (*pointer, "action"), "action", retention.action, cluster)
     if retention.quarantine is not None:

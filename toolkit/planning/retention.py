@@ -28,6 +28,8 @@ class KeepReason(StrEnum):
     """It is among the newest instances that `keep_last` protects."""
     LATE_WINDOW = "late_window"
     """Late data may still come for it."""
+    SHARED_LOCATION = "shared_location"
+    """Where its data are, there are, or may be, data of others as well (ADR 0045)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +43,7 @@ class Candidate:
         end: the instant just after the latest one.
         path: where it is.
         base: what bounds effects on it.
+        partition: its name, when it is a partition of a table.
     """
 
     location: LocationType
@@ -49,6 +52,7 @@ class Candidate:
     end: datetime
     path: CanonicalPath
     base: CanonicalPath
+    partition: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

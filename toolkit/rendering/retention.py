@@ -19,6 +19,7 @@ from toolkit.result import Outcome
 from toolkit.retention import FeedTarget, ItemKind, PlanItem, RetentionDetail
 
 if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
     from toolkit.planning.retention import Kept
     from toolkit.retention import FeedResult
     from toolkit.retention.explain import Explanation
@@ -28,6 +29,8 @@ _ITEMS = {
     ItemKind.INSTANCE: "instances",
     ItemKind.PENDING_DELETE: "leftovers",
     ItemKind.EMPTY_DIRECTORY: "empty directories",
+    ItemKind.PARTITION: "partitions",
+    ItemKind.PARTITION_DATA: "directories of partitions",
     ItemKind.UNREADABLE: "unreadable directories",
 }
 
@@ -62,8 +65,13 @@ def _rule(result: FeedResult) -> Document:
         "limit": str(target.limit),
         "effective_time": format_instant(target.effective_time),
         "horizon": format_instant(target.policy.horizon),
-        "bases": [str(location.base) for location in target.locations],
+        "bases": [str(base) for base in _bases(target, result.plan.detail)],
+        **({} if target.table is None else {"table": str(target.table.name)}),
     }
+
+
+def _bases(target: FeedTarget, detail: RetentionDetail) -> list[CanonicalPath]:
+    return [detail.base] if detail.base is not None else [location.base for location in target.locations]
 
 
 def _kept(kept: Kept) -> Document:
@@ -74,6 +82,7 @@ def _kept(kept: Kept) -> Document:
         "path": str(kept.candidate.path),
         "reason": kept.reason.value,
         "message": kept.detail or None,
+        **({"partition": kept.candidate.partition} if kept.candidate.partition else {}),
     }
 
 
@@ -86,13 +95,15 @@ def _item(item: PlanItem) -> Document:
         "instance": item.instance_key or None,
         "path": str(item.path),
         **({} if item.archive is None else {"archive": str(item.archive)}),
+        **({} if item.partition is None else {"partition": item.partition.name}),
     }
 
 
 def _item_text(item: PlanItem) -> str:
     what = item.instance_key or item.type.value
     to = "" if item.archive is None else f"  to {item.archive}"
-    return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {item.path}{to}"
+    where = item.partition if item.type is ItemKind.PARTITION else item.path
+    return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {where}{to}"
 
 
 def _items_text(item: PlanItem) -> str:
@@ -115,13 +126,18 @@ def _lines(result: FeedResult) -> Iterator[str]:
     noted = None if detail.hold_file is None else detail.hold_file.as_reason
     kept_otherwise = ((kept.reason, kept.detail) for kept in detail.kept if kept.detail != noted)
     for (reason, why), number in Counter(kept_otherwise).items():
-        yield f"{number} old instances stay: {reason}{f' ({why})' if why else ''}"
+        yield f"{number} old {_called(result)} stay: {reason}{f' ({why})' if why else ''}"
     for note in plan.notes:
         yield f"note: {note}"
     if detail.unrecognized.count:
         yield f"{detail.unrecognized.count} names do not conform and stay, for example:"
         for path, why in detail.unrecognized.sample:
             yield f"  {path}: {why}"
+
+
+def _called(result: FeedResult) -> str:
+    target = result.plan.target
+    return "partitions" if isinstance(target, FeedTarget) and target.table is not None else "instances"
 
 
 def _whole_directories(result: FeedResult) -> Iterator[str]:

@@ -25,6 +25,8 @@ from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQue
 from toolkit.retention.plan import StayReason
 from toolkit.retention.planner import Planner, TooMuchOfFeed, TooMuchToDelete, blank_plan
 from toolkit.retention.records import InstanceEvents, recovered
+from toolkit.retention.table_eviction import PartitionBatch, TableEviction, watch_table
+from toolkit.retention.table_recovery import TableRecovery
 from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
 
@@ -99,7 +101,8 @@ class RetentionAction:
 
     def plan(self, target: FeedTarget, work: RunContext) -> FeedPlan:
         """See `Action.plan`."""
-        plan = Planner(storage=work.stores, check=work.guard.run.check).plan(target)
+        planner = Planner(storage=work.stores, check=work.guard.run.check)
+        plan = planner.plan(target) if target.table is None else planner.of_tables.plan(target, target.table)
         if self.hold_seen is not None and plan.failed is None:
             self.hold_seen(target.feed, target.cluster, plan.detail.hold_file)
         return plan
@@ -121,13 +124,21 @@ class RetentionAction:
 
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
         """See `Action.recover`; the walk finds what a killed removal left aside, these items what copying left."""
+        if plan.target.table is not None and plan.detail.base is not None:
+            base = plan.detail.base
+            watch_table(plan.target, base, work, self.new_holds)
+            recovery = TableRecovery(plan=plan, table=plan.target.table, base=base, work=work)
+            return recovery.recovered(open_items, may_touch=may_touch)
         if plan.target.archive is None or plan.detail.hold_file is not None:
             return recovered(plan, open_items, work.stores)
         settled = settle_stagings(plan.target, open_items, work.stores) if may_touch else ()
         return recovered(plan, settled, work.stores) if settled else Recovery()
 
-    def batches(self, plan: FeedPlan, work: RunContext) -> tuple[_EvictionBatch, ...]:
+    def batches(self, plan: FeedPlan, work: RunContext) -> tuple[_EvictionBatch | PartitionBatch, ...]:
         """See `Action.batches`."""
+        if plan.target.table is not None and plan.detail.base is not None:
+            watch_table(plan.target, plan.detail.base, work, self.new_holds)
+            return TableEviction(plan=plan, table=plan.target.table, base=plan.detail.base, work=work).batches()
         remote = self._remote(plan, work)
         divided = BatchPlan(
             items=plan.items,

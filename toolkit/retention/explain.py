@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.el import format_instant
 from toolkit.planning.retention import KeepReason, time_within
 from toolkit.retention.decide import why_not
-from toolkit.retention.plan import ItemKind
+from toolkit.retention.plan import EVICTED, ItemKind
 from toolkit.retention.targets import FeedTarget
 from toolkit.storage import FileKind
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.result import AnyPlan
-    from toolkit.el import CanonicalPath
+    from toolkit.el import CanonicalPath, PathPeriod
     from toolkit.planning.retention import Kept
     from toolkit.retention.plan import FeedPlan, PlanItem, RetentionDetail
     from toolkit.retention.targets import Location
@@ -119,7 +119,8 @@ class Explainer:
             yield replace(self._answer(Verdict.UNKNOWN, unreadable.code, unreadable.message), instance=key)
         else:
             bases = ", ".join(str(location.base) for location in target.locations)
-            why = f"no run comes upon it below {bases}; {self._age(instant)}"
+            where = f"below {bases}" if target.table is None else f"among the partitions of {target.table.name}"
+            why = f"no run comes upon it {where}; {self._age(instant)}"
             yield replace(self._answer(Verdict.ABSENT, "absent", why), instance=key)
 
     def _of_feed(self) -> Explanation | None:
@@ -168,13 +169,20 @@ class Explainer:
 
     def _has(self, item: PlanItem, instant: datetime) -> bool:
         """Whether an item is of the instance; a path may stand for more of them than the one that names it."""
-        if item.type is not ItemKind.INSTANCE:
+        if item.type not in EVICTED:
             return False
         if item.instance_key == format_instant(instant):
             return True
-        location = next(each for each in self.plan.target.locations if each.type is item.location)
-        period = location.template.parse(location.written(item.path))
+        period = self._period_of(item)
         return period is not None and instant in period
+
+    def _period_of(self, item: PlanItem) -> PathPeriod | None:
+        """What the item stands for."""
+        table = self.plan.target.table
+        if table is not None:
+            return None if item.partition is None else table.period_of(item.partition.name)
+        location = next(each for each in self.plan.target.locations if each.type is item.location)
+        return location.template.parse(location.written(item.path))
 
     def _goes(self, item: PlanItem) -> Explanation:
         told = {
@@ -182,7 +190,7 @@ class Explainer:
             ItemKind.EMPTY_DIRECTORY: "it is an old directory that nothing is in",
         }
         why = told.get(item.type) or self._age(self._time_of(item))
-        found = self._answer(Verdict.GOES, "old" if item.type is ItemKind.INSTANCE else item.type.value, why, item.path)
+        found = self._answer(Verdict.GOES, "old" if item.type in EVICTED else item.type.value, why, item.path)
         to = () if item.archive is None else (f"it is copied to {item.archive} before it goes",)
         return self._unless_refused(replace(found, instance=item.instance_key, notes=(*to, *found.notes)))
 
@@ -191,9 +199,7 @@ class Explainer:
         return replace(found, notes=(*refused, *found.notes))
 
     def _time_of(self, item: PlanItem) -> datetime:
-        location = next(each for each in self.plan.target.locations if each.type is item.location)
-        period = location.template.parse(location.written(item.path))
-        target = self.plan.target
+        period, target = self._period_of(item), self.plan.target
         return target.policy.horizon if period is None else time_within(period.spans, target.instances)
 
     def _kept(self, kept: Kept) -> Explanation:
@@ -205,6 +211,7 @@ class Explainer:
                 f"late data may still come: {kept.detail} (late_arrival, "
                 f"{self.place_of(target, 'late_arrival.cut_off')})"
             ),
+            KeepReason.SHARED_LOCATION: f"its data are not its own alone: {kept.detail}",
         }
         found = self._stays(kept.reason, f"{rules[kept.reason]}; but for that it would go: {age}", kept.candidate.path)
         return replace(found, instance=format_instant(kept.candidate.time))

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
@@ -14,6 +14,7 @@ from toolkit.entities import LocationType
 if TYPE_CHECKING:
     from toolkit.actions.model import TargetPlan
     from toolkit.actions.result import ActionResult, TargetResult
+    from toolkit.catalog.model import TableName
     from toolkit.el import CanonicalPath
     from toolkit.planning.retention import Candidate, Kept
     from toolkit.retention.targets import FeedTarget, Location
@@ -28,8 +29,31 @@ class ItemKind(StrEnum):
     """What a killed removal left aside; it is not an instance any more."""
     EMPTY_DIRECTORY = "empty_directory"
     """An old directory above instances that nothing is in."""
+    PARTITION = "partition"
+    """A partition of a table, which the metastore forgets."""
+    PARTITION_DATA = "partition_data"
+    """The directory of the partitions that stand just before it in the plan; it goes after them."""
     UNREADABLE = "unreadable"
     """A directory that could not be listed; never part of a plan, only of a result."""
+
+
+OF_TABLES = frozenset({ItemKind.PARTITION, ItemKind.PARTITION_DATA})
+"""What only table feeds have."""
+
+
+class PartitionAddress(NamedTuple):
+    """A partition by its name in the metastore, for example ``ds=2026-03-01/region=us``."""
+
+    table: TableName
+    name: str
+
+    def __str__(self) -> str:
+        """For the ledger: ``catalog:DATABASE:TABLE#NAME``."""
+        return f"catalog:{self.table.database}:{self.table.table}#{self.name}"
+
+
+EVICTED = frozenset({ItemKind.INSTANCE, ItemKind.PARTITION})
+"""What readers lose."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,6 +64,7 @@ class PlanItem:
         instance_key: the instance's canonical time; empty where there is none.
         base: nothing at, beside or above it is touched.
         archive: where it is copied before it goes; None: it is not.
+        partition: that it is, or whose data it is; of data of several, one of them. None: it is of a path feed.
     """
 
     type: ItemKind
@@ -50,6 +75,7 @@ class PlanItem:
     path: CanonicalPath
     base: CanonicalPath
     archive: CanonicalPath | None = None
+    partition: PartitionAddress | None = None
 
     @classmethod
     def of_instance(cls, candidate: Candidate, target: FeedTarget) -> PlanItem:
@@ -80,7 +106,7 @@ class PlanItem:
 
     def about_parent(self, parent: CanonicalPath) -> PlanItem:
         """An item for a directory that this one was in."""
-        return replace(self, type=ItemKind.EMPTY_DIRECTORY, instance_key="", path=parent, archive=None)
+        return replace(self, type=ItemKind.EMPTY_DIRECTORY, instance_key="", path=parent, archive=None, partition=None)
 
     @property
     def kind(self) -> str:
@@ -89,19 +115,20 @@ class PlanItem:
 
     @property
     def uri(self) -> str:
-        """See `WorkItem.uri`."""
-        return str(self.path)
+        """See `WorkItem.uri`; of a partition its address, since the effect is in the metastore."""
+        return str(self.partition if self.type is ItemKind.PARTITION else self.path)
 
     @property
     def identity(self) -> tuple[str, ...]:
         """See `WorkItem.identity`."""
         own = (self.type, self.feed, self.cluster, self.location, self.instance_key, str(self.path))
-        return own if self.archive is None else (*own, str(self.archive))
+        further = (str(each) for each in (self.archive, self.partition) if each is not None)
+        return (*own, *further)
 
     @property
     def is_data_instance(self) -> bool:
         """Whether its end is an event."""
-        return self.type is ItemKind.INSTANCE and self.location is LocationType.DATA
+        return self.type in EVICTED and self.location is LocationType.DATA
 
     @property
     def sort_key(self) -> tuple[str, str, str, str]:
@@ -181,12 +208,16 @@ class RetentionDetail:
         kept: instances that are old enough and stay all the same.
         unrecognized: names that do not conform.
         hold_file: keeps everything of the feed; what would go without it is among those that are kept.
+        young: how many partitions of a table are too young; of a path feed they are counted only when a limit asks.
+        base: the directory of a table that was looked at; None: it is a path feed.
     """
 
     subtrees: tuple[Subtree, ...] = ()
     kept: tuple[Kept, ...] = ()
     unrecognized: Unrecognized = Unrecognized()
     hold_file: HoldFile | None = None
+    young: int = 0
+    base: CanonicalPath | None = None
 
 
 FeedPlan: TypeAlias = "TargetPlan[FeedTarget, PlanItem, RetentionDetail]"
@@ -198,8 +229,8 @@ FeedResult: TypeAlias = "TargetResult[FeedTarget, PlanItem, RetentionDetail]"
 
 
 def evicted(plan: FeedPlan) -> int:
-    """How many instances go; pending deletes and empty directories are none."""
-    return sum(item.type is ItemKind.INSTANCE for item in plan.items)
+    """How many instances go, of a table how many partitions; pending deletes and empty directories are none."""
+    return sum(item.type in EVICTED for item in plan.items)
 
 
 class StayReason(StrEnum):
@@ -209,6 +240,10 @@ class StayReason(StrEnum):
     """Somebody else removed it since the plan was made."""
     NOT_EMPTY = "not_empty"
     """Something was put into the directory since the plan was made, or it is gone."""
+    MOVED = "moved"
+    """The partition has got another location since the plan was made, so that it is not what was planned."""
+    PARTITION_STAYS = "partition_stays"
+    """A partition that these are the data of is still there."""
 
 
 FEWEST, MOST = 2, 5_000

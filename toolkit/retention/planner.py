@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain, groupby, islice
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from toolkit.actions.hold_watch import HOLD_FILE
@@ -17,10 +16,11 @@ from toolkit.planning.delete_limits import excess, excess_weight, kept_needed
 from toolkit.planning.retention import Candidate
 from toolkit.retention.decide import ScanResult
 from toolkit.retention.expired_scan import ExpiredScan
-from toolkit.retention.plan import FeedPlan, HoldFile, ItemKind, PlanItem, RetentionDetail, evicted
+from toolkit.retention.plan import FeedPlan, HoldFile, RetentionDetail, evicted
 from toolkit.retention.recent_scan import RecentScan
+from toolkit.retention.table_plan import TablePlanner
+from toolkit.retention.weighing import SizeCheck
 from toolkit.storage import FileKind, NotFound, StorageError
-from toolkit.threads import WorkerPool, worker_pool
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -85,6 +85,13 @@ class Planner:
 
     storage: Callable[[CanonicalPath], FileSystem]
     check: Callable[[], None]
+
+    @property
+    def of_tables(self) -> TablePlanner:
+        """Makes the plans of table feeds."""
+        return TablePlanner(
+            check=self.check, storage=self.storage, hold_file=self._hold_file, is_present=self._is_present
+        )
 
     def limited(self, plans: Sequence[FeedPlan], limits: DeleteLimits) -> tuple[tuple[FeedPlan, ...], Excess | None]:
         """The plans of all feeds of a run, and the limit that they exceed together.
@@ -186,13 +193,17 @@ class Planner:
         if needed is None:
             return 0
         counted: set[CanonicalPath] = set()
+        partitions = 0
         for plan in plans:
+            if plan.target.table is not None:
+                partitions += 0 if plan.detail.hold_file is not None else plan.detail.young + len(plan.detail.kept)
+                continue
             if plan.detail.hold_file is None:
                 counted.update(kept.candidate.path for kept in plan.detail.kept)
         young = chain.from_iterable(map(self._young_paths, plans))
-        while len(counted) < needed and (path := next(young, None)) is not None:
+        while len(counted) + partitions < needed and (path := next(young, None)) is not None:
             counted.add(path)
-        return len(counted)
+        return len(counted) + partitions
 
     def _young_paths(self, plan: FeedPlan) -> Iterator[CanonicalPath]:
         """Only of feeds that were looked at; one on hold or unreadable takes no part in the run."""
@@ -237,98 +248,6 @@ def _unless_unknown(plan: FeedPlan, error: StorageError | None) -> FeedPlan:
 def _hold_text(system: FileSystem, path: CanonicalPath) -> str:
     with system.read(path) as stream:
         return " ".join(stream.read(_HOLD_TEXT).decode(errors="replace").split())
-
-
-_AHEAD = 256
-"""So many are asked for before the sum is looked at."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sizes:
-    """What is known of the sizes of plans.
-
-    Attributes:
-        excess: what is too much, in words; None: what could be weighed is within the limit.
-        unknown: why a feed could not be weighed, by its label, when others could.
-    """
-
-    excess: str | None = None
-    unknown: Mapping[str, StorageError] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizeCheck:
-    """Weighs plans: asked only when `max_delete` bounds bytes, since each instance costs a call.
-
-    Attributes:
-        storage: the store that a path is on.
-        check: called before each few calls; what it raises ends the weighing.
-    """
-
-    storage: Callable[[CanonicalPath], FileSystem]
-    check: Callable[[], None]
-
-    def of(self, plans: Iterable[FeedPlan], limit: int) -> Sizes:
-        """What is too much, and what nobody can tell; the feeds of which that is so do not keep the others.
-
-        Args:
-            plans: of all feeds of the run.
-            limit: bytes.
-        """
-        total, unknown, is_any_known = 0, dict[str, StorageError](), False
-        for plan in plans:
-            before = total
-            try:
-                for size in self._sizes(plan):
-                    total += size
-                    if total > limit:
-                        return Sizes(excess=f"at least {total:,} bytes")
-            except StorageError as error:
-                _LOG.warning('event=weighing_failed code=%s path="%s"', error.code, error.path)
-                unknown[plan.label], total = error, before
-            else:
-                is_any_known = is_any_known or bool(plan.items)
-        if unknown and not is_any_known:
-            # An unknown size may be any; so nothing goes before somebody has looked.
-            return Sizes(excess=f"an unknown number of bytes ({next(iter(unknown.values()))})")
-        return Sizes(unknown=unknown)
-
-    def _sizes(self, plan: FeedPlan) -> Iterator[int]:
-        for base, of_base in groupby(_pieces(plan), key=lambda piece: piece[1]):
-            system = self.storage(base)
-            with worker_pool(system.capabilities.parallel, "feedctl-listing") as threads:
-                paths = (path for path, _ in of_base)
-                while ahead := list(islice(paths, _AHEAD)):
-                    self.check()
-                    yield from _weights(system, ahead, threads)
-
-
-def _weights(system: FileSystem, paths: Sequence[CanonicalPath], threads: WorkerPool | None) -> Iterator[int]:
-    if threads is None:
-        return (_weight(system, path) for path in paths)
-    answers = [threads.submit(partial(_weight, system, path)) for path in paths]
-    return (answer.result() for answer in answers)
-
-
-def _weight(system: FileSystem, path: CanonicalPath) -> int:
-    try:
-        return system.content_summary(path).size
-    except NotFound:
-        return 0
-
-
-def _pieces(plan: FeedPlan) -> Iterator[tuple[CanonicalPath, CanonicalPath]]:
-    """What to weigh, each with its base: whole directories where they go whole. An empty directory weighs nothing."""
-    begin = 0
-    for subtree in plan.detail.subtrees:
-        yield from _each(plan.items[begin : subtree.begin])
-        yield subtree.root, plan.items[subtree.begin].base
-        begin = subtree.end
-    yield from _each(plan.items[begin:])
-
-
-def _each(items: Iterable[PlanItem]) -> Iterator[tuple[CanonicalPath, CanonicalPath]]:
-    return ((item.path, item.base) for item in items if item.type is not ItemKind.EMPTY_DIRECTORY)
 
 
 def _by_feed(evicted: Mapping[str, int]) -> str:

@@ -13,7 +13,7 @@ from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import EventKind, ItemState
 from toolkit.retention.delete import is_present
-from toolkit.retention.plan import ItemKind
+from toolkit.retention.plan import OF_TABLES, ItemKind
 from toolkit.runs.recorder import SettledLeftOver, path_text
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ FOUND_GONE = "found_gone"
 
 _DATA_INSTANCE = f"{ItemKind.INSTANCE}:{LocationType.DATA}"
 """The kind, in the ledger, of items whose end is an event."""
+_OF_TABLES = frozenset(f"{kind}:{LocationType.DATA}" for kind in OF_TABLES)
 
 
 def evicted(feed: str, cluster: str, key: str, path: str) -> NewEvent:
@@ -78,15 +79,15 @@ def recovered(plan: FeedPlan, left: Sequence[Item], storage: Callable[[Canonical
     if plan.detail.hold_file is not None:
         return Recovery()
     found = list(_looked_at(left, plan, storage))
-    quiet = _keys_of(plan) | {item.instance_key for item, is_gone in found if is_gone is None}
+    quiet = keys_of(plan) | {item.instance_key for item, is_gone in found if is_gone is None}
     settled: list[SettledLeftOver] = []
     for item, is_gone in found:
         if is_gone is None:
             continue
         is_departure = is_gone and item.kind == _DATA_INSTANCE and item.instance_key not in quiet
         quiet.update([item.instance_key] if is_departure else [])
-        settled.append(_as_settled(item, plan, is_gone=is_gone, is_departure=is_departure))
-    return Recovery(settled=tuple(settled), notes=_notes(settled))
+        settled.append(as_settled(item, plan, is_gone=is_gone, is_departure=is_departure))
+    return Recovery(settled=tuple(settled), notes=notes(settled))
 
 
 def _looked_at(
@@ -96,6 +97,8 @@ def _looked_at(
     aliases, locations = plan.target.name_services, plan.target.locations
     bases, planned = _bases_of(plan, storage), {item.path for item in plan.items}
     for item in reversed(left):
+        if item.kind in _OF_TABLES:
+            continue  # the feed had a table then
         path = CanonicalPath.parse(item.path, aliases=aliases)  # written down perhaps before its alias was configured
         if not any(path.is_within(location.base) for location in locations):
             continue  # of another place than the feed has now: its base tells nothing
@@ -103,7 +106,15 @@ def _looked_at(
         yield item, False if path in planned else _is_gone(path, bases, storage)
 
 
-def _as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool) -> SettledLeftOver:
+def as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool = False) -> SettledLeftOver:
+    """An item of which it is known by now whether it is gone.
+
+    Args:
+        item: that a run left open.
+        plan: of this run.
+        is_gone: nothing is there any more.
+        is_departure: it was the last of its instance, of which an event tells.
+    """
     state, code = (ItemState.DONE, FOUND_GONE) if is_gone else (ItemState.FAILED, NOT_DONE)
     target = plan.target
     return SettledLeftOver(
@@ -136,14 +147,15 @@ def _is_gone(
     return None if found is None else not found
 
 
-def _keys_of(plan: FeedPlan) -> set[str]:
+def keys_of(plan: FeedPlan) -> set[str]:
     """Instances of which at least one directory was seen."""
     planned = {item.instance_key for item in plan.items if item.is_data_instance}
     kept = (each.candidate for each in plan.detail.kept)
     return planned | {format_instant(each.time) for each in kept if each.location is LocationType.DATA}
 
 
-def _notes(settled: Sequence[SettledLeftOver]) -> tuple[str, ...]:
+def notes(settled: Sequence[SettledLeftOver]) -> tuple[str, ...]:
+    """What the user is told of them."""
     done = sum(each.item.state is ItemState.DONE for each in settled)
     left = f"an earlier run left {len(settled)} open (it died, or its storage did not answer)"
     return (f"{left}: {done} are gone, {len(settled) - done} are still there and count as failed ({NOT_DONE})",)

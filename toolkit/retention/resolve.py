@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
+from toolkit.catalog.errors import MetastoreUnreachable
 from toolkit.el import format_instant
 from toolkit.entities import LocationType, RetentionAction
 from toolkit.entities.not_implemented import not_evictable
@@ -16,18 +18,18 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.retention import RetentionClock, eviction_policy
 from toolkit.retention.plan import PlanItem, RetentionDetail
-from toolkit.retention.shared_data import SharedData, SharedDataIndex, holds_of, place_of
+from toolkit.retention.shared_data import SharedDataIndex, holds_of, place_of
+from toolkit.retention.shared_tables import SharedTables, table_name
+from toolkit.retention.targets import ArchiveLocation, ArchiveTarget, FeedTable, FeedTarget, Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from toolkit.el import CanonicalPath, PathTemplate
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import CanonicalPath, PathTemplate, TableUri
     from toolkit.entities import Cluster, Feed, Hold, Retention
     from toolkit.storage import FileSystem
-
-
-from toolkit.retention.targets import ArchiveLocation, ArchiveTarget, FeedTarget, Location
 
 
 class NotYetEvictable(InvalidInput):
@@ -73,6 +75,22 @@ class NoArchive(InvalidInput):
         super().__init__(f"feed {feed} on {cluster} cannot be archived: {why}")
 
 
+class LedgerNeeded(InvalidInput):
+    """A table feed in a run without a ledger: data of forgotten partitions that a killed run leaves are found by it.
+
+    Args:
+        feed: name.
+        cluster: name.
+    """
+
+    def __init__(self, *, feed: str, cluster: str) -> None:
+        self.feed, self.cluster = feed, cluster
+        super().__init__(
+            f"feed {feed} on {cluster} is a table: without the ledger nobody finds data of partitions that the "
+            f"metastore has forgotten when a run is killed; run it without --no-ledger"
+        )
+
+
 NOT_IMPLEMENTED = "not_implemented"
 """The code of a feed that asks for something that does not exist yet."""
 NO_ARCHIVE = "no_archive"
@@ -82,6 +100,10 @@ NO_ARCHIVE = "no_archive"
 _Settled: TypeAlias = "TargetPlan[NoTarget, PlanItem, RetentionDetail]"
 FeedTargets: TypeAlias = "Targets[FeedTarget, PlanItem, RetentionDetail]"
 """The feeds of a run: those to look at, and those that are over before they begin."""
+
+
+def _no_metastore(cluster: Cluster) -> Metastore:
+    raise MetastoreUnreachable(about=f"cluster {cluster.name}", detail="no metastore is wired")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +117,8 @@ class Resolver:
         storage: the store that a path is on.
         shared_data: where all feeds of the repo are, also those that the run is not about.
         archives: the clusters that something may be archived on, by name.
+        shared_tables: which feeds are on which tables, also those that the run is not about.
+        metastore: opens that of a cluster; it raises `CatalogError`.
     """
 
     nominal_time: datetime
@@ -103,6 +127,8 @@ class Resolver:
     storage: Callable[[CanonicalPath], FileSystem]
     shared_data: SharedDataIndex = field(default_factory=SharedDataIndex)
     archives: Mapping[str, Cluster] = field(default_factory=dict)
+    shared_tables: SharedTables = field(default_factory=SharedTables)
+    metastore: Callable[[Cluster], Metastore] = _no_metastore
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> FeedTargets:
         """All feeds of a run.
@@ -150,16 +176,54 @@ class Resolver:
         return TargetPlan(target=target, detail=RetentionDetail())
 
     def _target(self, feed: Feed, cluster: Cluster, retention: Retention) -> FeedTarget:
-        clock = RetentionClock(nominal_time=self.nominal_time, keep_beyond_validity=self.keep_beyond_validity)
-        templates = FeedStorage.of(feed, cluster).templates
+        storage = FeedStorage.of(feed, cluster)
+        if storage.table is not None:
+            return self._table_target(feed, cluster, retention, storage.table)
+        templates = storage.templates
         undated = {kind: each for kind, each in templates.items() if not each.dated}
         if LocationType.DATA in undated:
             raise UndatedData(feed=feed.name, cluster=cluster.name, template=undated[LocationType.DATA].text)
         dated = {kind: each for kind, each in templates.items() if each.dated}
         locations = tuple(self._location(kind, each, feed, cluster) for kind, each in dated.items())
         neighbours = self.shared_data.of(feed, cluster)
-        own = feed.max_delete_on(cluster.name)
+        pairs = tuple(sorted({each.pair for each in neighbours}))
+        return replace(
+            self._any_target(feed, cluster, retention, pairs),
+            locations=locations,
+            neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
+            name_services=cluster.name_services,
+            archive=self._archive(feed, cluster, retention, tuple(dated)),
+            notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(pairs, cluster)),
+        )
+
+    def _table_target(self, feed: Feed, cluster: Cluster, retention: Retention, uri: TableUri) -> FeedTarget:
+        pairs = self.shared_tables.of(feed, cluster)
+        open_keys = (
+            f"${{{name}}} in {uri.text} has no value, so every value is taken" for name in sorted(uri.variables)
+        )
+        return replace(
+            self._any_target(feed, cluster, retention, pairs),
+            table=FeedTable(
+                uri=uri,
+                name=table_name(uri),
+                metastore=partial(self.metastore, cluster),
+                place=cluster.place,
+                feed_at=partial(self._feed_at, cluster),
+            ),
+            notes=(*open_keys, *_neighbour_notes(pairs, cluster)),
+        )
+
+    def _feed_at(self, cluster: Cluster, place: CanonicalPath) -> str:
+        found = self.shared_data.at(place)
+        return "" if found is None else place_of(found.pair, cluster.name)
+
+    def _any_target(
+        self, feed: Feed, cluster: Cluster, retention: Retention, neighbours: tuple[tuple[str, str], ...]
+    ) -> FeedTarget:
+        """What path and table feeds have in common."""
+        clock = RetentionClock(nominal_time=self.nominal_time, keep_beyond_validity=self.keep_beyond_validity)
         holds = (*self.holds, *holds_of(neighbours, feed, cluster, self.holds))
+        own = feed.max_delete_on(cluster.name)
         return FeedTarget(
             feed=feed.name,
             cluster=cluster.name,
@@ -167,14 +231,9 @@ class Resolver:
             effective_time=clock.effective_time(feed, cluster.name),
             instances=feed.instances_on(cluster.name),
             policy=eviction_policy(feed, cluster.name, retention, clock, holds),
-            locations=locations,
-            neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
-            neighbours=tuple(sorted({each.pair for each in neighbours})),
+            neighbours=neighbours,
             availability_flag=feed.availability_flag or "",
-            name_services=cluster.name_services,
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
-            archive=self._archive(feed, cluster, retention, tuple(dated)),
-            notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(neighbours, cluster)),
         )
 
     def _location(self, kind: LocationType, template: PathTemplate, feed: Feed, cluster: Cluster) -> Location:
@@ -225,8 +284,8 @@ def _open_variable_notes(dated: Mapping[LocationType, PathTemplate]) -> Iterator
             yield f"{kind}: ${{{name}}} in {template.text} has no value, so every name in its place is taken"
 
 
-def _neighbour_notes(neighbours: Iterable[SharedData], cluster: Cluster) -> Iterator[str]:
-    for pair in sorted({each.pair for each in neighbours}):
+def _neighbour_notes(neighbours: Iterable[tuple[str, str]], cluster: Cluster) -> Iterator[str]:
+    for pair in neighbours:
         name = place_of(pair, cluster.name)
         yield f"feed {name} shares this data and loses what goes here, whatever its own retention; its holds count"
 

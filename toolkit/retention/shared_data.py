@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from toolkit.planning.instance_storage import FeedStorage
+from toolkit.retention.partition_places import overlap
 from toolkit.retention.targets import Location
 
 if TYPE_CHECKING:
@@ -101,6 +102,10 @@ class SharedDataIndex:
         own = _locations(feed, cluster, self.real)
         return tuple(dict.fromkeys(chain.from_iterable(_meeting(each, self._index) for each in own)))
 
+    def at(self, place: CanonicalPath) -> SharedData | None:
+        """A location with data at, below or above a place; None: there is none."""
+        return next((each for each in self._index.by_sample if overlap(each.location.base, place)), None)
+
     @cached_property
     def _index(self) -> _Index:
         clusters = {each.name: each for each in self.clusters}
@@ -113,9 +118,15 @@ class SharedDataIndex:
         )
 
 
-def holds_of(neighbours: Iterable[SharedData], feed: Feed, cluster: Cluster, holds: Iterable[Hold]) -> Iterator[Hold]:
-    """The holds of the neighbours, as holds of the feed that they share data with."""
-    pairs = sorted({each.pair for each in neighbours})
+def holds_of(pairs: Sequence[tuple[str, str]], feed: Feed, cluster: Cluster, holds: Iterable[Hold]) -> Iterator[Hold]:
+    """The holds of neighbours, as holds of the feed that they share data with.
+
+    Args:
+        pairs: the neighbours, each with its cluster, sorted.
+        feed: loses what they lose.
+        cluster: where.
+        holds: of all.
+    """
     for hold in holds:
         theirs = next((pair for pair in pairs if hold.concerns(*pair)), None)
         if theirs is not None and not hold.concerns(feed.name, cluster.name):

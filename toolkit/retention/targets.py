@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from toolkit.catalog.partition_name import split_name
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
 from toolkit.planning.delete_limits import DeleteLimits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
-    from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathTemplate
+    from toolkit.catalog.model import TableName
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathPeriod, PathTemplate, TableUri
     from toolkit.planning.retention import EvictionPolicy
 
 
@@ -92,6 +96,38 @@ class ArchiveTarget:
         return max(bases, key=lambda base: len(base.path))
 
 
+@dataclass(frozen=True, kw_only=True)
+class FeedTable:
+    """The table of a feed on a cluster.
+
+    Attributes:
+        uri: with the feed's and the cluster's variables bound.
+        name: of the table.
+        metastore: opens the cluster's; it raises `CatalogError`.
+        place: where a location is, as the metastore writes it; it raises `ElError`.
+        feed_at: a path feed with data at, below or above a place; empty: there is none.
+    """
+
+    uri: TableUri
+    name: TableName
+    metastore: Callable[[], Metastore]
+    place: Callable[[str], CanonicalPath]
+    feed_at: Callable[[CanonicalPath], str] = lambda _: ""
+
+    def values_of(self, name: str) -> dict[str, str]:
+        """The values of a partition's name by the keys that the URI names, as it writes them; Hive's are lower case.
+
+        Raises:
+            ValueError: it is no name of a partition.
+        """
+        values = split_name(name)
+        return {key: values[key.lower()] for key in self.uri.partition_keys if key.lower() in values}
+
+    def period_of(self, name: str) -> PathPeriod | None:
+        """What a partition stands for; None: it does not conform."""
+        return self.uri.period_of(self.values_of(name))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedTarget:
     """A feed on a cluster whose old instances a run may remove.
@@ -103,7 +139,8 @@ class FeedTarget:
         effective_time: from which the limit is counted back.
         instances: the feed's grid on the cluster.
         policy: what decides about each instance.
-        locations: the dated ones.
+        locations: the dated ones; of a table feed none.
+        table: None: it is a path feed.
         neighbour_bases: of feeds that share this data; a hold file there counts as well.
         neighbours: those feeds, each with its cluster; a hold on them counts as well.
         availability_flag: the file that says that an instance is complete; empty: there is none.
@@ -119,7 +156,8 @@ class FeedTarget:
     effective_time: datetime
     instances: InstanceSequence
     policy: EvictionPolicy
-    locations: tuple[Location, ...]
+    locations: tuple[Location, ...] = ()
+    table: FeedTable | None = None
     neighbour_bases: tuple[CanonicalPath, ...] = ()
     neighbours: tuple[tuple[str, str], ...] = ()
     availability_flag: str = ""

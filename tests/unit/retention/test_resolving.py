@@ -26,7 +26,8 @@ def _with(retention: Retention) -> Feed:
 
 
 def _table() -> Feed:
-    return replace(FeedText(name="table").feed(), locations=None, table="catalog:db:t#ds=${YEAR}-${MONTH}-${DAY}")
+    archived = _with(Retention(limit=TEN_DAYS, action=RetentionAction.ARCHIVE))
+    return replace(archived, name="table", locations=None, table="catalog:db:t#ds=${YEAR}-${MONTH}-${DAY}")
 
 
 def _storage(path: CanonicalPath) -> FileSystem:
@@ -57,7 +58,7 @@ REFUSED = [
         "protect: unreplicated",
         id="unreplicated",
     ),
-    pytest.param(_table(), "retention of a table", id="table"),
+    pytest.param(_table(), "action: archive of a table", id="table"),
 ]
 
 
@@ -97,7 +98,7 @@ def test_everything_that_cannot_be_done_is_named_at_once() -> None:
     aside = _with(Retention(limit=TEN_DAYS, action=RetentionAction.QUARANTINE, quarantine=TEN_DAYS))
     with pytest.raises(NotYetEvictable) as error:
         _resolve([aside, _table()], named=True)
-    for part in ("action: quarantine", r"quarantine: days(10)", "retention of a table"):
+    for part in ("action: quarantine", r"quarantine: days(10)", "action: archive of a table"):
         assert part in str(error.value)
 
 

@@ -1,0 +1,233 @@
+"""Retention of tables: `spark-submit entrypoints/retention.py` on a real metastore, and what Spark reads then."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import hdfs_native
+import pytest
+from chispa import assert_df_equality
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.e2e.commands import BIN
+from tests.e2e.retention_process import ENTRYPOINT, NOMINAL_TIME, environment
+from tests.e2e.table_site import OLD, YOUNG, TableRepo, spark_on, tree
+from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.metastore import HiveMetastoreServer
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # sockets of pyspark's own
+]
+
+MORE = ("PARQUET", "TEXTFILE")
+REGIONS = ("us", "a/b:c %é", "x;y=z", None)
+
+
+@pytest.fixture(scope="module")
+def spark(metastore: HiveMetastoreServer) -> Iterator[SparkSession]:
+    with spark_on(metastore) as session:
+        yield session
+
+
+@pytest.fixture
+def repo(tmp_path: Path, metastore: HiveMetastoreServer) -> TableRepo:
+    return TableRepo.make(tmp_path, metastore)
+
+
+def _submitted(java_home: Path, repo: TableRepo, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [BIN / "spark-submit", ENTRYPOINT, "--config-repo", repo.path, "--time", NOMINAL_TIME, *arguments]
+    return subprocess.run(
+        [*map(str, command), "--output", "json"],
+        env=environment(java_home),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def _filled(spark: SparkSession, repo: TableRepo, table: str, clause: str, days: Sequence[str | None]) -> None:
+    """Three rows for each day and region; None is null."""
+    name = f"{repo.database}.{table}"
+    spark.sql(f"CREATE TABLE {name} (n INT) PARTITIONED BY (ds STRING, region STRING) {clause}")
+    rows = [(n, day, region) for day in days for region in REGIONS for n in range(3)]
+    spark.createDataFrame(rows, "n INT, ds STRING, region STRING").write.insertInto(name)
+
+
+def _kept(spark: SparkSession, repo: TableRepo, table: str) -> DataFrame:
+    """What has to be there after an eviction, as values of this moment."""
+    rows = spark.table(f"{repo.database}.{table}").where("ds IS NULL OR ds > '2026-03-10'").collect()
+    return spark.createDataFrame(rows, "n INT, ds STRING, region STRING")
+
+
+@pytest.mark.parametrize("of_format", ["ORC", *(pytest.param(each, marks=pytest.mark.extended) for each in MORE)])
+def test_old_partitions_go_with_their_data_and_spark_reads_the_rest(
+    repo: TableRepo, spark: SparkSession, java_home: Path, hdfs: HdfsCluster, hdfs_dir: str, of_format: str
+) -> None:
+    repo.add_cluster("hadoop", hdfs.uri)
+    tables = {"managed": repo.warehouse / "managed", "external": repo.data / "external", "on_hdfs": Path()}
+    places = {"external": f" LOCATION 'file:{repo.data}/external'", "on_hdfs": f" LOCATION '{hdfs_dir}/table'"}
+    for table in tables:
+        _filled(spark, repo, table, f"STORED AS {of_format}{places.get(table, '')}", (*OLD, *YOUNG, None))
+        repo.add_feed(table, cluster="hadoop" if table == "on_hdfs" else "primary")
+    expected = {table: _kept(spark, repo, table) for table in tables}
+    before = {table: (repo.names(table), tree(place)) for table, place in tables.items() if place != Path()}
+
+    options = ("--all", "--all-clusters")
+    plan = _submitted(java_home, repo, *options, "--dry-run")
+    planned = json.loads(plan.stdout)
+    assert plan.returncode == 0, plan.stderr
+    assert {item["outcome"] for item in planned["items"]} == {"planned"}
+    assert len(planned["items"]) == len(tables) * len(OLD) * len(REGIONS) * 2
+    assert before == {table: (repo.names(table), tree(tables[table])) for table in before}
+
+    run = _submitted(java_home, repo, *options)
+    result = json.loads(run.stdout)
+    assert (run.returncode, {item["outcome"] for item in result["items"]}) == (0, {"done"}), run.stderr
+    assert result["plan_digest"] == planned["plan_digest"]
+    assert {each["not_conforming"]["count"] for each in result["feeds"]} == {len(REGIONS)}  # ds is null
+
+    for table in tables:
+        spark.sql(f"REFRESH TABLE {repo.database}.{table}")
+        assert_df_equality(
+            spark.table(f"{repo.database}.{table}"), expected[table], ignore_row_order=True, ignore_nullable=True
+        )
+        assert not any(day in name for name in repo.names(table) for day in OLD)
+    for table, (_, directories) in before.items():
+        assert tree(tables[table]) == [each for each in directories if not any(day in each for day in OLD)]
+    client = hdfs_native.Client(hdfs.uri)
+    left = [status.path for status in client.list_status(hdfs_dir.removeprefix(hdfs.uri), recursive=True)]
+    assert left
+    assert not any(day in path for path in left for day in OLD)
+
+    again = _submitted(java_home, repo, *options)
+    assert (again.returncode, json.loads(again.stdout)["items"]) == (0, [])
+
+
+def test_places_of_their_own_go_and_shared_ones_stay(repo: TableRepo, spark: SparkSession, java_home: Path) -> None:
+    name, data = f"{repo.database}.custom", repo.data
+    spark.sql(f"CREATE TABLE {name} (n INT) PARTITIONED BY (ds STRING) STORED AS TEXTFILE")
+    places = {
+        "2026-03-01": data / "own" / "2026-03-01",
+        "2026-03-02": data / "shared" / "one",
+        "2026-03-03": data / "outer",
+        "2026-03-04": data / "both",
+        "2026-03-05": data / "both" / "inner",
+        "2026-03-18": data / "shared" / "one",
+        "2026-03-19": data / "outer" / "inner",
+    }
+    for day, place in places.items():
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"of_{day}").write_text(f"{int(day[-2:])}\n")
+        spark.sql(f"ALTER TABLE {name} ADD PARTITION (ds='{day}') LOCATION 'file:{place}'")
+    repo.add_feed("custom")
+    kept = ("2026-03-02", "2026-03-03", "2026-03-18", "2026-03-19")
+    rows = spark.table(name).where(f"ds IN {kept}").collect()
+    expected = spark.createDataFrame(rows, "n INT, ds STRING")
+
+    run = _submitted(java_home, repo, "--feed", "custom")
+
+    assert run.returncode == 0, run.stderr
+    (feed,) = json.loads(run.stdout)["feeds"]
+    assert {each["partition"]: each["reason"] for each in feed["kept"]} == {
+        "ds=2026-03-02": "shared_location",
+        "ds=2026-03-03": "shared_location",
+    }
+    assert repo.names("custom") == [f"ds={day}" for day in kept]
+    assert tree(data) == [
+        "outer",
+        "outer/inner",
+        "outer/inner/of_2026-03-19",
+        "outer/of_2026-03-03",
+        "own",
+        "shared",
+        "shared/one",
+        "shared/one/of_2026-03-02",
+        "shared/one/of_2026-03-18",
+    ]
+    spark.sql(f"REFRESH TABLE {name}")
+    assert_df_equality(spark.table(name), expected, ignore_row_order=True, ignore_nullable=True)
+
+
+def test_what_is_wrong_with_one_table_stops_no_other(repo: TableRepo, java_home: Path) -> None:
+    repo.make_table("good", (*OLD, *YOUNG))
+    repo.make_table("undated", ["1.5"], ds="double")
+    repo.make_table("other_key", ["x"], day="string")
+    repo.make_table("iceberg", OLD)
+    repo.metastore.change_parameters(repo.name("iceberg"), put={"table_type": "ICEBERG"})
+    repo.add_feed("missing")
+    run = _submitted(java_home, repo, "--all")
+    result = json.loads(run.stdout)
+    failures = {each["feed"]: (each["failure"] or {}).get("code") for each in result["feeds"]}
+    assert failures == {
+        "good": None,
+        "undated": "wrong_keys",
+        "other_key": "wrong_keys",
+        "iceberg": "unsupported_table",
+        "missing": "no_such_table",
+    }
+    assert (run.returncode, result["status"]) == (4, "partial")
+    assert repo.names("good") == [f"ds={day}" for day in YOUNG]
+    assert repo.names("iceberg") == [f"ds={day}" for day in OLD]
+
+
+def test_a_metastore_that_is_down_is_named_and_nothing_is_lost(
+    repo: TableRepo, restartable_metastore: HiveMetastoreServer, tmp_path: Path, java_home: Path
+) -> None:
+    del repo
+    (tmp_path / "down").mkdir()
+    site = TableRepo.make(tmp_path / "down", restartable_metastore)
+    site.make_table("clicks", (*OLD, *YOUNG))
+    before = tree(site.warehouse)
+    restartable_metastore.stop()
+    run = _submitted(java_home, site, "--feed", "clicks")
+    (feed,) = json.loads(run.stdout)["feeds"]
+    assert (run.returncode, feed["failure"]["code"]) == (1, "unreachable")
+    assert str(restartable_metastore.port) in feed["failure"]["message"]
+    restartable_metastore.start()
+    assert (len(site.names("clicks")), tree(site.warehouse)) == (4, before)
+    assert _submitted(java_home, site, "--feed", "clicks").returncode == 0
+    assert site.names("clicks") == [f"ds={day}" for day in YOUNG]
+
+
+def test_data_that_may_not_be_removed_are_named_and_the_next_run_finds_them(repo: TableRepo, java_home: Path) -> None:
+    repo.make_table("clicks", (*OLD, *YOUNG))
+    locked = repo.warehouse / "clicks" / f"ds={OLD[0]}"
+    _protect(locked, "+i")
+    try:
+        run = _submitted(java_home, repo, "--feed", "clicks")
+        failed = [item for item in json.loads(run.stdout)["items"] if item["outcome"] == "failed"]
+        assert (run.returncode, [item["path"] for item in failed]) == (4, [f"file://{locked}"])
+        assert repo.names("clicks") == [f"ds={day}" for day in YOUNG]
+        again = _submitted(java_home, repo, "--feed", "clicks")
+        assert (again.returncode, [item["path"] for item in json.loads(again.stdout)["items"]]) == (
+            1,
+            [f"file://{locked}"],
+        )
+    finally:
+        _protect(locked, "-i")
+    assert _submitted(java_home, repo, "--feed", "clicks").returncode == 0
+    assert tree(repo.warehouse / "clicks") == [each for day in YOUNG for each in (f"ds={day}", f"ds={day}/part-0")]
+
+
+def _protect(path: Path, flag: str) -> None:
+    done = subprocess.run(["chattr", flag, str(path)], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("this file system has no immutable files")
+
+
+def test_no_ledger_is_refused_since_nobody_would_find_what_a_killed_run_leaves(
+    repo: TableRepo, java_home: Path
+) -> None:
+    repo.make_table("clicks", OLD)
+    run = _submitted(java_home, repo, "--feed", "clicks", "--no-ledger")
+    assert run.returncode == 2
+    assert "is a table: without the ledger" in run.stderr
+    assert len(repo.names("clicks")) == len(OLD)
+    assert os.path.exists(repo.warehouse / "clicks")  # noqa: PTH110

@@ -1,0 +1,167 @@
+"""What a killed run had begun of partitions: the metastore tells what it has forgotten, and the data go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.tables.tables import table_of
+from tests.unit.retention.acting import capabilities
+from tests.unit.retention.feeds import FeedText, days, run
+from tests.unit.retention.memory import MemoryFileSystem
+from tests.unit.retention.tables import BASE, TableSite
+from tests.unit.runs.fakes import MemoryRecorder, left_item
+from toolkit.catalog.model import TableName
+from toolkit.el import parse_instant
+from toolkit.entities import Hold
+from toolkit.ledger.runs.items import Item, NewItem
+from toolkit.ledger.vocabulary import ItemState
+from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.result import ExitCode, Status
+from toolkit.storage import aside_name
+
+KEY = "2026-03-01T00:00Z"
+OLD = "ds=2026-03-01"
+
+
+def _partition(position: int = 0, name: str = OLD, table: str = "logs:clicks", run_id: int = 7) -> Item:
+    path = f"catalog:{table}#{name}"
+    return left_item(NewItem(position=position, kind="partition:data", path=path, instance_key=KEY), run_id)
+
+
+def _data(position: int = 1, place: str = f"{BASE}/{OLD}", run_id: int = 7) -> Item:
+    path = f"file://{place}"
+    return left_item(NewItem(position=position, kind="partition_data:data", path=path, instance_key=KEY), run_id)
+
+
+def _settled(site: TableSite) -> list[tuple[int, ItemState, str | None, str | None]]:
+    return [
+        (each.item.position, each.item.state, each.item.code, each.event.instance_key if each.event else None)
+        for each in site.recorder.settled_left
+    ]
+
+
+GONE = [(0, ItemState.DONE, "found_gone", KEY), (1, ItemState.DONE, "found_gone", None)]
+
+
+def test_killed_between_metadata_and_data_the_next_run_removes_the_data_and_tells() -> None:
+    site = TableSite()
+    site.system.put(f"{BASE}/{OLD}/part")
+    result = site.run(left=[_partition(), _data()])
+    assert (site.directories, _settled(site), result.status) == ([], GONE, Status.SUCCEEDED)
+
+
+def test_killed_before_the_metadata_the_plan_takes_it_again() -> None:
+    site = TableSite()
+    site.add_days("01")
+    site.run(left=[_partition(), _data()])
+    assert _settled(site) == [(0, ItemState.FAILED, "not_done", None), (1, ItemState.FAILED, "not_done", None)]
+    assert (site.names, site.directories) == ([], [])
+    assert [each.instance_key for each in site.recorder.events()] == [KEY]
+
+
+def test_data_whose_partition_is_known_to_be_gone_are_removed() -> None:
+    site = TableSite()
+    site.system.put(f"{BASE}/{OLD}/part")
+    site.run(left=[_data()])
+    assert (site.directories, _settled(site)) == ([], GONE[1:])
+
+
+def test_what_a_killed_removal_put_aside_goes_and_so_do_emptied_parents() -> None:
+    site = TableSite(keys={"ds": "string", "region": "string"})
+    place = f"{BASE}/{OLD}/region=us"
+    site.system.has = capabilities(atomic_delete=False)
+    site.system.put(f"{BASE}/{OLD}/{aside_name('region=us')}/part")
+    site.run(left=[_partition(name=f"{OLD}/region=us"), _data(place=place)])
+    assert (site.directories, _settled(site)) == ([], GONE)
+
+
+def test_a_place_that_a_partition_has_by_now_stays_and_is_named_once() -> None:
+    site = TableSite()
+    site.add("2026-03-20", location=f"{BASE}/{OLD}")
+    result = site.run(left=[_partition(), _data()])
+    assert f"{BASE}/{OLD}/part" in site.system.files
+    assert _settled(site)[-1] == (1, ItemState.FAILED, "location_in_use", None)
+    (item,) = result.items
+    assert (item.code, result.exit_code) == ("location_in_use", ExitCode.FAILED)
+    assert "data of the partition ds=2026-03-20, which stays" in item.message
+
+
+def test_a_place_of_another_table_stays() -> None:
+    site = TableSite()
+    site.metastore.create_table(table_of(TableName("web", "other"), "file:/data/other", x="int"))
+    site.system.put("/data/other/x/part")
+    site.run(left=[_partition(), _data(place="/data/other/x")])
+    assert "/data/other/x/part" in site.system.files
+    assert _settled(site)[-1][1:3] == (ItemState.FAILED, "location_in_use")
+
+
+@pytest.mark.parametrize("left", [[_partition(table="logs:before"), _data()], [_partition(table="logs:before")]])
+def test_what_was_of_another_table_stays_open(left: Sequence[Item]) -> None:
+    site = TableSite()
+    site.system.put(f"{BASE}/{OLD}/part")
+    site.run(left=left)
+    assert (_settled(site), site.directories) == ([], [OLD])
+
+
+def test_data_that_cannot_be_removed_fail_the_run_and_stay_open() -> None:
+    site = TableSite()
+    site.system.put(f"{BASE}/{OLD}/part")
+    site.system.locked.add(f"{BASE}/{OLD}/part")
+    site.add_days("02")
+    result = site.run(left=[_partition(), _data()])
+    assert _settled(site) == GONE[:1]
+    assert result.exit_code is ExitCode.PARTIAL
+    assert [(each.item.uri, each.code) for each in result.items][-1] == (f"file://{BASE}/{OLD}", "permission_denied")
+
+
+@pytest.mark.parametrize("how", ["hold", "hold file"])
+def test_a_hold_keeps_what_a_killed_run_left(how: str) -> None:
+    site = TableSite()
+    site.system.put(f"{BASE}/{OLD}/part")
+    if how == "hold file":
+        site.system.files[f"{BASE}/.feedctl-hold"] = b""
+    hold = Hold(feed="clicks", end=parse_instant("2026-03-01T12:00Z"), reason="case 7")
+    site.run(left=[_partition(), _data()], holds=[hold] if how == "hold" else [])
+    assert site.directories == [OLD]
+    assert _settled(site) == (GONE[:1] if how == "hold" else [])
+
+
+def test_a_run_that_is_refused_removes_nothing_of_an_earlier_one() -> None:
+    site = TableSite()
+    site.system.put(f"{BASE}/{OLD}/part")
+    site.add_days("02")
+    site.run(left=[_partition(), _data()], limits=DeleteLimits(instances=0))
+    assert OLD in site.directories
+
+
+def test_partitions_that_shared_a_place_are_settled_together() -> None:
+    site = TableSite()
+    site.system.put("/data/x/one/part")
+    site.run(left=[_partition(0), _partition(1, "ds=2026-03-02"), _data(2, "/data/x/one")])
+    assert "/data/x/one" not in site.system.directories
+    assert [state for _, state, _, _ in _settled(site)] == [ItemState.DONE] * 3
+
+
+def test_one_of_them_that_is_still_there_keeps_the_place() -> None:
+    site = TableSite()
+    site.add("2026-03-20", location="/data/x/one")
+    site.run(left=[_partition(0), _partition(1, "ds=2026-03-20"), _data(2, "/data/x/one")])
+    assert "/data/x/one/part" in site.system.files
+    assert _settled(site)[1:] == [(1, ItemState.FAILED, "not_done", None), (2, ItemState.FAILED, "not_done", None)]
+
+
+def test_an_instance_of_which_partitions_are_left_is_not_told_of() -> None:
+    site = TableSite(keys={"ds": "string", "region": "string"})
+    site.add("2026-03-01", "in")
+    site.run(left=[_partition(name=f"{OLD}/region=us")])
+    assert _settled(site) == [(0, ItemState.DONE, "found_gone", None)]
+    assert [each.instance_key for each in site.recorder.events()] == [KEY]
+
+
+def test_a_path_feed_leaves_open_what_was_of_its_table() -> None:
+    recorder, system = MemoryRecorder(left=[_partition(), _data()]), MemoryFileSystem()
+    system.put(*days(20))
+    run(system, FeedText(), recorder=recorder)
+    assert recorder.settled_left == []

@@ -1,0 +1,140 @@
+"""Locations of partitions: what another partition or anybody else shares, is in or holds is never removed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tables.memory_metastore import MemoryMetastore
+from tests.tables.tables import table_of
+from tests.unit.retention.feeds import FeedText
+from tests.unit.retention.tables import BASE, TableSite, done, kept
+from toolkit.catalog.errors import AccessDenied
+from toolkit.catalog.model import Partition, StorageDescriptor, Table, TableName
+from toolkit.result import Status
+
+OLD, YOUNG = "2026-03-01", "2026-03-20"
+
+
+def _stays(site: TableSite, why: str) -> None:
+    before = site.system.tree()
+    result = site.run()
+    assert f"ds={OLD}" in site.names
+    assert site.system.tree() == before
+    reason, detail = kept(result)[f"ds={OLD}"]
+    assert reason == "shared_location"
+    assert why in detail
+    assert result.status is Status.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("old", "young"),
+    [
+        pytest.param("/data/x/one", "/data/x/one", id="one place"),
+        pytest.param("/data/x/one", "/data/x/one/in", id="holds it"),
+        pytest.param("/data/x/one/in", "/data/x/one", id="is in it"),
+        pytest.param("", f"{BASE}/ds={OLD}", id="its default place is another one's"),
+        pytest.param("", BASE, id="another one is at the table's own"),
+    ],
+)
+def test_what_a_partition_that_stays_has_a_part_in_stays_as_a_whole(old: str, young: str) -> None:
+    site = TableSite()
+    site.add(OLD, location=old)
+    site.add(YOUNG, location=young)
+    _stays(site, f"data of the partition ds={YOUNG}, which stays, are at file://{young}")
+
+
+def test_a_name_that_begins_alike_is_another_place() -> None:
+    site = TableSite()
+    site.add(OLD, location="/data/x/one")
+    site.add(YOUNG, location="/data/x/one-more")
+    site.run()
+    assert site.names == [f"ds={YOUNG}"]
+    assert "/data/x/one-more/part" in site.system.files
+    assert "/data/x/one/part" not in site.system.files
+
+
+def test_a_partition_that_does_not_conform_keeps_its_place_too() -> None:
+    site = TableSite()
+    site.add(OLD, location="/data/x/one")
+    site.add("__HIVE_DEFAULT_PARTITION__", location="/data/x/one")
+    _stays(site, "ds=__HIVE_DEFAULT_PARTITION__")
+
+
+def test_partitions_in_one_place_go_when_all_of_them_do() -> None:
+    site = TableSite()
+    for day, place in (("01", "/data/x/one"), ("02", "/data/x/one"), ("03", "/data/x/one/in"), ("04", "/data/x/two")):
+        site.add(f"2026-03-{day}", location=place)
+    result = site.run()
+    assert site.names == []
+    assert [each for each in done(result) if each.startswith("file")] == ["file:///data/x/one", "file:///data/x/two"]
+    assert site.system.tree() == ["/data", "/data/x", "/wh", "/wh/logs.db", BASE]
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("/", "is, or holds, the directory of the whole table"),
+        ("/data", "top-level directory"),
+        (BASE, "is, or holds, the directory of the whole table"),
+        ("/wh/logs.db", "is, or holds, the directory of the whole table"),
+        ("/wh/web.db/other", "the directory of the table web.other"),
+        ("/wh/web.db", "the directory of the table web.other"),
+        ("/wh/web.db/other/x=1", "the directory of the table web.other"),
+        ("/feeds/clicks/2026", "data of the feed raw"),
+        ("/feeds", "top-level"),
+        ("/feeds/clicks", "data of the feed raw"),
+    ],
+)
+def test_a_place_that_is_not_the_partitions_own_stays(place: str, why: str) -> None:
+    raw = FeedText(name="raw", data="/feeds/clicks/${YEAR}/${MONTH}/${DAY}").feed()
+    site = TableSite(others=(raw,))
+    site.metastore.create_table(table_of(TableName("web", "other"), "file:/wh/web.db/other", x="int"))
+    site.metastore.create_table(replace(table_of(TableName("web", "view"), ""), storage=StorageDescriptor()))
+    site.add(OLD, location=place)
+    _stays(site, why)
+
+
+def test_a_table_that_may_not_be_read_may_be_anywhere() -> None:
+    class Denied(MemoryMetastore):
+        def table(self, name: TableName) -> Table:
+            if name.table == "secret":
+                raise AccessDenied(about=str(name))
+            return super().table(name)
+
+    metastore = Denied(["logs", "web"])
+    site = TableSite(metastore=metastore)
+    metastore.create_table(table_of(TableName("web", "secret"), "file:/secret", x="int"))
+    site.add(OLD, location="/data/x/one")
+    _stays(site, "the location of the table web.secret is not known")
+
+
+def test_other_tables_are_not_asked_for_when_all_is_below_the_tables_own_directory() -> None:
+    class Counted(MemoryMetastore):
+        asked = 0
+
+        def databases(self) -> tuple[str, ...]:
+            self.asked += 1
+            return super().databases()
+
+    metastore = Counted(["logs"])
+    site = TableSite(metastore=metastore)
+    site.add_days("01")
+    site.run()
+    assert (site.names, metastore.asked) == ([], 0)
+
+
+def test_locations_that_are_no_paths_stop_the_table_and_are_all_named() -> None:
+    site = TableSite()
+    site.add_days("01")
+    table = site.table
+    for day, location in (("19", "s3a://b//x"), ("20", "/x/../y")):
+        values = (f"2026-03-{day}",)
+        partition = Partition(values=values, storage=replace(table.storage, location=location))
+        site.metastore.add_partitions(table.name, [partition])
+    (target,) = site.run().targets
+    assert target.plan.failed is not None
+    assert target.plan.failed.code == "unreadable_location"
+    assert all(part in target.plan.failed.message for part in ("ds=2026-03-19", "ds=2026-03-20", "s3a://b//x"))
+    assert len(site.names) == 3

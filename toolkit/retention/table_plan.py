@@ -1,0 +1,272 @@
+"""From a table feed to its plan: partitions by their names, then the places of their data (DESIGN sections 7 and 8)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import Problem, TargetPlan
+from toolkit.catalog.bound import read_only
+from toolkit.catalog.errors import CatalogError
+from toolkit.el import CanonicalPath, ElError, format_instant
+from toolkit.entities import LocationType
+from toolkit.errors import InvalidInput
+from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_time, keep_last_from, kept_by
+from toolkit.retention.evictable_tables import UnreadableLocations, require_evictable, require_keys
+from toolkit.retention.foreign_data import ForeignData
+from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces
+from toolkit.retention.plan import ItemKind, PartitionAddress, PlanItem, RetentionDetail, Unrecognized
+from toolkit.storage import NotFound, StorageError
+
+if TYPE_CHECKING:
+    from toolkit.catalog.model import Table
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import PathPeriod
+    from toolkit.retention.plan import FeedPlan, HoldFile
+    from toolkit.retention.targets import FeedTable, FeedTarget
+
+_LOG = logging.getLogger(__name__)
+_SAMPLE = 10
+UNUSABLE_STORE = "unusable_store"
+"""The code of a table with data on a store that cannot be opened."""
+_PLACES = 1_000
+"""So many partitions are asked for at once."""
+
+
+@dataclass(kw_only=True)
+class PartitionScan:
+    """What the names of a table's partitions say.
+
+    Attributes:
+        candidates: the partitions that conform, by their names.
+        unrecognized: how many do not.
+        sample: some of them, each with the reason.
+    """
+
+    target: FeedTarget
+    table: FeedTable
+    base: CanonicalPath
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    unrecognized: int = 0
+    sample: list[tuple[str, str]] = field(default_factory=list)
+    _periods: dict[tuple[str, ...], PathPeriod | None] = field(default_factory=dict)
+
+    def add(self, name: str) -> None:
+        """Take in one name."""
+        try:
+            values = self.table.values_of(name)
+        except ValueError as error:
+            self._add_unrecognized(name, str(error))
+            return
+        known = tuple(values.values())
+        if known not in self._periods:  # a table has far more partitions than instances where a key is open
+            self._periods[known] = self.table.uri.period_of(values)
+        period = self._periods[known]
+        if period is None:
+            self._add_unrecognized(name, self.table.uri.explain(values))
+            return
+        self.candidates[name] = Candidate(
+            location=LocationType.DATA,
+            time=instance_time(period, self.target.instances),
+            first=period.spans[0][0],
+            end=period.spans[-1][1],
+            path=self.base,
+            base=self.base,
+            partition=name,
+        )
+
+    def _add_unrecognized(self, name: str, why: str) -> None:
+        self.unrecognized += 1
+        if len(self.sample) < _SAMPLE:
+            self.sample.append((str(PartitionAddress(self.table.name, name)), why))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablePlanner:
+    """Makes the plans of table feeds; nothing is changed.
+
+    Attributes:
+        check: called before each call to the metastore; what it raises ends the planning.
+        storage: the store that a path is on; it raises `InvalidInput` when there can be none.
+        hold_file: looks for one in directories; it raises `StorageError`.
+        is_present: whether a directory exists; it raises `StorageError`.
+    """
+
+    check: Callable[[], None]
+    storage: Callable[[CanonicalPath], object]
+    hold_file: Callable[[Iterable[CanonicalPath]], HoldFile | None]
+    is_present: Callable[[CanonicalPath], bool]
+
+    def plan(self, target: FeedTarget, table: FeedTable) -> FeedPlan:
+        """The plan for one table feed; what stops it is a failure of this feed only."""
+        try:
+            return self._plan(target, table, read_only(table.metastore()))
+        except (CatalogError, StorageError, UnreadableLocations) as error:
+            problem = Problem(code=error.code, message=str(error))
+        except InvalidInput as error:
+            problem = Problem(code=UNUSABLE_STORE, message=f"data of {table.name}: {error}")
+        _LOG.warning("event=feed_failed feed=%s cluster=%s code=%s", target.feed, target.cluster, problem.code)
+        return TargetPlan(target=target, detail=RetentionDetail(), notes=target.notes, failed=problem)
+
+    def _plan(self, target: FeedTarget, table: FeedTable, metastore: Metastore) -> FeedPlan:
+        self.check()
+        found = metastore.table(table.name)
+        require_evictable(found)
+        require_keys(found, table.uri)
+        base = self._base(found, table)
+        scan = PartitionScan(target=target, table=table, base=base)
+        self.check()
+        names = metastore.partition_names(table.name)
+        for name in names:
+            scan.add(name)
+        look = _TableLook(planner=self, target=target, table=table, metastore=metastore, names=names)
+        return look.planned(scan, self.hold_file((base, *target.neighbour_bases)))
+
+    def _base(self, found: Table, table: FeedTable) -> CanonicalPath:
+        location = found.storage.location or ""
+        try:
+            return table.place(location)
+        except ElError as error:
+            raise UnreadableLocations(table=table.name, found={"the table itself": str(error)}) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TableLook:
+    """One look at a table: which partitions go, and where their data are."""
+
+    planner: TablePlanner
+    target: FeedTarget
+    table: FeedTable
+    metastore: Metastore
+    names: Sequence[str]
+
+    def planned(self, scan: PartitionScan, hold_file: HoldFile | None) -> FeedPlan:
+        candidates, policy = scan.candidates, self.target.policy
+        kept_from = keep_last_from(candidates.values(), policy)
+        kept: dict[str, Kept] = {}
+        going: list[str] = []
+        young = 0
+        for name, candidate in candidates.items():
+            why = kept_by(policy, candidate, kept_from)
+            if why is None and hold_file is not None:
+                why = Kept(candidate=candidate, reason=KeepReason.HOLD, detail=hold_file.as_reason)
+            if why is None:
+                going.append(name)
+            elif why.reason is KeepReason.TOO_YOUNG:
+                young += 1
+            else:
+                kept[name] = why
+        return self._with_places(scan, kept, going, young=young, hold_file=hold_file)
+
+    def _with_places(
+        self,
+        scan: PartitionScan,
+        kept: Mapping[str, Kept],
+        going: Sequence[str],
+        *,
+        young: int,
+        hold_file: HoldFile | None,
+    ) -> FeedPlan:
+        names = self.names if going else tuple(kept)
+        places = places_of(self.table, self.metastore, names, self.planner.check)
+        self._require_stores(scan.base, [places[name] for name in going if name in places])
+        divided = self._divided(scan.base, places, going)
+        shared = {
+            name: Kept(candidate=scan.candidates[name], reason=KeepReason.SHARED_LOCATION, detail=why)
+            for name, why in divided.stays.items()
+        }
+        told = {**kept, **shared}
+        detail = RetentionDetail(
+            kept=tuple(_placed(told[name], places.get(name)) for name in sorted(told)),
+            unrecognized=Unrecognized(count=scan.unrecognized, sample=tuple(scan.sample)),
+            hold_file=hold_file,
+            young=young,
+            base=scan.base,
+        )
+        held = () if hold_file is None else (hold_file.note(_held(kept.values(), hold_file)),)
+        return TargetPlan(
+            target=self.target,
+            detail=detail,
+            items=tuple(self._items(divided, scan.candidates, places)),
+            notes=(*self.target.notes, *held),
+        )
+
+    def _require_stores(self, base: CanonicalPath, places: Sequence[CanonicalPath]) -> None:
+        """Without its directory all data of a table look gone, as on a disk that is not mounted."""
+        for root in {place.root for place in places}:
+            self.planner.storage(root)
+        if any(place.is_within(base) for place in places) and not self.planner.is_present(base):
+            detail = "the table's directory is not there; mount its disk, or correct the table's location"
+            raise NotFound(path=base, detail=detail)
+
+    def _divided(
+        self, base: CanonicalPath, places: Mapping[str, CanonicalPath], going: Sequence[str]
+    ) -> DividedPartitions:
+        goes = frozenset(going)
+        foreign = ForeignData(table=self.table, metastore=self.metastore, check=self.planner.check)
+        return PartitionPlaces(table=base, owner_of=foreign.owner_of).divided(
+            {name: place for name, place in places.items() if name in goes},
+            {name: place for name, place in places.items() if name not in goes} if goes else {},
+        )
+
+    def _items(
+        self, divided: DividedPartitions, candidates: Mapping[str, Candidate], places: Mapping[str, CanonicalPath]
+    ) -> Iterator[PlanItem]:
+        """The partitions of each directory, then the directory: a rerun finds by that what belongs together."""
+        for group in divided.groups:
+            items = [self._item(candidates[name], places[name], group.base) for name in group.names]
+            yield from items
+            yield replace(items[-1], type=ItemKind.PARTITION_DATA, path=group.root)
+
+    def _item(self, candidate: Candidate, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
+        return PlanItem(
+            type=ItemKind.PARTITION,
+            feed=self.target.feed,
+            cluster=self.target.cluster,
+            location=LocationType.DATA,
+            instance_key=format_instant(candidate.time),
+            path=place,
+            base=base,
+            partition=PartitionAddress(self.table.name, candidate.partition),
+        )
+
+
+def places_of(
+    table: FeedTable, metastore: Metastore, names: Sequence[str], check: Callable[[], None]
+) -> dict[str, CanonicalPath]:
+    """Where the data of partitions are, by their names; one that is gone by now has none.
+
+    Args:
+        table: of the feed.
+        metastore: where it is.
+        names: of the partitions.
+        check: called before each call.
+
+    Raises:
+        CatalogError: the metastore does not say.
+        UnreadableLocations: of some nobody can tell, so that they may be anywhere.
+    """
+    found = metastore.table(table.name)
+    places: dict[str, CanonicalPath] = {}
+    unreadable: dict[str, str] = {}
+    for at in range(0, len(names), _PLACES):
+        check()
+        for partition in metastore.partitions(table.name, names[at : at + _PLACES]):
+            name = found.partition_name(partition)
+            try:
+                places[name] = table.place(partition.location)
+            except ElError as error:
+                unreadable[name] = str(error)
+    if unreadable:
+        raise UnreadableLocations(table=table.name, found=unreadable)
+    return places
+
+
+def _placed(kept: Kept, place: CanonicalPath | None) -> Kept:
+    return kept if place is None else replace(kept, candidate=replace(kept.candidate, path=place))
+
+
+def _held(kept: Iterable[Kept], hold_file: HoldFile) -> int:
+    return sum(each.detail == hold_file.as_reason for each in kept)
