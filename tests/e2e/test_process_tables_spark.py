@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from entrypoints import process as entrypoint
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import environment
 from tests.tables.databases import create_database
@@ -20,8 +19,9 @@ from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.model import Column, TableName
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import Metastore
+from toolkit.cli.boundary import run_app
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 SITE = """\
 description: the test bed
@@ -113,15 +113,24 @@ class Site:
         for hour in range(23):
             shutil.copytree(counted, self.directory / f"data/clicks_hourly/2026-03-19/{hour:02}")
 
-    def submit(self, process: str, time: str) -> tuple[int, dict[str, Any], str]:
-        """The exit code and the result of a run, and what it said."""
+    def run(self, process: str, time: str) -> tuple[int, str, str]:
+        """The exit code and the result of a run in this process, and what its steps said."""
+        file = self.directory / "result.json"
+        code = run_app(entrypoint.app, [*self.arguments(time), "--process", process, "--result-file", str(file)])
+        return code, file.read_text(), self.said()
+
+    def said(self) -> str:
+        """The ends of all logs."""
+        return "\n".join(each.read_text()[-3000:] for each in (self.directory / "logs").rglob("*.log"))
+
+    def submit(self, process: str, time: str) -> tuple[int, str]:
+        """The exit code of a run that spark-submit starts, and what it and its steps said."""
         command = [str(BIN / "spark-submit"), str(ROOT / "entrypoints/process.py"), *self.arguments(time)]
         known = {**environment(self.java_home), "FEEDCTL_LOG_DIR": str(self.directory / "logs")}
         done = subprocess.run(
             [*command, "--process", process], env=known, capture_output=True, text=True, check=False, timeout=400
         )
-        logs = [each.read_text()[-3000:] for each in (self.directory / "logs").rglob("*.log")]
-        return done.returncode, json.loads(done.stdout or "{}"), "\n".join([done.stderr, *logs])
+        return done.returncode, f"{done.stderr}\n{self.said()}"
 
     def arguments(self, time: str) -> list[str]:
         repo = str(self.directory / "repo")
@@ -135,7 +144,9 @@ class Site:
 
 
 @pytest.fixture
-def site(tmp_path: Path, java_home: Path, metastore: HiveMetastoreServer) -> Site:
+def site(tmp_path: Path, java_home: Path, metastore: HiveMetastoreServer, monkeypatch: pytest.MonkeyPatch) -> Site:
+    for name, text in {**environment(java_home), "FEEDCTL_LOG_DIR": str(tmp_path / "logs")}.items():
+        monkeypatch.setenv(name, text)
     database = f"test_{uuid4().hex}"
     place = f"file:{tmp_path}/warehouse"
     create_database(metastore.spec, database, place)
@@ -149,19 +160,19 @@ def site(tmp_path: Path, java_home: Path, metastore: HiveMetastoreServer) -> Sit
 
 
 def test_spark_sql_makes_a_partition_and_the_process_that_reads_it_waits_for_that(site: Site) -> None:
-    code, waiting, said = site.submit("shares_job", SHARED)
+    code, waiting, said = site.run("shares_job", SHARED)
     assert code == 75, said
-    assert f"/{site.database}/clicks_by_country/ds=2026-03-19;region=emea" in json.dumps(waiting)
+    assert f"/{site.database}/clicks_by_country/ds=2026-03-19;region=emea" in waiting
 
     site.click()
-    code, _, said = site.submit("clicks_hourly_job", HOUR)
+    code, _, said = site.run("clicks_hourly_job", HOUR)
     assert code == 0, said
     site.repeat()
-    code, _, said = site.submit("clicks_by_country_job", COUNTED)
+    code, said = site.submit("clicks_by_country_job", COUNTED)
     assert code == 0, said
     assert site.rows("clicks_by_country", "ds=2026-03-19/region=emea") == ["DE\x01216", "US\x0172"]
 
-    code, _, said = site.submit("shares_job", SHARED)
+    code, _, said = site.run("shares_job", SHARED)
     assert code == 0, said
     assert site.rows("shares", "ds=2026-03-19") == ["DE\x0175", "US\x0125"]
     assert [each.name for each in (site.directory / "warehouse/shares").iterdir()] == ["ds=2026-03-19"]

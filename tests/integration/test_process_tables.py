@@ -241,3 +241,30 @@ def test_a_metastore_that_does_not_answer_is_told_and_nothing_is_called_missing(
     code, found = site.list("--start", KEYS[0], capsys=capsys)
     assert (code, found["instances"]) == (1, [])
     assert problem(site.process(), "failed").code == "unreachable"
+
+
+def test_a_partition_and_a_file_of_it_are_looked_up_to_their_instance(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.put("clicks", KEYS[1], "part-0")
+    elsewhere = partition_of(site.table("clicks"), *value(KEYS[2]), location=f"file:{site.directory}/elsewhere")
+    site.metastore.add_partitions(TableName(site.database, "clicks"), [elsewhere])
+    host, place = site.uri.removeprefix("thrift://"), site.table("clicks").location
+    asked = {
+        f"hcat://{host}/{site.database}/clicks/ds=2026-03-01 01;region=us": KEYS[1],
+        f"hcat://other:1/{site.database}/clicks/ds=2026-03-01 01;region=us": None,
+        f"catalog:{site.database}:clicks#ds=2026-03-01 01;region=us": KEYS[1],
+        f"{site.database}.clicks/ds=2026-03-01 01/region=us": KEYS[1],
+        f"{site.database}.clicks/ds=2026-03-01 01/region=uk": None,
+        f"{place}/ds=2026-03-01 01/region=us/part-0": KEYS[1],
+        f"{place}/ds=2026-03-01 05/region=us/part-0": None,
+        f"file:{site.directory}/elsewhere": KEYS[2],
+        f"{place}": None,
+    }
+    found = {}
+    for path in asked:
+        arguments = ["entity", "lookup", "--path", path, "--config-repo", str(site.directory / "repo")]
+        assert run_app(main.app, [*arguments, "--output", "json"]) == 0
+        owners = json.loads(capsys.readouterr().out)["owners"]
+        found[path] = owners[0]["first"] if owners else None
+    assert found == asked

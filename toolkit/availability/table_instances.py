@@ -12,17 +12,18 @@ from toolkit.availability.state import DataState, FoundInstance
 from toolkit.catalog.errors import BadMetadata
 from toolkit.catalog.feed_keys import require_keys
 from toolkit.catalog.model import TableName
-from toolkit.catalog.partition_name import split_name
+from toolkit.catalog.partition_name import values_by_key
 from toolkit.catalog.values import BadPartitionValue, KeyType, typed_value
 from toolkit.el import format_instant
 
 if TYPE_CHECKING:
+    from toolkit.catalog.model import Table
     from toolkit.catalog.port import Metastore
     from toolkit.catalog.values import TypedValue
     from toolkit.el import InstanceSequence, TableUri
 
 _ALONE = 8
-"""So many instances are asked for one by one, as most processes read few; then all names are listed, by one call."""
+"""So many partitions are asked for one by one, as most processes read few; then all names are listed, by one call."""
 
 _Values = tuple[str, ...]
 """Of the keys that the feed names, in the order of its URI."""
@@ -73,7 +74,7 @@ class TableInstances:
         return self._found(instant, self.counted())
 
     def look_at(self, instants: Iterable[datetime]) -> Iterator[FoundInstance]:
-        """See `FeedInstances.look_at`: two calls, or a call for each when there are few."""
+        """See `FeedInstances.look_at`: a call for each when there are few, else two."""
         listed = self.counted()
         return (self._found(each, listed) for each in instants)
 
@@ -127,9 +128,9 @@ class ListedPartitions:
 
     def _look(self, instant: datetime) -> bool:
         wanted = {key.lower(): value for key, value in self.uri.render(instant).items()}
-        integers = self._integers
-        if not integers and len(self._answers) < _ALONE:
-            return bool(self.metastore.partition_names(self._name, matching=wanted))
+        if self._is_whole and len(self._answers) < _ALONE:
+            name = self._table.partition_name(tuple(wanted[key] for key in self._table.key_names))
+            return bool(self.metastore.partitions(self._name, [name]))
         values = tuple(wanted.values())
         if values in self._listed:
             return True
@@ -150,23 +151,27 @@ class ListedPartitions:
         return tuple(key.lower() for key in self.uri.partition_keys)
 
     @cached_property
-    def _integers(self) -> frozenset[str]:
-        """The dated keys whose values are numbers: only those have several spellings that engines make."""
+    def _table(self) -> Table:
         table = self.metastore.table(self._name)
         require_keys(table, self.uri)
-        types = {each.name.lower(): each.key_type for each in table.keys}
+        return table
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether the values of an instance are the name of one partition, which has no other spelling."""
+        return not self._integers and len(self._table.keys) == len(self._keys)
+
+    @cached_property
+    def _integers(self) -> frozenset[str]:
+        """The dated keys whose values are numbers: only those have several spellings that engines make."""
+        types = {each.name.lower(): each.key_type for each in self._table.keys}
         dated = (key for key, segment in zip(self._keys, self.uri.segments, strict=True) if segment.fields)
         return frozenset(key for key in dated if types[key] is KeyType.INT)
 
     @cached_property
     def _listed(self) -> frozenset[_Values]:
-        fixed = {
-            key: segment.literal
-            for key, segment in zip(self._keys, self.uri.segments, strict=True)
-            if segment.literal is not None
-        }
-        names = self.metastore.partition_names(self._name, matching=fixed)
-        return frozenset(tuple(split[key] for key in self._keys) for split in map(split_name, names))
+        names = self.metastore.partition_names(self._table.name)
+        return frozenset(tuple(values_by_key(name, self._keys).values()) for name in names)
 
     @cached_property
     def _by_number(self) -> Mapping[tuple[TypedValue, ...], _Values]:

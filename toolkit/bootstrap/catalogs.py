@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolkit.availability import NoRegistry
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import CatalogSpec
-from toolkit.entities import property_text
+from toolkit.entities.values import property_text
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
@@ -41,6 +41,9 @@ def open_catalog(
     return open_metastore(catalog_spec(cluster), read_only=read_only, before_effect=before_effect)
 
 
-def metastore_for_reading(cluster: Cluster) -> Metastore:
-    """The metastore of a cluster, which no call can change; errors as `open_catalog`."""
+def catalog_for_reading(cluster: Cluster) -> Metastore:
+    """The metastore of a cluster; every call that would change it raises `ReadOnlyCatalog`.
+
+    Raises: as `open_catalog`.
+    """
     return open_catalog(cluster, read_only=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS, DataAccess, DataError
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
-from toolkit.bootstrap.catalogs import metastore_for_reading
+from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, stakes_of
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import late_checks
@@ -176,7 +176,7 @@ class LateWiring(ProcessWiring):
         """Look at several instances at once; a store that fails for one says nothing of the others."""
         pool = WorkerPool(_LOOKS_AT_ONCE, "feedctl-look")
         work = self.context.open(self.context.process)
-        data = DataAccess(stores=work.stores, metastores=metastore_for_reading)
+        data = DataAccess(stores=work.stores, metastores=catalog_for_reading)
         try:
             found = list(pool.map(lambda due: (due, _looked(due, read.get(due.run_id, []), data)), checks))
         finally:

@@ -13,7 +13,7 @@ from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.availability import NoRegistry
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
-from toolkit.bootstrap.catalogs import metastore_for_reading
+from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
@@ -123,7 +123,7 @@ class ProcessWiring:
             jobs=JobBook(ledger=ledger),
             clock=self.clock,
             engines=self.engines,
-            metastores=metastore_for_reading,
+            metastores=catalog_for_reading,
             workplace=place,
             end_left_over=lambda mark, target: end_left_over(
                 mark,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolkit.availability import DataAccess, FeedInstances
-from toolkit.bootstrap.catalogs import metastore_for_reading
+from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.runs.stop import NeverStopped
 
@@ -35,6 +35,6 @@ def reader_of(repository: Repository) -> Callable[[Feed, Cluster], FeedInstances
             trusted_links=repository.settings.trusted_links,
         )
         stores = choice.shared().bound(NeverStopped().check, read_only=True).of
-        return DataAccess(stores=stores, metastores=metastore_for_reading).instances_of(feed, cluster)
+        return DataAccess(stores=stores, metastores=catalog_for_reading).instances_of(feed, cluster)
 
     return look

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
+from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.messages import Told
-from toolkit.bootstrap.metastores import metastore_of
 from toolkit.entities.not_implemented import Area
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import FeedTarget, PlanItem, Resolver, RetentionAction, RetentionDetail, SharedDataIndex
@@ -52,7 +52,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         storage=context.open(context.process).stores,
         shared_data=SharedDataIndex(feeds=feeds, clusters=clusters, real=RealPlaces().of),
         shared_tables=SharedTables(feeds=feeds, clusters=clusters),
-        metastore=partial(metastore_of, read_only=options.dry_run),
+        metastore=partial(open_catalog, read_only=options.dry_run),
         archives={
             name: each
             for name, each in repository.clusters.items()

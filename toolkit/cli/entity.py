@@ -12,6 +12,7 @@ from toolkit.cli.completion import entity_names, group_names, tag_texts
 from toolkit.cli.entity_diff import diff_entities
 from toolkit.cli.entity_new import new_entity
 from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json, print_rows
+from toolkit.cli.streams import say
 
 if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
@@ -186,25 +187,39 @@ def show_dependencies(
 
 @app.command("lookup")
 def look_up(
-    path: Annotated[str, typer.Option("--path", metavar="PATH|URI", help="A path on a cluster, or a URI.")],
+    path: Annotated[
+        str,
+        typer.Option(
+            "--path", metavar="PATH|URI|PARTITION", help="A path on a cluster, a URI, or DATABASE.TABLE/KEY=VALUE/..."
+        ),
+    ],
     config_repo: ConfigRepo = None,
     env: Env = None,
     cluster: ClusterName = None,
     output: OutputAs = Output.TEXT,
 ) -> None:
-    """Print which feeds a path belongs to."""
+    """Print which feeds a path, or a partition of a table, belongs to.
+
+    Where no location fits a path, the metastores are asked whose partition it is.
+    """
     from toolkit.bootstrap.config import load_repository
+    from toolkit.bootstrap.lookup import look_up as looked_up
     from toolkit.rendering.documents import owner_rows
     from toolkit.rendering.tables import write_table
 
-    rows = owner_rows(load_repository(config_repo, env).lookup_path(path, cluster))
+    found = looked_up(load_repository(config_repo, env), path, cluster)
+    rows = owner_rows(found.owners)
     if output is Output.JSON:
         print_json({"path": path, "owners": rows})
     elif rows:
         columns = ("feed", "cluster", "location", "first", "end", "template")
         write_table(columns, ([row[column] or "-" for column in columns] for row in rows), sys.stdout)
-    else:
+    elif not found.problems:
         print(f"{path} belongs to no feed")
+    for problem in found.problems[1:]:
+        say(f"feedctl: {problem}")
+    if found.problems:
+        raise found.problems[0]
 
 
 def _row(each: Entity, file: str) -> dict[str, object]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from toolkit.el import CanonicalPath, ElError, PathPeriod, PathTemplate
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
-from toolkit.entities.vocabulary import LocationType
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -14,13 +13,14 @@ class PathOwner:
     """A feed that a path belongs to.
 
     Attributes:
+        location: the type of the location; ``table`` of a table.
         template: the location as written.
         period: the instances that the path is part of; None when the location is undated.
     """
 
     feed: str
     cluster: str
-    location: LocationType
+    location: str
     template: str
     period: PathPeriod | None
 

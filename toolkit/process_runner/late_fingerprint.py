@@ -17,6 +17,8 @@ from toolkit.storage import FileKind, NotFound, WrongKind
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
+    from toolkit.catalog.model import Table
+    from toolkit.catalog.port import Metastore
     from toolkit.el.segment import Segment
     from toolkit.entities import Cluster
     from toolkit.planning.process_io import PlannedInput, ProcessSite
@@ -103,13 +105,20 @@ def fingerprint_at(data: DataAccess, cluster: Cluster, address: str, partition: 
 
 
 def _files_of_partitions(data: DataAccess, cluster: Cluster, address: PartitionAddress) -> Iterator[ListedFile]:
-    metastore, name = data.metastores(cluster), TableName(address.database, address.table)
-    names = metastore.partition_names(name, matching={key.lower(): value for key, value in address.values.items()})
-    table = metastore.table(name)
-    for each in metastore.partitions(name, names):
+    metastore = data.metastores(cluster)
+    table = metastore.table(TableName(address.database, address.table))
+    for each in metastore.partitions(table.name, _names(metastore, table, address)):
         path = cluster.place(each.location)
         for file in _files(data.stores(path), path, ()):
             yield file._replace(name=f"{table.partition_name(each)}/{file.name}")
+
+
+def _names(metastore: Metastore, table: Table, address: PartitionAddress) -> Sequence[str]:
+    """Of the partitions of an instance; where the feed leaves keys open, all names of the table are looked through."""
+    values = {key.lower(): value for key, value in address.values.items()}
+    if values.keys() == set(table.key_names):
+        return [table.partition_name(tuple(values[key] for key in table.key_names))]
+    return metastore.partition_names(table.name, matching=values)
 
 
 def fingerprint(system: FileSystem, path: CanonicalPath, partition: str = "") -> Fingerprint:

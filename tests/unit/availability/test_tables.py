@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -16,7 +16,7 @@ from toolkit.availability import DataAccess, DataState, FeedInstances
 from toolkit.availability.table_instances import OtherSpelling
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.feed_keys import WrongKeys
-from toolkit.catalog.model import TableName
+from toolkit.catalog.model import Partition, TableName
 from toolkit.catalog.port import NOTHING
 from toolkit.el import format_instant, parse_instant
 from toolkit.el.availability import newest_first
@@ -27,15 +27,19 @@ FIRST = parse_instant("2026-03-01T00:00Z")
 
 
 class AskedMetastore(MemoryMetastore):
-    """Writes down each call for names."""
+    """Writes down what it is asked for: names of partitions, or all of them."""
 
     def __init__(self) -> None:
         super().__init__(("web",))
-        self.asked: list[Mapping[str, str]] = []
+        self.asked: list[str] = []
 
     def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
-        self.asked.append(dict(matching))
+        self.asked.append("all")
         return super().partition_names(name, matching=matching)
+
+    def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
+        self.asked += names
+        return super().partitions(name, names)
 
 
 def metastore(*partitions: tuple[str, ...], **keys: str) -> AskedMetastore:
@@ -79,11 +83,11 @@ def test_the_newest_that_are_there_are_counted_over_gaps() -> None:
 def test_a_few_instances_are_asked_for_alone_and_many_by_one_list_of_names() -> None:
     made = metastore(("2026-03-01", "us"))
     assert there(instances(made), 1, 1) == [True, True]
-    assert made.asked == [{"ds": "2026-03-01", "region": "us"}]
+    assert made.asked == ["ds=2026-03-01/region=us"]
     made.asked.clear()
     (*_, last) = instances(made).look_at(islice(iter(instances(made).sequence), 5000))
     assert last.state is DataState.MISSING
-    assert (len(made.asked), made.asked[-1]) == (9, {"region": "us"})
+    assert (len(made.asked), made.asked[-1]) == (9, "all")
 
 
 def test_keys_may_stand_in_another_order_in_other_case_and_be_more_than_the_feed_names() -> None:
