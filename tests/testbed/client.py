@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.testbed import java
 from tests.testbed.controller import Controller
-from tests.testbed.jars import ACTIVEMQ, Jars
+from tests.testbed.jars import ACTIVEMQ, METASTORE_4, Jars
 from tests.testbed.requests import END, FACTS, START, STOP, Request
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,9 @@ def check_machine(server: str) -> None:
     """
     if server != "s3":
         java.java_home()
-    if "hdfs" in server:
+    if "hdfs" in server or server == "metastore_4":
         Jars().check_available()
     if server == "activemq":
         ACTIVEMQ.check_available()
+    if server == "metastore_4":
+        METASTORE_4.check_available()

@@ -14,15 +14,18 @@ from uuid import uuid4
 import hdfs_native
 import pytest
 
+from tests.databases.postgresql import PostgresServer
 from tests.testbed.activemq import ActiveMQ
 from tests.testbed.client import Testbed
 from tests.testbed.controller import Controller
 from tests.testbed.fault_proxy import FaultProxy, fault_proxy
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.metastore import HiveMetastoreServer
+from tests.testbed.metastore_on_postgres import metastore_on
 from tests.testbed.missing import Missing
 from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
+from toolkit.catalog.port import CatalogSpec
 
 
 def controlling(config: pytest.Config) -> Controller:
@@ -87,6 +90,20 @@ def metastore(testbed: Testbed) -> HiveMetastoreServer:
     """A Hive metastore that all tests share; nobody stops it. Databases are a test's own."""
     with needing_programs():
         return HiveMetastoreServer.of(testbed)
+
+
+@pytest.fixture(scope="session")
+def metastore_4(testbed: Testbed) -> HiveMetastoreServer:
+    """One of Hive 4; nobody stops it."""
+    with _needing_programs():
+        return HiveMetastoreServer.of(testbed, "metastore_4")
+
+
+@pytest.fixture(scope="session")
+def metastore_on_postgres(postgres_server: PostgresServer) -> Iterator[CatalogSpec]:
+    """One whose data are on PostgreSQL, of this process alone."""
+    with _needing_programs(), metastore_on(postgres_server) as uri:
+        yield CatalogSpec(uris=uri)
 
 
 @pytest.fixture

@@ -102,6 +102,8 @@ ACTIVEMQ = Jars(pom=_HERE / "activemq" / "pom.xml", sums=_HERE / "activemq" / "j
 """Those of the message broker; without a choice they are Hadoop's."""
 METASTORE = Jars(pom=_HERE / "metastore" / "pom.xml", sums=_HERE / "metastore" / "jars.sha256")
 """What a metastore needs beside pyspark's own."""
+METASTORE_4 = Jars(pom=_HERE / "metastore_4" / "pom.xml", sums=_HERE / "metastore_4" / "jars.sha256")
+"""A metastore of Hive 4; it needs Hadoop's too."""
 
 OOZIE = Jars(pom=_HERE / "oozie" / "pom.xml", sums=_HERE / "oozie" / "jars.sha256")
 """Oozie's client, which has the schemas of its XML."""

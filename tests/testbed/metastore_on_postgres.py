@@ -35,4 +35,5 @@ def metastore_on(postgres: PostgresServer) -> Iterator[str]:
             yield f"thrift://127.0.0.1:{server.facts()['port']}"
         finally:
             starter.end()
+            server.close()
             postgres.drop_database(_DATABASE)

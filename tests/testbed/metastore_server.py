@@ -1,4 +1,4 @@
-"""The supervisor's side of a Hive metastore: the real one, from pyspark's own jars, on Derby or on PostgreSQL."""
+"""The supervisor's side of a Hive metastore: the real one, of Hive 2 or 4, on Derby or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pyspark
 from tests.databases.port import reserved_port
 from tests.testbed import java
 from tests.testbed.hdfs_settings import write_conf
-from tests.testbed.jars import METASTORE
+from tests.testbed.jars import METASTORE, METASTORE_4, Jars
 from tests.testbed.processes import Command, DidNotStart, Program, Starter
 from tests.testbed.waiting import becomes_true
 from toolkit.doctor.metastore import NotThrift, metastore_version
 from toolkit.doctor.services import Address
 
+_NEWEST = 4
 _START_SECONDS = 240  # with many other processes on two cores
 _JARS = Path(pyspark.__file__).resolve().parent / "jars"
 _OPENED = ("net", "lang", "util", "io")
@@ -43,10 +44,11 @@ class MetastoreServer:
         starter: starts its process.
         directory: a new one is made there, with its configuration, warehouse and log, and Derby's data.
         postgres: ``HOST:PORT/DATABASE?user=...`` of an empty database to use instead of Derby.
+        release: of Hive, 2 or 4; 4 only on Derby.
     """
 
-    def __init__(self, starter: Starter, directory: Path, postgres: str = "") -> None:
-        self._starter, self._directory, self._postgres = starter, directory, postgres
+    def __init__(self, starter: Starter, directory: Path, postgres: str = "", *, release: int = 2) -> None:
+        self._starter, self._directory, self._postgres, self._release = starter, directory, postgres, release
         self._reserved = reserved_port()
         self._port = int(self._reserved.getsockname()[1])
         self.programs: Mapping[str, Program] = {}
@@ -56,11 +58,12 @@ class MetastoreServer:
 
         Raises:
             DidNotStart: with the end of its log.
-            Missing: no Java; for PostgreSQL, no driver and no Maven.
+            Missing: no Java; for PostgreSQL and Hive 4, no jars and no Maven.
         """
         conf = self._directory / "conf"
         conf.mkdir(parents=True)
-        (conf / "log4j2.properties").write_text(_LOG4J)
+        for name in ("hive-log4j2.properties", "metastore-log4j2.properties"):
+            (conf / name).write_text(_LOG4J)
         write_conf(conf / "hive-site.xml", {**_SETTINGS, **self._places()})
         metastore = Program(self._starter, self._command())
         self.programs = {"metastore": metastore}
@@ -72,6 +75,10 @@ class MetastoreServer:
         """What a client must know."""
         return {"port": self._port, "directory": str(self._directory)}
 
+    def close(self) -> None:
+        """Give its port back; its process must have ended."""
+        self._reserved.close()
+
     def _places(self) -> dict[str, str]:
         derby = f"jdbc:derby:;databaseName={self._directory}/db;create=true"
         driver = "org.postgresql.Driver" if self._postgres else "org.apache.derby.jdbc.EmbeddedDriver"
@@ -81,8 +88,13 @@ class MetastoreServer:
             "hive.metastore.warehouse.dir": f"file:{self._directory}/warehouse",
         }
 
+    def _jars(self) -> tuple[Path, ...]:
+        if self._release == _NEWEST:
+            return METASTORE_4.fetched(), Jars().fetched()
+        return (_JARS, METASTORE.fetched()) if self._postgres else (_JARS,)
+
     def _command(self) -> Command:
-        jars = [self._directory / "conf", _JARS / "*", *([METASTORE.fetched() / "*"] if self._postgres else [])]
+        jars = [self._directory / "conf", *(each / "*" for each in self._jars())]
         opened = (f"--add-opens=java.base/java.{each}=ALL-UNNAMED" for each in _OPENED)
         quick = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dderby.system.durability=test")
         main = ("org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(self._port))

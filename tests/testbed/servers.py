@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +37,7 @@ FACTORIES: Mapping[str, Callable[[Starter, Path], Server]] = {
     "activemq": ActiveMQServer,
     "hdfs": HdfsServer,
     "metastore": MetastoreServer,
+    "metastore_4": partial(MetastoreServer, release=4),
     "restartable_hdfs": HdfsServer,
     "restartable_metastore": MetastoreServer,
     "s3": S3Server,

@@ -46,7 +46,8 @@ class AskedPartition:
 
         Args:
             text: ``hcat://HOST:PORT/DATABASE/TABLE/KEY=VALUE;KEY=VALUE``,
-                ``catalog:DATABASE:TABLE#KEY=VALUE;KEY=VALUE`` or ``DATABASE.TABLE/KEY=VALUE/KEY=VALUE``, this one escaped as Hive does.
+                ``catalog:DATABASE:TABLE#KEY=VALUE;KEY=VALUE``, or
+                ``DATABASE.TABLE/KEY=VALUE/KEY=VALUE``, this one escaped as Hive does.
 
         Raises:
             ElError: it begins as such a text and is none.

@@ -149,8 +149,8 @@ def _files(system: FileSystem, path: CanonicalPath, parts: Sequence[Segment]) ->
             if entry.kind is not FileKind.DIRECTORY and not any(map(_is_hidden, names)) and _is_selected(names, parts):
                 yield ListedFile(entry.name, entry.size, entry.modified or _NO_TIME)
     except NotFound as error:
-        if error.path != path:  # a directory went while it was listed: half a listing must not pass for a whole one
-            raise
+        if error.path != path and not path.is_within(error.path):
+            raise  # a directory went while it was listed: half a listing must not pass for a whole one
     except WrongKind:
         found = system.status(path)
         yield ListedFile(path.name, found.size, found.modified)

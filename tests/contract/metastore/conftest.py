@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -11,10 +12,9 @@ import pytest
 from tests.tables.databases import create_database
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import table_of
-from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.opening import open_metastore
-from toolkit.catalog.port import Metastore
+from toolkit.catalog.port import CatalogSpec, Metastore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,14 +49,32 @@ def _memory(_request: pytest.FixtureRequest) -> Iterator[Place]:
 
 
 def _hive(request: pytest.FixtureRequest) -> Iterator[Place]:
-    server: HiveMetastoreServer = request.getfixturevalue("metastore")
+    yield _real(request.getfixturevalue("metastore").spec, request)
+
+
+def _hive_4(request: pytest.FixtureRequest) -> Iterator[Place]:
+    yield _real(request.getfixturevalue("metastore_4").spec, request)
+
+
+def _on_postgres(request: pytest.FixtureRequest) -> Iterator[Place]:
+    yield _real(request.getfixturevalue("metastore_on_postgres"), request)
+
+
+def _real(spec: CatalogSpec, request: pytest.FixtureRequest) -> Place:
+    directory: Path = request.getfixturevalue("tmp_path")
     database = f"test_{uuid4().hex}"
-    directory = f"{server.warehouse}/{database}"
-    create_database(server.spec, database, directory)
-    yield Place(metastore=open_metastore(server.spec), database=database, directory=directory)
+    create_database(spec, database, f"file:{directory}")
+    return Place(metastore=open_metastore(spec), database=database, directory=f"file:{directory}")
 
 
-@pytest.fixture(params=[pytest.param(_memory, id="memory"), pytest.param(_hive, id="hive")])
+@pytest.fixture(
+    params=[
+        pytest.param(_memory, id="memory"),
+        pytest.param(_hive, id="hive"),
+        pytest.param(_on_postgres, id="on-postgres", marks=pytest.mark.extended),
+        pytest.param(_hive_4, id="hive-4", marks=pytest.mark.extended),
+    ]
+)
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """Each metastore in turn."""
     yield from request.param(request)

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables.memory_metastore import MemoryMetastore
+from tests.tables.tables import partition_of, table_of
 from tests.unit.planning.entities import cluster, path_feed, process
 from toolkit.availability import DataAccess
+from toolkit.catalog.model import TableName
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Input, LatePolicy, LateProcess
 from toolkit.ledger.fingerprints import Fingerprint, changes
 from toolkit.planning.process_io import ProcessSite
-from toolkit.process_runner.late_fingerprint import fingerprint, read_inputs
+from toolkit.process_runner.late_fingerprint import fingerprint, fingerprint_at, read_inputs
 from toolkit.process_runner.resolution import resolve_instance
 from toolkit.storage import Entry, NotFound
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -62,6 +65,27 @@ def test_an_instance_may_be_a_single_file(tmp_path: Path) -> None:
 
 def test_an_instance_that_is_not_there_has_no_files(tmp_path: Path) -> None:
     assert fingerprint(LocalFileSystem(), CanonicalPath.parse(f"file://{tmp_path}/none")).files == 0
+
+
+def test_the_files_of_all_partitions_of_an_instance_count_wherever_they_are(tmp_path: Path) -> None:
+    metastore = MemoryMetastore(("web",))
+    table = table_of(TableName("web", "clicks"), f"file:{tmp_path}/clicks", ds="string", region="string")
+    written(tmp_path, "clicks/ds=1/region=us/part-0", "clicks/ds=1/region=us/.hidden", "clicks/ds=2/region=us/part-1")
+    written(tmp_path, "elsewhere/deep/part-2")
+    metastore.create_table(table)
+    apart = partition_of(table, "1", "uk", location=f"file:{tmp_path}/elsewhere")
+    usual = [partition_of(table, *values) for values in (("1", "us"), ("1", "fr"), ("2", "us"))]
+    metastore.add_partitions(table.name, [*usual, apart])
+    data = DataAccess(stores=lambda _path: LocalFileSystem(), metastores=lambda _cluster: metastore)
+
+    def files(values: str) -> list[str]:
+        found = changes(Fingerprint.of([]), fingerprint_at(data, cluster(), f"hcat://m:9083/web/clicks/{values}"))
+        assert found is not None
+        return list(found.added)
+
+    assert files("DS=1") == ["ds=1/region=uk/deep/part-2", "ds=1/region=us/part-0"]
+    assert files("region=us;ds=2") == ["ds=2/region=us/part-1"]
+    assert files("ds=3") == files("ds=1;region=fr") == []
 
 
 class Vanishing(LocalFileSystem):
