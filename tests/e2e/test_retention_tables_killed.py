@@ -68,11 +68,25 @@ def _make(directory: Path, server: HiveMetastoreServer) -> TableRepo:
     return repo
 
 
+def _after(seconds: float) -> Callable[[], bool]:
+    moment = time.monotonic() + seconds
+    return lambda: time.monotonic() > moment
+
+
+def _without(repo: TableRepo, day: str) -> Callable[[], bool]:
+    place = repo.warehouse / "clicks" / f"ds={day}"
+    return lambda: not place.exists()
+
+
+def _forgotten(repo: TableRepo) -> Callable[[], bool]:
+    return lambda: len(repo.names("clicks")) == len(YOUNG)
+
+
 def test_killed_between_metadata_and_data_the_rerun_removes_the_data(
     tmp_path: Path, metastore: HiveMetastoreServer
 ) -> None:
     repo = _make(tmp_path / "between", metastore)
-    assert _killed_when(repo, lambda: len(repo.names("clicks")) == len(YOUNG))
+    assert _killed_when(repo, _forgotten(repo))
     assert len(tree(repo.warehouse / "clicks")) > 2 * len(YOUNG), "the run was over before it was killed"
     assert _rerun(repo) == []  # nothing was to be planned
     _check_complete(repo)
@@ -88,16 +102,7 @@ def test_a_run_killed_anywhere_is_completed_by_the_next(
     rng = random.Random(os.environ.get("FEEDCTL_SEED", "45"))  # noqa: S311 - moments, not keys
     for number in range(rounds):
         repo = _make(tmp_path / f"round{number}", metastore)
-        place = repo.warehouse / "clicks"
-        moment = time.monotonic() + rng.uniform(1.5, 9)
-        gone = rng.choice(_OLD)
-        happened = rng.choice(
-            [
-                lambda moment=moment: time.monotonic() > moment,
-                lambda place=place, gone=gone: not (place / f"ds={gone}").exists(),
-                lambda repo=repo: len(repo.names("clicks")) == len(YOUNG),
-            ]
-        )
+        happened = rng.choice((_after(rng.uniform(1.5, 9)), _without(repo, rng.choice(_OLD)), _forgotten(repo)))
         _killed_when(repo, happened)
         _rerun(repo)
         _check_complete(repo)

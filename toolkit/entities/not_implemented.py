@@ -220,10 +220,11 @@ def _retention(
     if feed.table_on(cluster) is not None and retention.action is RetentionAction.ARCHIVE:
         yield NotImplementedValue(
             area=Area.RETENTION,
-            pointer=(*pointer, "action"),
-            value="action: archive of a table",
+            pointer=(*pointer, "archive"),
+            value="archive of a table",
             instead="use action: delete, or remove the retention",
             cluster=cluster,
+            on_key=True,
         )
     yield from _word(Area.RETENTION, (*pointer, "action"), "action", retention.action, cluster)
     if retention.quarantine is not None:

@@ -58,7 +58,7 @@ REFUSED = [
         "protect: unreplicated",
         id="unreplicated",
     ),
-    pytest.param(_table(), "action: archive of a table", id="table"),
+    pytest.param(_table(), "archive of a table", id="table"),
 ]
 
 
@@ -98,7 +98,7 @@ def test_everything_that_cannot_be_done_is_named_at_once() -> None:
     aside = _with(Retention(limit=TEN_DAYS, action=RetentionAction.QUARANTINE, quarantine=TEN_DAYS))
     with pytest.raises(NotYetEvictable) as error:
         _resolve([aside, _table()], named=True)
-    for part in ("action: quarantine", r"quarantine: days(10)", "action: archive of a table"):
+    for part in ("action: quarantine", r"quarantine: days(10)", "archive of a table"):
         assert part in str(error.value)
 
 
