@@ -42,6 +42,7 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
     by_command: dict[str, tuple[DocumentName, str]] = {
         "lint": (DocumentName.LINT, "report"),
         "status": (DocumentName.STATUS, "overview"),
+        "table": (DocumentName.TABLE_DIFF, "diff"),
         "verify": (DocumentName.VERIFY, "verification"),
         "instance": (DocumentName.INSTANCE, _INSTANCE_FORMS.get(sub, "answer")),
         "run": (DocumentName.RUN, "step" if sub.endswith("-step") else f"log-{third}" if sub == "log" else sub),

@@ -17,9 +17,11 @@ class MemoryMetastore:
 
     Args:
         databases: those that are there from the beginning.
+        warehouse: the directory of their directories.
     """
 
-    def __init__(self, databases: Iterable[str] = ("default",)) -> None:
+    def __init__(self, databases: Iterable[str] = ("default",), *, warehouse: str = "file:/warehouse") -> None:
+        self.warehouse = warehouse
         self._databases: dict[str, dict[str, Table]] = {name.lower(): {} for name in databases}
         self._partitions: dict[TableName, dict[str, Partition]] = {}
         self._lock = threading.Lock()
@@ -56,6 +58,11 @@ class MemoryMetastore:
             there = self._partitions[name]
             return tuple(there[each] for each in dict.fromkeys(names) if each in there)
 
+    def database_location(self, name: str) -> str:
+        """See `Metastore.database_location`."""
+        self._database(name)
+        return f"{self.warehouse}/{name.lower()}.db"
+
     def create_table(self, table: Table) -> None:
         """See `Metastore.create_table`."""
         tables = self._database(table.name.database)
@@ -64,6 +71,12 @@ class MemoryMetastore:
                 raise AlreadyExists(about=str(table.name))
             tables[table.name.table] = table
             self._partitions[table.name] = {}
+
+    def alter_table(self, table: Table) -> None:
+        """See `Metastore.alter_table`."""
+        self.table(table.name)
+        with self._lock:
+            self._databases[table.name.database][table.name.table] = table
 
     def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
         """See `Metastore.add_partitions`."""

@@ -95,14 +95,14 @@ def metastore(testbed: Testbed) -> HiveMetastoreServer:
 @pytest.fixture(scope="session")
 def metastore_4(testbed: Testbed) -> HiveMetastoreServer:
     """One of Hive 4; nobody stops it."""
-    with _needing_programs():
+    with needing_programs():
         return HiveMetastoreServer.of(testbed, "metastore_4")
 
 
 @pytest.fixture(scope="session")
 def metastore_on_postgres(postgres_server: PostgresServer) -> Iterator[CatalogSpec]:
     """One whose data are on PostgreSQL, of this process alone."""
-    with _needing_programs(), metastore_on(postgres_server) as uri:
+    with needing_programs(), metastore_on(postgres_server) as uri:
         yield CatalogSpec(uris=uri)
 
 

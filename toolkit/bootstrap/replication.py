@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import NothingChosen
+from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.messages import Told
@@ -19,11 +20,10 @@ from toolkit.errors import InvalidInput
 from toolkit.ledger import events, manifests
 from toolkit.ledger.runs import finding
 from toolkit.ledger.vocabulary import EventKind, LifeCycle
-from toolkit.planning.replication import Route, routes
+from toolkit.planning.replication import Range, Route, routes
 from toolkit.planning.retention import RetentionClock
 from toolkit.replication.action import ReplicationAction
-from toolkit.replication.planner import CopyLimits
-from toolkit.replication.resolve import Range, Resolver
+from toolkit.replication.resolve import Resolver
 from toolkit.replication.targets import ReplicationDetail, ReplicationTarget, UnitItem
 
 if TYPE_CHECKING:
@@ -105,10 +105,15 @@ def ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed
         yield route.feed, route.source.cluster
 
 
-def routes_of(own: ReplicationOptions, context: ActionContext) -> Iterator[Route]:
-    """Of the chosen feeds on those of their clusters that are targets, which must be one unless all were asked for."""
+def routes_of(own: ReplicationOptions, context: ActionContext, *, tables: bool = False) -> Iterator[Route]:
+    """Of the chosen feeds on those of their clusters that are targets, which must be one unless all were asked for.
+
+    Feeds of the other kind, tables or paths, are left out unless the user named them.
+    """
     repository, selection = context.repository, context.options.selection
     for feed, cluster in context.pairs:
+        if feed.is_table is not tables and not selection.names:
+            continue
         is_target = feed.cluster(cluster.name).type is ClusterRole.TARGET
         has_none = not any(each.type is ClusterRole.TARGET for each in feed.clusters)
         if is_target or (selection.names and (selection.clusters or has_none)):

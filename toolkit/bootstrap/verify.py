@@ -15,7 +15,8 @@ from toolkit.entities.not_implemented import Area
 from toolkit.ledger import manifests
 from toolkit.ledger.runs import finding
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.replication.resolve import Range, Resolver
+from toolkit.planning.replication import Range
+from toolkit.replication.resolve import Resolver
 from toolkit.replication.verify import VerifiedInstance, Verifier
 
 if TYPE_CHECKING:

@@ -51,10 +51,19 @@ class BoundMetastore:
         """See `Metastore.partitions`."""
         return self.inner.partitions(name, names)
 
+    def database_location(self, name: str) -> str:
+        """See `Metastore.database_location`."""
+        return self.inner.database_location(name)
+
     def create_table(self, table: Table) -> None:
         """See `Metastore.create_table`."""
         self.before_effect()
         self.inner.create_table(table)
+
+    def alter_table(self, table: Table) -> None:
+        """See `Metastore.alter_table`."""
+        self.before_effect()
+        self.inner.alter_table(table)
 
     def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
         """See `Metastore.add_partitions`."""

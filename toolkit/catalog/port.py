@@ -75,6 +75,14 @@ class Metastore(Protocol):
         """
         ...
 
+    def database_location(self, name: str) -> str:
+        """The URI of the directory that a database's tables get theirs in.
+
+        Raises:
+            NoSuchDatabase: it is not there.
+        """
+        ...
+
     def create_table(self, table: Table) -> None:
         """Make a table or view; the metastore makes its directory when that is missing.
 
@@ -82,6 +90,16 @@ class Metastore(Protocol):
             AlreadyExists: something has that name; nothing was changed.
             NoSuchDatabase: nothing was changed.
             BadMetadata: the metastore does not take it.
+        """
+        ...
+
+    def alter_table(self, table: Table) -> None:
+        """Have a table or view that is there look as given: location, columns, parameters. No data moves.
+
+        Its partitions stay as they are; the statistics in the parameters are kept as given.
+
+        Raises:
+            BadMetadata: the metastore does not take it; nothing was changed.
         """
         ...
 

@@ -24,6 +24,7 @@ from toolkit.cli import (
     retention,
     shipped,
     status,
+    table,
     verify,
 )
 from toolkit.cli.boundary import run_app, run_process
@@ -41,6 +42,7 @@ app.add_typer(admin.app, name="admin")
 app.add_typer(retention.app, name="retention")
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(export.app, name="export")
+app.add_typer(table.app, name="table")
 app.command("status")(status.status)
 app.command("backfill")(backfill.backfill)
 app.command("doctor")(doctor.doctor)

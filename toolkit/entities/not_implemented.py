@@ -154,16 +154,8 @@ def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
 
 
 def _copies(feed: Feed) -> Iterator[NotImplementedValue]:
-    targets = [index for index, each in enumerate(feed.clusters) if each.type is ClusterRole.TARGET]
-    for index in targets if feed.is_table else ():
-        yield NotImplementedValue(
-            area=Area.REPLICATION,
-            pointer=("clusters", index, "type"),
-            value="replication of a table",
-            instead="remove the type, and copy its partitions with your own tool",
-            cluster=feed.clusters[index].name,
-        )
-    for name in COPY_PROPERTIES if targets else ():
+    has_target = any(each.type is ClusterRole.TARGET for each in feed.clusters)
+    for name in COPY_PROPERTIES if has_target else ():
         if feed.properties.get(name) is True:
             yield NotImplementedValue(
                 area=Area.REPLICATION,

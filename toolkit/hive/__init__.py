@@ -1,1 +1,1 @@
-"""Export, import and replication of Hive tables in Hive's own EXPORT layout (DESIGN section 7). Empty as yet."""
+"""Export, import and replication of Hive tables in Hive's own EXPORT layout (DESIGN section 7, ADR 0048)."""

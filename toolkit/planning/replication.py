@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.el import Frequency, OutOfRange, format_instant, shift
-from toolkit.entities import ClusterRole, LocationType
+from toolkit.entities import ClusterRole, LocationType, Order
 from toolkit.entities.errors import UnknownName
 from toolkit.errors import InvalidInput
 from toolkit.planning.instance_storage import FeedStorage, PartitionExpression
@@ -34,6 +34,26 @@ class NotReplicated(InvalidInput):
     def __init__(self, *, feed: str, why: str) -> None:
         self.feed, self.why = feed, why
         super().__init__(f"feed {feed} {why}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Range:
+    """Which instances are asked for, and in which order.
+
+    Attributes:
+        first: none before it; None: from the beginning.
+        end: none at or after it; None: to the end.
+        newest_first: the newest is copied first.
+    """
+
+    first: datetime | None = None
+    end: datetime | None = None
+    newest_first: bool = False
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the user named instances; then all of them are looked at, copied before or not."""
+        return self.first is not None or self.end is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +169,44 @@ class Route:
                 return
             if instant in self.target.instances:
                 yield instant
+
+    def pulled(
+        self,
+        nominal: datetime,
+        clock: RetentionClock | None,
+        wanted: Range,
+        *,
+        copied: frozenset[str] = frozenset(),
+        gone: frozenset[str] = frozenset(),
+    ) -> Iterator[datetime]:
+        """The instances that a run looks at, in the order that the user or the feed's property ``order`` asks for.
+
+        What was copied before is looked at again while late data may come, and when the user names it.
+
+        Args:
+            nominal: of the run, UTC.
+            clock: as for `due`.
+            wanted: that the user asks for.
+            copied: keys of the instances that were copied, and not begun anew since.
+            gone: keys of those that the target's retention has removed.
+        """
+        order = self.feed.properties.get("order")
+        due = list(self.due(nominal, clock, first=wanted.first, end=wanted.end))
+        if order == Order.LAST_ONLY and not wanted.is_given:
+            due = due[-1:]
+        for instant in reversed(due) if wanted.newest_first or order == Order.LIFO else due:
+            key = format_instant(instant)
+            if key not in gone and (key not in copied or self._may_have_changed(instant, nominal, wanted)):
+                yield instant
+
+    def _may_have_changed(self, instant: datetime, nominal: datetime, wanted: Range) -> bool:
+        """The last look is at the cut-off, as that of a process is (DESIGN section 8, Late checks).
+
+        With the property ``feed.late.allowed: false`` of the feed there is none.
+        """
+        is_wanted = self.feed.properties.get("feed.late.allowed") is not False
+        late = self.late_until(instant) if is_wanted else None
+        return wanted.is_given or (late is not None and nominal <= late)
 
     def eligible_at(self, instant: datetime) -> datetime:
         """When an instance may be pulled first."""

@@ -1,8 +1,7 @@
 """Replication: pulls the instances of feeds from other clusters (DESIGN section 7)."""
 
 from toolkit.replication.action import ReplicationAction
-from toolkit.replication.planner import CopyLimits
-from toolkit.replication.resolve import Range, Resolver
+from toolkit.replication.resolve import Resolver
 from toolkit.replication.targets import (
     NAME,
     ReplicationDetail,
@@ -14,8 +13,6 @@ from toolkit.replication.targets import (
 
 __all__ = [
     "NAME",
-    "CopyLimits",
-    "Range",
     "ReplicationAction",
     "ReplicationDetail",
     "ReplicationPlan",

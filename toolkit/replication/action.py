@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, Recovery, RunContext
+from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult
@@ -22,7 +23,7 @@ from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
-from toolkit.replication.planner import CopyLimits, ExceededCopyLimit, Planner, blank_plan
+from toolkit.replication.planner import Planner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import COPY, FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
 from toolkit.result import Outcome

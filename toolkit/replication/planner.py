@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.actions.progress import Volume
 from toolkit.availability import is_ready, is_there
-from toolkit.errors import Refused
 from toolkit.replication.listing import Difference, difference, selected
 from toolkit.replication.publish import mark_of
 from toolkit.replication.targets import (
@@ -178,57 +177,3 @@ def _flag_item(target: ReplicationTarget) -> UnitItem:
         copied={},
         kind=FLAG,
     )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CopyLimits:
-    """How much one run may copy over all its feeds (``max_copy``).
-
-    Attributes:
-        instances: a number of instances.
-        bytes: of the files that are copied; None: no such limit.
-    """
-
-    instances: int
-    bytes: int | None = None
-
-    def exceeded(self, plans: Sequence[ReplicationPlan]) -> ExceededCopyLimit | None:
-        """The limit that plans exceed together."""
-        found = {(plan.target.entity, plan.target.cluster, plan.target.instance_key) for plan in plans if plan.items}
-        if len(found) > self.instances:
-            return ExceededCopyLimit("instances", f"{len(found)} instances", str(self.instances))
-        size = sum(item.bytes for plan in plans for item in plan.items)
-        if self.bytes is not None and size > self.bytes:
-            return ExceededCopyLimit("bytes", f"{size} bytes", str(self.bytes))
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class ExceededCopyLimit:
-    """An `ExceededLimit` of ``max_copy``."""
-
-    limit: str
-    found: str
-    allowed: str
-
-    def refusal(self, digest: str) -> TooMuchToCopy:
-        """See `ExceededLimit.refusal`."""
-        return TooMuchToCopy(limit=self.limit, found=self.found, allowed=self.allowed, digest=digest)
-
-
-class TooMuchToCopy(Refused):
-    """A plan copies more than ``max_copy`` allows; nothing was touched.
-
-    Args:
-        limit: its key in repo.yaml.
-        found: what the plan has, in words.
-        allowed: the value.
-        digest: that would lift it once.
-    """
-
-    def __init__(self, *, limit: str, found: str, allowed: str, digest: str) -> None:
-        self.limit, self.found, self.allowed, self.digest = limit, found, allowed, digest
-        super().__init__(
-            f"{found} would be copied, and max_copy.{limit} in repo.yaml allows {allowed}; nothing was touched. "
-            f"Look at the plan with --dry-run; to do it once, add --approve {digest}"
-        )

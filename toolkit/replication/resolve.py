@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.el import format_instant
-from toolkit.entities import Order
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.linter.overlap import can_overlap
-from toolkit.planning.replication import NotReplicated, Route
+from toolkit.planning.replication import NotReplicated, Range, Route
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
 
 if TYPE_CHECKING:
@@ -25,26 +24,7 @@ if TYPE_CHECKING:
 ReplicationTargets: TypeAlias = "Targets[ReplicationTarget, UnitItem, ReplicationDetail]"
 
 _MEGABYTE = 1_000_000
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Range:
-    """Which instances are asked for, and in which order.
-
-    Attributes:
-        first: none before it; None: from the beginning.
-        end: none at or after it; None: to the end.
-        newest_first: the newest is copied first.
-    """
-
-    first: datetime | None = None
-    end: datetime | None = None
-    newest_first: bool = False
-
-    @property
-    def is_given(self) -> bool:
-        """Whether the user named instances; then all of them are looked at, copied before or not."""
-        return self.first is not None or self.end is not None
+_TABLE = "is a table; replicate it with hive_replication.py, and compare it by `feedctl table diff`"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +65,7 @@ class Resolver:
         refused: list[InvalidInput] = []
         for route in routes:
             try:
-                own = self._in_order(route, list(self._targets(route)))
+                own = list(self._targets(route))
             except InvalidInput as error:
                 refused.append(error)
                 settled.append(_settled(route, self.nominal, failed=Problem(code=_code(error), message=str(error))))
@@ -97,40 +77,20 @@ class Resolver:
             raise refused[0]
         return Targets(to_do=tuple(found), settled=tuple(settled))
 
-    def _in_order(self, route: Route, oldest_first: list[ReplicationTarget]) -> list[ReplicationTarget]:
-        """As the feed's property ``order`` says, unless the user asks for the newest first."""
-        order = route.feed.properties.get("order")
-        is_reversed = self.wanted.newest_first or order == Order.LIFO
-        return oldest_first[::-1] if is_reversed else oldest_first
-
     def _targets(self, route: Route) -> Iterator[ReplicationTarget]:
         feed = route.feed
+        if feed.is_table:
+            raise NotReplicated(feed=feed.name, why=_TABLE)
         for value in not_implemented(feed, Area.REPLICATION, route.target.cluster.name):
             raise value.error(where=f"feed {feed.name}")
         rules = replace(rules_of(feed), rehash=self.rehash)
         names = (feed.name, route.target.cluster.name, route.source.cluster.name)
-        copied, gone, only = self.copied(*names), self.evicted(*names[:2]), self.only(*names)
-        wanted = self.wanted
-        due: Iterable[datetime] = route.due(self.nominal, self.clock, first=wanted.first, end=wanted.end)
-        if feed.properties.get("order") == Order.LAST_ONLY and not wanted.is_given:
-            due = list(due)[-1:]
-        for instant in due:
-            key = format_instant(instant)
-            if key in gone or (only is not None and key not in only):
-                continue
-            if key in copied and not self._may_have_changed(route, instant):
+        only = self.only(*names)
+        copied, gone = self.copied(*names), self.evicted(*names[:2])
+        for instant in route.pulled(self.nominal, self.clock, self.wanted, copied=copied, gone=gone):
+            if only is not None and format_instant(instant) not in only:
                 continue
             yield self._target(route, instant, rules)
-
-    def _may_have_changed(self, route: Route, instant: datetime) -> bool:
-        """What was copied before is looked at again while late data may come, and when the user names it.
-
-        The last look is at the cut-off, as that of a process is (DESIGN section 8, Late checks). With the property
-        ``feed.late.allowed: false`` of the feed there is none.
-        """
-        is_wanted = route.feed.properties.get("feed.late.allowed") is not False
-        late = route.late_until(instant) if is_wanted else None
-        return self.wanted.is_given or (late is not None and self.nominal <= late)
 
     def _target(self, route: Route, instant: datetime, rules: CopyRules) -> ReplicationTarget:
         feed, source, target = route.feed, route.source, route.target

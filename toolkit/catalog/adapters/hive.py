@@ -86,11 +86,22 @@ class HiveMetastore:
             self._table(name)
         return tuple(found)
 
+    def database_location(self, name: str) -> str:
+        """See `Metastore.database_location`."""
+        try:
+            return str(self._connections.run(name, lambda _java, stub: stub.get_database(name).getLocationUri()))
+        except NoSuchTable as error:
+            raise NoSuchDatabase(about=name) from error
+
     def create_table(self, table: Table) -> None:
         """See `Metastore.create_table`."""
         self._check_database(table.name.database)
         struct = thrift.table_struct(table)
         self._ask(table.name, lambda java, stub: stub.create_table(java.filled(java.api.Table(), struct)))
+
+    def alter_table(self, table: Table) -> None:
+        """See `Metastore.alter_table`; of two who change a table at the same time, the later one stays."""
+        self._replace(table.name, self._table(table.name) | thrift.table_struct(table))
 
     def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
         """See `Metastore.add_partitions`."""
@@ -136,8 +147,9 @@ class HiveMetastore:
         self, name: TableName, *, put: Mapping[str, str] = NOTHING, remove: Collection[str] = ()
     ) -> None:
         """See `Metastore.change_parameters`; of two who change a table at the same time, the later one stays."""
-        changed = thrift.with_parameters(self._table(name), put, remove)
+        self._replace(name, thrift.with_parameters(self._table(name), put, remove))
 
+    def _replace(self, name: TableName, changed: Struct) -> None:
         def alter(java: Java, stub: JavaObject) -> None:
             table = java.filled(java.api.Table(), changed)
             stub.alter_table_with_environment_context(name.database, name.table, table, _context(java))

@@ -1,0 +1,147 @@
+"""Replications of a table that are killed at a random point, while a reader looks at all partitions in a loop."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import signal
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+from uuid import uuid4
+
+import pytest
+
+from tests.integration.replications import End
+from tests.integration.table_copies import Side, TableCopies, add, filled
+from tests.tables.databases import create_database
+from tests.testbed.metastore import HiveMetastoreServer
+from toolkit.catalog.errors import NoSuchTable
+
+REGIONS = tuple(f"r{number:02}" for number in range(40))
+DAYS = ("2026-03-01", "2026-03-02")
+RANGE = ("--start", "2026-03-01T00:00Z", "--end", "2026-03-03T00:00Z")
+LEASE_SECONDS, _DEADLINE_SECONDS, _SKIPPED = 2.0, 120.0, 5
+
+
+@dataclass
+class Reader:
+    """Looks at the target until it is told to stop; `wrong` is what nobody may ever see."""
+
+    side: Side
+    allowed: list[dict[str, dict[str, bytes]]]
+    wrong: list[str] = field(default_factory=list)
+    looks: int = 0
+    _over: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _read(self) -> None:
+        while not self._over.is_set():
+            try:
+                found = self.side.rows()
+            except (NoSuchTable, FileNotFoundError):  # not made yet; or it was replaced between two calls
+                continue
+            self.looks += 1
+            for name, files in found.items():
+                # Whoever asks the metastore and then lists may find a directory that has just been replaced gone.
+                if files and all(files != rows.get(name) for rows in self.allowed):
+                    self.wrong.append(f"{name}: {sorted(files)}")
+
+
+def scene(metastore: HiveMetastoreServer, other: HiveMetastoreServer, directory: Path) -> TableCopies:
+    """A table with very many small partitions."""
+    sides = []
+    for server, name in ((metastore, "from"), (other, "to")):
+        (directory / name).mkdir(parents=True)
+        database = f"test_{uuid4().hex[:12]}"
+        create_database(server.spec, database, f"file:{directory}/{name}")
+        sides.append(Side(registry=server.uri, end=End(uri=f"file://{directory}/{name}"), database=database))
+    copies = TableCopies(directory=directory, source=sides[0], target=sides[1])
+    filled(copies.source, days=DAYS, regions=REGIONS)
+    return copies
+
+
+def killed_round(copies: TableCopies, chance: random.Random) -> bool:
+    """A run that is killed, and one that goes on; whether something of the first was there.
+
+    Every second time the data of the source have changed, so that partitions are replaced.
+    """
+    before = copies.source.rows()
+    already = (
+        copies.target.rows()
+        if copies.target.name().table in copies.target.metastore.tables(copies.target.database)
+        else {}
+    )
+    files = copies.target.end.files("", hidden=True)
+    with Reader(copies.target, [before, already]) as reader:
+        run = copies.started("hive_replication", *RANGE)
+        _wait_for_effects(copies, run.pid)
+        time.sleep(chance.uniform(0, 0.6))
+        os.killpg(run.pid, signal.SIGKILL)
+        run.communicate()
+        is_midway = copies.target.end.files("", hidden=True) != files
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        code, result = copies.replicated(*RANGE)
+        while code == _SKIPPED and time.monotonic() < deadline:
+            time.sleep(0.5)
+            code, result = copies.replicated(*RANGE)
+        assert code == 0, result
+    assert reader.wrong == []
+    assert reader.looks
+    assert copies.target.rows() == before
+    assert copies.target.orphans() == []
+    assert copies.replicated(*RANGE)[1]["items"] == []
+    return is_midway
+
+
+def _wait_for_effects(copies: TableCopies, pid: int) -> None:
+    root = Path(copies.target.end.uri.removeprefix("file://"))
+    was = {str(each) for each in root.rglob("*")}
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while time.monotonic() < deadline and Path(f"/proc/{pid}").exists():
+        if any(str(each) not in was for each in root.rglob(".feedctl-copy-*")):
+            return
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_killed_replication_is_finished_by_the_next_and_no_reader_sees_half_a_partition(
+    metastore: HiveMetastoreServer,
+    restartable_metastore: HiveMetastoreServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FEEDCTL_LEASE_SECONDS", str(LEASE_SECONDS))
+    first = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
+    print(f"FEEDCTL_SEED={first}")  # noqa: T201 - how to repeat it
+    copies, chance = scene(metastore, restartable_metastore, tmp_path), random.Random(first)  # noqa: S311 - no secret
+    midway = 0
+    for number in range(3):
+        midway += killed_round(copies, chance)
+        change(copies, number)
+    assert midway
+
+
+def change(copies: TableCopies, number: int) -> None:
+    """Other data in a third of the partitions, and a day more of them in the other rounds."""
+    side = copies.source
+    files = {
+        f"clicks/ds={day}/region={region}/part-0": f"{number} {day} {region}\n".encode() * (number + 2)
+        for day in DAYS
+        for region in REGIONS[number % 3 :: 3]
+    }
+    side.end.fill(files)
+    if number % 2:
+        add(side, side.metastore.table(side.name()), days=DAYS[:1], regions=(f"new{number}",))

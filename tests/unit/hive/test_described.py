@@ -1,0 +1,98 @@
+"""How tables and partitions are described where they come to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.tables.tables import TEXT, table_of
+from toolkit.catalog.model import ACCURATE, Column, Serde, Table, TableKind, TableName
+from toolkit.el import CanonicalPath
+from toolkit.hive.contents import Part
+from toolkit.hive.described import added_columns, at_place, carried_statistics, differences, landed_table, lasting
+from toolkit.hive.targets import LandingRules
+from toolkit.storage import FileKind
+from toolkit.transfer.trees import TreeFile
+
+NAME = TableName("logs", "clicks")
+ID, WHAT, MORE = (Column(name=name, type=kind) for name, kind in (("id", "int"), ("what", "string"), ("more", "date")))
+
+
+def part(*sizes: int) -> Part:
+    when = datetime(2026, 3, 1, tzinfo=UTC)
+    tree = {f"part-{number}": TreeFile(FileKind.FILE, size, when) for number, size in enumerate(sizes)}
+    return Part(name="ds=1", partition=None, place=CanonicalPath.parse("file:/x"), tree=tree)
+
+
+def view(query: str) -> Table:
+    table = table_of(NAME, "file:/x")
+    return replace(table, kind=TableKind.VIEW, view_original=query, view_expanded=query)
+
+
+@pytest.mark.parametrize(
+    ("query", "moved"),
+    [
+        ("SELECT a FROM logs.clicks", "SELECT a FROM bak.clicks"),
+        ("SELECT `logs`.`t`.a FROM `logs` . `t`", "SELECT `bak`.`t`.a FROM `bak` . `t`"),
+        ("SELECT 'logs.x', \"logs.y\" FROM LOGS.t", "SELECT 'logs.x', \"logs.y\" FROM bak.t"),
+        ("SELECT weblogs.a, x.logs.b, logs FROM t", "SELECT weblogs.a, x.logs.b, logs FROM t"),
+    ],
+)
+def test_a_view_names_the_database_that_it_moved_to_but_in_texts(query: str, moved: str) -> None:
+    landed = landed_table(view(query), TableName("bak", "clicks"), LandingRules())
+    assert (landed.view_original, landed.view_expanded) == (moved, moved)
+
+
+def test_a_view_that_stays_in_its_database_stays_as_it_is() -> None:
+    assert landed_table(view("SELECT a FROM logs.t"), NAME, LandingRules()).view_original == "SELECT a FROM logs.t"
+
+
+def test_a_table_keeps_its_parameters_and_no_statistics_and_may_change_its_kind() -> None:
+    table = replace(table_of(NAME, "file:/x"), parameters={"EXTERNAL": "TRUE", "team": "web", "numRows": "3"})
+    assert landed_table(table, NAME, LandingRules()).parameters == {"EXTERNAL": "TRUE", "team": "web"}
+    managed = landed_table(table, NAME, LandingRules(kind=TableKind.MANAGED))
+    assert (managed.kind, managed.parameters) == (TableKind.MANAGED, {"team": "web"})
+    assert landed_table(table, NAME, LandingRules()).storage.location is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "present", "added"),
+    [
+        ((ID, WHAT, MORE), (ID, WHAT), (MORE,)),
+        ((ID, WHAT), (ID, WHAT, MORE), ()),
+        ((ID, WHAT), (WHAT, ID), None),
+        ((ID, MORE, WHAT), (ID, WHAT), None),
+        ((replace(ID, type="bigint"), WHAT), (ID, WHAT), None),
+        ((replace(ID, name="ID"), WHAT), (ID, WHAT), ()),
+    ],
+)
+def test_only_columns_at_the_end_count_as_added(
+    wanted: tuple[Column, ...], present: tuple[Column, ...], added: tuple[Column, ...] | None
+) -> None:
+    assert added_columns(wanted, present) == added
+
+
+def test_rows_are_carried_over_only_when_the_figures_are_of_these_files() -> None:
+    figures = {"numFiles": "2", "totalSize": "30", "numRows": "7", "rawDataSize": "20"}
+    said = {**figures, ACCURATE: '{"BASIC_STATS":"true","COLUMN_STATS":{"id":"true"}}'}
+    assert carried_statistics(said, part(10, 20)) == {**figures, ACCURATE: '{"BASIC_STATS":"true"}'}
+    assert carried_statistics(said, part(10, 21)) == {"numFiles": "2", "totalSize": "31"}
+    assert carried_statistics(figures, part(10, 20)) == {"numFiles": "2", "totalSize": "30"}
+
+
+def test_the_path_that_spark_keeps_is_that_of_the_copy() -> None:
+    was = replace(TEXT, location="hdfs://a/t/ds=1", serde=Serde(library="x", parameters={"path": "hdfs://a/t"}))
+    moved = at_place(was, was, "hdfs://b/t/ds=1", table_was="hdfs://a/t", table_is="hdfs://b/t")
+    assert (moved.location, moved.serde.parameters) == ("hdfs://b/t/ds=1", {"path": "hdfs://b/t"})
+
+
+def test_a_description_differs_by_what_reads_its_files() -> None:
+    assert list(differences(TEXT, replace(TEXT, location="file:/y"))) == []
+    other = replace(TEXT, columns=(ID,), serde=Serde(library="x"), buckets=4, bucket_columns=("id",))
+    assert [each.split(" ")[0] for each in differences(other, TEXT)] == ["columns", "serde", "serde", "buckets"]
+
+
+def test_what_the_metastore_writes_for_itself_is_no_lasting_parameter() -> None:
+    assert lasting({"transient_lastDdlTime": "1", "feedctl.copied": "x", "numFiles": "1", "a": "b"}) == {"a": "b"}

@@ -1,0 +1,82 @@
+"""Exports in a directory on this disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.tables.tables import partition_of, table_of
+from toolkit.catalog.model import Partition, TableName
+from toolkit.el import CanonicalPath
+from toolkit.hive.layout import ExportedPart, Manifest, NoExport, NotOurs, parts_of, read_export, require_ours
+from toolkit.hive.metadata import metadata_text
+from toolkit.storage import FileSystem, StorageSpec, open_file_system
+from toolkit.threads import WorkerPool
+
+TABLE = table_of(TableName("logs", "clicks"), "hdfs://h/t", ds="string")
+POOL = WorkerPool(2, "test")
+NEVER: Callable[[], None] = lambda: None  # noqa: E731 - a constant
+
+
+@pytest.fixture
+def system() -> FileSystem:
+    return open_file_system(StorageSpec(scheme="file"))
+
+
+def written(directory: Path, *partitions: Partition, manifest: Manifest | None = None) -> CanonicalPath:
+    (directory / "_metadata").write_bytes(metadata_text(TABLE, partitions))
+    if manifest is not None:
+        (directory / "_manifest.json").write_bytes(manifest.encoded())
+    return CanonicalPath.parse(f"file://{directory}")
+
+
+def test_an_export_without_a_manifest_is_read_as_it_is(tmp_path: Path, system: FileSystem) -> None:
+    place = written(tmp_path, partition_of(TABLE, "a/b"), partition_of(TABLE, ""))
+    (tmp_path / "ds=a%2Fb").mkdir()
+    (tmp_path / "ds=a%2Fb/x").write_bytes(b"12")
+    export = read_export(system, place)
+    parts = parts_of(export, sorted(export.partitions), system, POOL, NEVER)
+    assert [(part.name, part.files) for part in parts] == [
+        ("ds=__HIVE_DEFAULT_PARTITION__", {}),
+        ("ds=a%2Fb", {"x": 2}),
+    ]
+
+
+@pytest.mark.parametrize("files", [{"x": (3, "d")}, {"x": (2, "d"), "y": (0, "d")}, {}])
+def test_files_that_are_not_those_of_the_manifest_make_it_no_export(
+    files: dict[str, tuple[int, str]], tmp_path: Path, system: FileSystem
+) -> None:
+    manifest = Manifest(description="", parts={"ds=1": ExportedPart(source="s", files=files)})
+    place = written(tmp_path, partition_of(TABLE, "1"), manifest=manifest)
+    (tmp_path / "ds=1").mkdir()
+    (tmp_path / "ds=1/x").write_bytes(b"12")
+    with pytest.raises(NoExport, match="not those of"):
+        parts_of(read_export(system, place), ["ds=1"], system, POOL, NEVER)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "feedctl export 1", "digest": 3}'])
+def test_a_manifest_that_is_none_makes_it_no_export(text: str, tmp_path: Path, system: FileSystem) -> None:
+    place = written(tmp_path, partition_of(TABLE, "1"))
+    (tmp_path / "_manifest.json").write_text(text)
+    with pytest.raises(NoExport):
+        read_export(system, place)
+
+
+def test_a_partition_that_comes_twice_makes_it_no_export(tmp_path: Path, system: FileSystem) -> None:
+    place = written(tmp_path, partition_of(TABLE, "1"), partition_of(TABLE, "1"))
+    with pytest.raises(NoExport, match="twice"):
+        read_export(system, place)
+
+
+def test_only_an_empty_directory_or_one_of_ours_is_written_to(tmp_path: Path, system: FileSystem) -> None:
+    place = CanonicalPath.parse(f"file://{tmp_path}/x")
+    assert not require_ours(system, place)
+    (tmp_path / "x").mkdir()
+    assert require_ours(system, place)
+    (tmp_path / "x/precious").touch()
+    with pytest.raises(NotOurs, match="precious"):
+        require_ours(system, place)
+    (tmp_path / "x/.feedctl-export").touch()
+    assert require_ours(system, place)

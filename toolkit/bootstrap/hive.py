@@ -1,0 +1,253 @@
+"""Runs that export, import or replicate tables, wired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.choosing import NothingChosen, WrongChoice
+from toolkit.actions.copy_limits import CopyLimits
+from toolkit.actions.hold_watch import NoNewHolds
+from toolkit.actions.model import NoTarget
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.catalogs import catalog_of
+from toolkit.bootstrap.replication import ReplicationOptions, evicted_keys, routes_of, whole_keys
+from toolkit.el import CanonicalPath, ElError, format_instant
+from toolkit.entities.not_implemented import Area
+from toolkit.errors import InvalidInput
+from toolkit.hive.action import TableAction
+from toolkit.hive.resolve import Asked, Pulls, resolved, uri_of
+from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, LandingRules, TableDetail, TableItem, TableTarget
+from toolkit.hive.ways import Exports, ExportWay, LandingWay, Tables
+from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.planning.retention import RetentionClock
+
+if TYPE_CHECKING:
+    from toolkit.actions.progress import Progress
+    from toolkit.clock import Clock
+    from toolkit.el import TableUri
+    from toolkit.entities import Cluster, Feed
+    from toolkit.hive.action import Way
+    from toolkit.hive.resolve import TableTargets
+    from toolkit.hive.targets import TableResult
+    from toolkit.hive.ways import Catalog
+    from toolkit.runs.stop import StopSignal
+
+PARALLEL = 8
+"""So many instances at once, unless the user or a feed says another number: each of them asks one metastore."""
+
+TableWired = Wired[TableTarget, TableItem, TableDetail]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExchangeOptions:
+    """What the user asked of an export or an import besides what all actions have.
+
+    Attributes:
+        place: the directory of the exports, as text.
+        instances: which, as for a replication.
+        whole_table: the table as a whole.
+        rules: of an import.
+    """
+
+    place: str
+    instances: ReplicationOptions
+    whole_table: bool = False
+    rules: LandingRules = field(default_factory=LandingRules)
+
+
+def export_tables(
+    own: ExchangeOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
+) -> TableResult:
+    """An export, from the options to the result; arguments and errors are those of `run_action`."""
+    _check(own)
+    return run_action(options, clock, process, progress, partial(_wire_export, own), Area.EXPORT, stakes=_stakes)
+
+
+def import_tables(
+    own: ExchangeOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
+) -> TableResult:
+    """An import, from the options to the result; arguments and errors are those of `run_action`."""
+    _check(own)
+    return run_action(options, clock, process, progress, partial(_wire_import, own), Area.IMPORT, stakes=_stakes)
+
+
+def replicate_tables(
+    own: ReplicationOptions,
+    rules: LandingRules,
+    options: ActionOptions,
+    clock: Clock,
+    process: StopSignal,
+    progress: Progress,
+) -> TableResult:
+    """A replication of tables, from the options to the result; arguments and errors are those of `run_action`."""
+    _ = own.wanted
+    wire, stakes = partial(_wire_replication, own, rules), partial(_ends, own)
+    return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=stakes)
+
+
+def _check(own: ExchangeOptions) -> None:
+    """What cannot be asked for is said before anything is opened."""
+    if own.whole_table and own.instances.start is not None:
+        raise WrongChoice(given=("--whole-table", "--start"), expected="the whole table, or some of its instances")
+    _ = own.instances.wanted
+
+
+def _stakes(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+    """The chosen feeds; those of paths have none in how an export is reached."""
+    return (pair for pair in context.pairs if pair[0].table_on(pair[1].name) is not None)
+
+
+def _ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+    for route in routes_of(own, context):
+        yield route.feed, route.target.cluster
+        yield route.feed, route.source.cluster
+
+
+def _wire_export(own: ExchangeOptions, context: ActionContext) -> TableWired:
+    catalogs, uris = _Catalogs(), _uris(context)
+    targets = _exchanged(own, context, goes_out=True)
+    ways = {
+        name: ExportWay(tables=Tables(catalog=catalogs.of(cluster), uri=partial(_uri, uris, name)))
+        for name, cluster in _clusters(context, targets).items()
+    }
+    return _wired(EXPORT, LifeCycle.EXPORT, ways, targets, context)
+
+
+def _wire_import(own: ExchangeOptions, context: ActionContext) -> TableWired:
+    catalogs, uris = _Catalogs(), _uris(context)
+    targets = _exchanged(own, context, goes_out=False)
+    ways = {
+        name: LandingWay(source=Exports(uri=partial(_uri, uris, name)), catalog=catalogs.of(cluster))
+        for name, cluster in _clusters(context, targets).items()
+    }
+    return _wired(IMPORT, LifeCycle.IMPORT, ways, targets, context)
+
+
+def _wire_replication(own: ReplicationOptions, rules: LandingRules, context: ActionContext) -> TableWired:
+    repository, options, ledger = context.repository, context.options, context.use.ledger
+    found = list(routes_of(own, context, tables=True))
+    if not found:
+        raise NothingChosen(wanted="a table on a cluster with type: target", known=())
+    clock = RetentionClock(
+        nominal_time=options.nominal_time, keep_beyond_validity=repository.settings.keep_instances_beyond_validity
+    )
+    pulls = Pulls(
+        nominal=options.nominal_time,
+        clock=clock,
+        wanted=own.wanted,
+        copied=partial(whole_keys, ledger),
+        evicted=partial(evicted_keys, ledger),
+        rules=rules,
+    )
+    key = format_instant(options.nominal_time)
+    chosen = [
+        (
+            NoTarget(
+                entity=route.feed.name,
+                cluster=route.target.cluster.name,
+                counterpart=route.source.cluster.name,
+                instance_key=key,
+            ),
+            partial(pulls.targets, route),
+        )
+        for route in found
+    ]
+    targets = resolved(chosen, must_all_work=bool(options.selection.names))
+    catalogs, clusters = _Catalogs(), repository.clusters
+    uris = {
+        (side.feed.name, side.cluster.name): uri_of(side.feed, side.cluster)
+        for target in targets.to_do
+        for route in found
+        for side in (route.source, route.target)
+        if side.feed.name == target.feed
+    }
+    ways: dict[str, Way] = {}
+    for target in targets.to_do:
+        pair = _pair(target)
+        if pair not in ways:
+            source = Tables(
+                catalog=catalogs.of(clusters[target.counterpart]), uri=partial(_uri, uris, target.counterpart)
+            )
+            ways[pair] = LandingWay(source=source, catalog=catalogs.of(clusters[target.cluster]))
+    return _wired(REPLICATION, LifeCycle.REPLICATION, ways, targets, context)
+
+
+def _exchanged(own: ExchangeOptions, context: ActionContext, *, goes_out: bool) -> TableTargets:
+    options = context.options
+    try:
+        root = CanonicalPath.parse(own.place)
+    except ElError as error:
+        message = f"--{'to' if goes_out else 'from'}: {error}"
+        raise InvalidInput(message) from error
+    asked = Asked(
+        nominal=options.nominal_time,
+        wanted=own.instances.wanted,
+        is_whole=own.whole_table,
+        root=root,
+        goes_out=goes_out,
+        rules=own.rules,
+    )
+    pairs = context.pairs if options.selection.names else tuple(_stakes(context))
+    if len(pairs) > 1:
+        named = ", ".join(f"{feed.name} on {cluster.name}" for feed, cluster in pairs)
+        message = f"{named} would have one directory {own.place}; name one feed and one cluster"
+        raise InvalidInput(message)
+    key = format_instant(options.nominal_time)
+    chosen = [
+        (NoTarget(entity=feed.name, cluster=cluster.name, instance_key=key), partial(asked.targets, feed, cluster))
+        for feed, cluster in pairs
+    ]
+    if not chosen:
+        raise NothingChosen(wanted="a table", known=())
+    return resolved(chosen, must_all_work=bool(options.selection.names))
+
+
+def _clusters(context: ActionContext, targets: TableTargets) -> dict[str, Cluster]:
+    return {target.cluster: context.repository.clusters[target.cluster] for target in targets.to_do}
+
+
+def _uris(context: ActionContext) -> dict[tuple[str, str], TableUri]:
+    return {(feed.name, cluster.name): uri_of(feed, cluster) for feed, cluster in _stakes(context)}
+
+
+def _uri(uris: dict[tuple[str, str], TableUri], cluster: str, feed: str) -> TableUri:
+    return uris[feed, cluster]
+
+
+class _Catalogs:
+    """One for each cluster."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Catalog] = {}
+
+    def of(self, cluster: Cluster) -> Catalog:
+        """The metastore of a cluster; errors as of `catalog_of`."""
+        if cluster.name not in self._found:
+            self._found[cluster.name] = catalog_of(cluster)
+        return self._found[cluster.name]
+
+
+def _pair(target: TableTarget) -> str:
+    """Which way a target takes."""
+    return f"{target.counterpart}>{target.cluster}" if target.counterpart else target.cluster
+
+
+def _wired(
+    name: str, life_cycle: LifeCycle, ways: Mapping[str, Way], targets: TableTargets, context: ActionContext
+) -> TableWired:
+    limits, feeds = context.repository.settings.max_copy, context.repository.feeds
+    action = TableAction(
+        name=name,
+        life_cycle=life_cycle,
+        way_of=lambda target: ways[_pair(target)],
+        nominal=context.options.nominal_time,
+        limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
+        spec_of=context.choice.spec_of,
+        new_holds=NoNewHolds() if context.options.dry_run else context.holds,
+    )
+    named = {target.feed for target in targets.to_do}
+    given = [value for each in named if isinstance(value := feeds[each].properties.get("parallel"), int)]
+    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL))

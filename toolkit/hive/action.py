@@ -1,0 +1,179 @@
+"""Exports, imports and replications of tables as actions of the kernel (DESIGN sections 7 and 10)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.actions.action import Recovery, RunContext
+from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
+from toolkit.actions.file_copies import FileCopies
+from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
+from toolkit.actions.model import INTERRUPTED, TIMED_OUT, Problem, TargetPlan
+from toolkit.catalog.errors import CatalogError
+from toolkit.el import ElError
+from toolkit.hive.batches import TableBatch, batches_of, event_of
+from toolkit.hive.copies import PartCopies
+from toolkit.hive.landing_plan import IncompatibleTable
+from toolkit.hive.targets import TableDetail, TablePlan, TableTarget
+from toolkit.hive.waiting import Waiting
+from toolkit.ledger.runs.items import SettledItem
+from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
+from toolkit.runs.recorder import SettledLeftOver, path_text
+from toolkit.storage import StorageError
+from toolkit.threads import WorkerPool
+from toolkit.transfer.spread_copy import COPY_THREADS
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.hive.batches import Worker
+    from toolkit.ledger.runs.items import Item
+    from toolkit.storage import StorageSpec
+
+NOT_AVAILABLE = "not_available"
+_AT_ONCE = 128
+"""So many files of a batch of partitions: closing one on HDFS waits for its DataNode, and only company hides that."""
+
+
+class Way(Protocol):
+    """What tells an export, an import and a replication apart; safe between threads."""
+
+    def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
+        """The plan of an instance.
+
+        Raises:
+            Waiting: it is not there yet.
+            CatalogError, StorageError, ElError, IncompatibleTable: it cannot be looked at, or must not be done.
+        """
+        ...
+
+    def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool) -> Worker:
+        """What does the items of a plan."""
+        ...
+
+    def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
+        """The directories that a person may put a hold into."""
+        ...
+
+    def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
+        """Remove what a dead run left of these items, which nobody reads.
+
+        Raises:
+            CatalogError, StorageError: it cannot be.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableAction:
+    """See `Action`.
+
+    Attributes:
+        name: of the action.
+        life_cycle: in the ledger.
+        way_of: what is done with a target.
+        nominal: for which the run acts.
+        limits: of a run over all its feeds.
+        spec_of: how the store that a path is on is opened anywhere.
+        new_holds: that were added since the run read the holds.
+        pool: copies the files of all instances.
+        executors_turn: held by the one instance that executors work for.
+    """
+
+    name: str
+    life_cycle: LifeCycle
+    way_of: Callable[[TableTarget], Way]
+    nominal: datetime
+    limits: CopyLimits
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+    new_holds: NewHolds = field(default_factory=NoNewHolds)
+    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
+    executors_turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def leases(self, target: TableTarget) -> tuple[Wanted, ...]:
+        """See `Action.leases`: one run at a time writes a whole table, or one of its instances, or an export."""
+        if target.is_export:
+            return (Wanted(resource=f"export/{target.feed}/{target.cluster}/{target.instance_key}"),)
+        table = f"table/{target.feed}/{target.cluster}"
+        if target.instant is None:
+            return (Wanted(resource=table),)
+        return (Wanted(resource=table, mode=LeaseMode.SHARED), Wanted(resource=f"{table}/{target.instance_key}"))
+
+    def conditions(self, target: TableTarget, work: RunContext) -> tuple[HoldWatch, ...]:
+        """See `Action.conditions`: who holds a feed wants nothing of it replaced."""
+        pairs = ((target.feed, target.cluster),)
+        bases = self.way_of(target).bases(target)
+        return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
+
+    def blank_plan(self, target: TableTarget) -> TablePlan:
+        """See `Action.blank_plan`."""
+        return TargetPlan(target=target, detail=TableDetail())
+
+    def plan(self, target: TableTarget, work: RunContext) -> TablePlan:
+        """See `Action.plan`."""
+        blank = self.blank_plan(target)
+        try:
+            return self.way_of(target).plan(blank, work)
+        except Waiting as waiting:
+            is_late = target.waits_until is not None and self.nominal >= target.waits_until
+            if is_late:
+                message = f"{waiting.why}, and the feed's timeout is over; name it by --start when it has come"
+                return replace(blank, failed=Problem(code=TIMED_OUT, message=message))
+            return replace(blank, waiting=Problem(code=NOT_AVAILABLE, message=waiting.why))
+        except (CatalogError, StorageError, IncompatibleTable) as error:
+            return replace(blank, failed=Problem(code=error.code, message=str(error)))
+        except ElError as error:
+            return replace(blank, failed=Problem(code="bad_location", message=str(error)))
+
+    def limit(
+        self, plans: Sequence[TablePlan], work: RunContext
+    ) -> tuple[Sequence[TablePlan], ExceededCopyLimit | None]:
+        """See `Action.limit`."""
+        del work
+        return plans, self.limits.exceeded(plans)
+
+    def target_limit(self, plan: TablePlan, work: RunContext) -> None:
+        """See `Action.target_limit`: an instance has none of its own."""
+        del plan, work
+
+    def recover(self, plan: TablePlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+        """See `Action.recover`: only of this instance, whose lease is held."""
+        own = [left for left in open_items if left.instance_key == plan.target.instance_key]
+        if not own or not may_touch or plan.detail.root is None:
+            return Recovery()
+        try:
+            self.way_of(plan.target).recover(plan, own, work)
+        except (CatalogError, StorageError):
+            return Recovery()
+        planned = {path_text(item.uri) for item in plan.items}
+        settled = tuple(_left_over(left, is_done=left.path not in planned) for left in own)
+        if not plan.items and not plan.target.is_export and plan.target.instant is not None:
+            # All of it is there, and nobody has told its readers so.
+            settled = (replace(settled[0], event=event_of(plan, was_there=False)), *settled[1:])
+        done = sum(each.item.state is ItemState.DONE for each in settled)
+        note = (
+            f"an earlier run died: of its {len(settled)} open steps {done} had been finished; the others are made anew"
+        )
+        return Recovery(settled=settled, notes=(note,))
+
+    def batches(self, plan: TablePlan, work: RunContext) -> Sequence[TableBatch]:
+        """See `Action.batches`."""
+        files = FileCopies(
+            work=work,
+            pool=self.pool,
+            spec_of=self.spec_of,
+            executors_turn=self.executors_turn,
+            at_once=plan.target.rules.at_once or _AT_ONCE,
+            bandwidth=plan.target.rules.bandwidth,
+        )
+        worker = self.way_of(plan.target).worker(plan, work, PartCopies(files=files, work=work), self.pool)
+        return batches_of(plan, work, worker)
+
+
+def _left_over(left: Item, *, is_done: bool) -> SettledLeftOver:
+    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
+    return SettledLeftOver(left=left, item=SettledItem(position=left.position, state=state, code=code))

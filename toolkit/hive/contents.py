@@ -1,0 +1,167 @@
+"""What a table, or an export of one, has: its description, its partitions, and the files of each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import Problem
+from toolkit.catalog.errors import UnsupportedTable
+from toolkit.catalog.formats import unsupported_reason
+from toolkit.hive.avro_schema import with_schema_inside
+from toolkit.storage import FileKind, StorageError
+from toolkit.transfer.trees import Tree, read_tree
+
+if TYPE_CHECKING:
+    from toolkit.catalog.model import Partition, Table, TableName
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import FileSystem
+    from toolkit.threads import WorkerPool
+
+DATA_MISSING = "data_missing"
+"""The code of a partition whose directory is not there."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """The data of one partition, or of a table that has none.
+
+    Attributes:
+        name: of the partition; empty: it is the data of an unpartitioned table.
+        partition: how its end describes it; None: of an unpartitioned table.
+        place: its directory.
+        tree: what is in it.
+        digests: of its files, as far as a manifest tells.
+    """
+
+    name: str
+    partition: Partition | None
+    place: CanonicalPath
+    tree: Tree
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def files(self) -> dict[str, int]:
+        """The sizes of its files by their names."""
+        return {name: entry.size for name, entry in self.tree.items() if entry.kind is FileKind.FILE}
+
+    @property
+    def bytes(self) -> int:
+        """Of all files."""
+        return sum(self.files.values())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells its files from other ones: by their digests where all are known, else by their times."""
+        lines = [
+            (name, size, self.digests.get(name) or _time(self.tree, name)) for name, size in sorted(self.files.items())
+        ]
+        return hashlib.sha256(repr(lines).encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def _time(tree: Tree, name: str) -> str:
+    modified = tree[name].modified
+    return "" if modified is None else modified.isoformat()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """A table, or a part of one.
+
+    Attributes:
+        table: its description.
+        parts: that were asked for, by their names; none of a view.
+        broken: partitions that cannot be read, by their names, and why.
+    """
+
+    table: Table
+    parts: tuple[Part, ...] = ()
+    broken: Mapping[str, Problem] = field(default_factory=dict)
+
+
+def require_plain(table: Table) -> None:
+    """Refuse a table whose files are not to be copied one by one.
+
+    Raises:
+        UnsupportedTable: with what to use instead.
+    """
+    reason = unsupported_reason(table)
+    if reason:
+        raise UnsupportedTable(about=str(table.name), detail=reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableReader:
+    """Reads tables of one metastore.
+
+    Attributes:
+        metastore: where tables are described.
+        place: of a location as the metastore has it.
+        storage: the store that a path is on.
+        pool: threads for the store that a path is on.
+        check: asked while stores are listed; what it raises ends the reading.
+    """
+
+    metastore: Metastore
+    place: Callable[[str], CanonicalPath]
+    storage: Callable[[CanonicalPath], FileSystem]
+    pool: Callable[[CanonicalPath], WorkerPool]
+    check: Callable[[], None]
+
+    def table(self, name: TableName) -> Table:
+        """The description of a table whose files may be copied.
+
+        Raises:
+            CatalogError: it is not there, or one of a kind that is left alone.
+        """
+        table = self.metastore.table(name)
+        require_plain(table)
+        return table
+
+    def contents(self, table: Table, names: Sequence[str]) -> Contents:
+        """The data of a table.
+
+        Args:
+            table: that was read before.
+            names: of partitions; those that are gone are left out. Of a table without partitions nothing counts.
+
+        Raises:
+            CatalogError: the metastore cannot tell.
+            StorageError: a store does not answer.
+        """
+        table = with_schema_inside(table, self.place, self.storage)
+        if table.kind.is_view:
+            return Contents(table=table)
+        found: list[tuple[str, Partition | None, str]] = [("", None, table.storage.location or "")]
+        if table.keys:
+            partitions = self.metastore.partitions(table.name, names)
+            found = sorted((table.partition_name(each), each, each.location) for each in partitions)
+        parts: dict[str, Part] = {}
+        broken: dict[str, Problem] = {}
+
+        def look(one: tuple[str, Partition | None, str]) -> None:
+            name, partition, location = one
+            told = self._part(name, partition, location)
+            if isinstance(told, Problem):
+                broken[name] = told
+            else:
+                parts[name] = told
+
+        if found:
+            self.pool(self.place(table.storage.location or found[0][2])).run_all(look, found)
+        return Contents(table=table, parts=tuple(parts[name] for name in sorted(parts)), broken=broken)
+
+    def _part(self, name: str, partition: Partition | None, location: str) -> Part | Problem:
+        place = self.place(location)
+        try:
+            tree = read_tree(self.storage(place), place, self.check, directories=False)
+        except StorageError as error:
+            return Problem(code=error.code, message=str(error))
+        if tree is None:
+            message = f"{name or 'the table'} has no directory {place}; make it, or drop the partition, then run again"
+            return Problem(code=DATA_MISSING, message=message)
+        return Part(name=name, partition=partition, place=place, tree=tree)

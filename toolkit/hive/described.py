@@ -1,0 +1,172 @@
+"""How a table or partition is to be described where it comes to, and what tells two descriptions apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolkit.catalog.model import (
+    ACCURATE,
+    Partition,
+    Serde,
+    Statistics,
+    StorageDescriptor,
+    Table,
+    TableKind,
+    without_statistics,
+)
+from toolkit.storage import OWN_PREFIX
+
+if TYPE_CHECKING:
+    from toolkit.catalog.model import Column, TableName
+    from toolkit.hive.contents import Part
+    from toolkit.hive.targets import LandingRules
+
+COPIED = "feedctl.copied"
+"""The parameter that says of which files a partition, or an unpartitioned table, was copied: `Part.fingerprint`.
+
+It is written with the location, in one step, so that it never tells of other data than readers see.
+"""
+DATA_PREFIX = f"{OWN_PREFIX}-data-"
+"""A directory with such a name and the number of a run has data that could not get the place that Hive would choose."""
+_OWN = frozenset({COPIED, "transient_lastDdlTime", "last_modified_by", "last_modified_time", "bucketing_version"})
+_EXTERNAL, _PURGE, _PATH = "EXTERNAL", "external.table.purge", "path"
+_TEXT = r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+"""In a query; what it says is no name."""
+_ROWS = ("numRows", "rawDataSize")
+
+
+def lasting(parameters: Mapping[str, str]) -> dict[str, str]:
+    """The parameters without statistics and what the metastore, or feedctl, writes for itself."""
+    own = _OWN | {_EXTERNAL, _PURGE}
+    return {key: value for key, value in without_statistics(parameters).items() if key not in own}
+
+
+def landed_table(table: Table, name: TableName, rules: LandingRules) -> Table:
+    """The table as it is to be described under another name; its location is left open."""
+    kind = table.kind if table.kind.is_view else rules.kind or table.kind
+    parameters = lasting(table.parameters) | ({_EXTERNAL: "TRUE"} if kind is TableKind.EXTERNAL else {})
+    renamed = replace(table, name=name, kind=kind, parameters=parameters, storage=replace(table.storage, location=None))
+    if not table.kind.is_view or table.name.database == name.database:
+        return renamed
+    return replace(
+        renamed,
+        view_original=_moved(table.view_original, table.name.database, name.database),
+        view_expanded=_moved(table.view_expanded, table.name.database, name.database),
+        parameters=_moved_view(renamed.parameters, table.name.database, name.database),
+    )
+
+
+def _moved(query: str | None, database: str, to: str) -> str | None:
+    """A view's query with the name of its database changed, wherever it stands before a dot and outside of texts."""
+    if query is None:
+        return None
+    name = re.compile(rf"{_TEXT}|(?<![\w.`])(`?){re.escape(database)}\2(?=\s*\.)", re.IGNORECASE)
+    return name.sub(lambda found: found[0] if found["text"] else f"{found[2]}{to}{found[2]}", query)
+
+
+def _moved_view(parameters: Mapping[str, str], database: str, to: str) -> dict[str, str]:
+    """Spark keeps the database that a view's names are looked for in among its parameters."""
+    key = "view.catalogAndNamespace.part.1"
+    return {**parameters, **({key: to} if parameters.get(key, "").lower() == database else {})}
+
+
+def landed_partition(partition: Partition) -> Partition:
+    """The partition as it is to be described; its location, and what goes with it, is left open."""
+    storage = replace(partition.storage, location=None)
+    return replace(partition, storage=storage, parameters=lasting(partition.parameters))
+
+
+def at_place(
+    storage: StorageDescriptor, was: StorageDescriptor, place: str, *, table_was: str | None, table_is: str
+) -> StorageDescriptor:
+    """A description with its location; Spark's own tables name it among the serde's parameters as well.
+
+    Args:
+        storage: as it is to be.
+        was: as it was at the source, with the location there.
+        place: its location.
+        table_was: the location of its table at the source.
+        table_is: the location of its table now.
+    """
+    parameters = dict(storage.serde.parameters)
+    if _PATH in parameters:
+        named = parameters[_PATH].rstrip("/")
+        is_own = named == (was.location or "").rstrip("/")
+        is_tables = named == (table_was or "").rstrip("/")
+        parameters[_PATH] = place if is_own and not is_tables else table_is
+    serde = Serde(name=storage.serde.name, library=storage.serde.library, parameters=parameters)
+    return replace(storage, location=place, serde=serde)
+
+
+def carried_statistics(parameters: Mapping[str, str], part: Part) -> dict[str, str]:
+    """The figures that are true of the copy: files and bytes always; rows when the source's figures are of these files.
+
+    Statistics of columns are not carried over, so that none is called accurate.
+    """
+    told = Statistics.of(parameters)
+    carried = {"numFiles": str(len(part.files)), "totalSize": str(part.bytes)}
+    is_true = told.accurate and (told.files, told.size) == (len(part.files), part.bytes)
+    if not is_true:
+        return carried
+    rows = {key: parameters[key] for key in _ROWS if parameters.get(key, "").isdigit()}
+    return carried | rows | ({ACCURATE: '{"BASIC_STATS":"true"}'} if "numRows" in rows else {})
+
+
+def differences(wanted: StorageDescriptor, present: StorageDescriptor, *, columns: bool = True) -> Iterator[str]:
+    """In which respects two descriptions differ, in words, the first being the one that comes."""
+    if columns and _typed(wanted.columns) != _typed(present.columns):
+        yield f"columns {_columns(wanted.columns)} instead of {_columns(present.columns)}"
+    pairs: list[tuple[str, object, object]] = [
+        ("input format", wanted.input_format, present.input_format),
+        ("output format", wanted.output_format, present.output_format),
+        ("serde", wanted.serde.library, present.serde.library),
+        ("serde properties", _properties(wanted.serde), _properties(present.serde)),
+        ("buckets", (wanted.buckets, wanted.bucket_columns), (present.buckets, present.bucket_columns)),
+        ("sort columns", wanted.sort_columns, present.sort_columns),
+        ("skewed columns", wanted.skew, present.skew),
+    ]
+    for what, one, other in pairs:
+        if one != other and not (what == "buckets" and _unbucketed(wanted) and _unbucketed(present)):
+            yield f"{what} {one} instead of {other}"
+
+
+def _unbucketed(storage: StorageDescriptor) -> bool:
+    return storage.buckets <= 0 and not storage.bucket_columns
+
+
+def _properties(serde: Serde) -> dict[str, str]:
+    """Those that say how bytes become rows; ``serialization.format`` is there or not by who wrote the table."""
+    return {
+        key: value
+        for key, value in serde.parameters.items()
+        if key != _PATH and (key, value) != ("serialization.format", "1")
+    }
+
+
+def _typed(columns: tuple[Column, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((each.name.lower(), each.type.lower().replace(" ", "")) for each in columns)
+
+
+def _columns(columns: tuple[Column, ...]) -> str:
+    return f"({', '.join(f'{each.name} {each.type}' for each in columns)})"
+
+
+def same_columns(one: tuple[Column, ...], other: tuple[Column, ...]) -> bool:
+    """Whether columns have the same names and types, in the same order."""
+    return _typed(one) == _typed(other)
+
+
+def added_columns(wanted: tuple[Column, ...], present: tuple[Column, ...]) -> tuple[Column, ...] | None:
+    """The columns of `wanted` that `present` does not have; None: they differ in more than that."""
+    types = dict(_typed(present))
+    own = [each for each in wanted if each.name.lower() in types]
+    if any(types[name] != kind for name, kind in _typed(tuple(own))):
+        return None
+    order = [name for name, _ in _typed(present)]
+    places = [order.index(each.name.lower()) for each in own]
+    if places != sorted(places) or (own and tuple(own) != wanted[: len(own)]):
+        return None
+    return wanted[len(own) :]

@@ -1,0 +1,179 @@
+"""Writing an export: the data of partitions, then the manifest, and ``_metadata`` last."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import Problem
+from toolkit.actions.progress import Volume
+from toolkit.availability import is_there
+from toolkit.hive.batches import in_batches
+from toolkit.hive.contents import Contents, Part
+from toolkit.hive.layout import (
+    DATA,
+    MANIFEST,
+    MARK,
+    METADATA,
+    ExportedPart,
+    Manifest,
+    NoExport,
+    NotOurs,
+    data_of,
+    read_manifest,
+    require_ours,
+)
+from toolkit.hive.metadata import metadata_text
+from toolkit.hive.targets import Step, TableDetail, TableItem, TablePlan
+from toolkit.storage import FileKind
+from toolkit.transfer.publication import remove
+from toolkit.transfer.trees import read_tree
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.el import CanonicalPath
+    from toolkit.hive.copies import Digests, PartCopies
+    from toolkit.storage import FileSystem
+
+
+def planned(blank: TablePlan, contents: Contents, directory: CanonicalPath, work: RunContext) -> TablePlan:
+    """What an export of a table's contents has to write.
+
+    Raises:
+        NotOurs: something else is in its directory, or it would lie in the table's data.
+        StorageError: the directory cannot be read.
+    """
+    target, system = blank.target, work.stores(directory)
+    _require_apart(contents, directory)
+    if contents.broken:
+        return replace(blank, failed=next(iter(contents.broken.values())))
+    is_whole = require_ours(system, directory) and is_there(system, directory.child(METADATA))
+    manifest = read_manifest(system, directory) if is_whole else None
+    kept = {part.name: told for part in contents.parts if (told := _kept(part, manifest, directory, work))}
+    items = [
+        TableItem(
+            instance_key=target.instance_key,
+            step=Step.EXPORT,
+            table=target.table,
+            place=data_of(directory, part.name),
+            part=part,
+        )
+        for part in contents.parts
+        if part.name not in kept
+    ]
+    is_same = manifest is not None and not items and manifest.parts.keys() == kept.keys()
+    detail = TableDetail(kept=len(kept), contents=contents, root=directory, kept_parts=kept)
+    if is_same and manifest is not None and manifest.description == description_of(contents):
+        return replace(blank, detail=detail)
+    finish = TableItem(
+        instance_key=target.instance_key, step=Step.FINISH, table=target.table, place=directory.child(METADATA)
+    )
+    volume = Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items))
+    return replace(blank, items=tuple(in_batches([*items, finish])), volume=volume, detail=detail)
+
+
+def _require_apart(contents: Contents, directory: CanonicalPath) -> None:
+    for part in contents.parts:
+        if directory == part.place or directory.is_within(part.place) or part.place.is_within(directory):
+            raise NotOurs(path=directory, detail=f"it overlaps with the data in {part.place}")
+
+
+def _kept(part: Part, manifest: Manifest | None, directory: CanonicalPath, work: RunContext) -> ExportedPart | None:
+    """What the export has of a partition already; None: it has to be copied."""
+    told = None if manifest is None else manifest.parts.get(part.name)
+    if told is None or told.source != part.fingerprint:
+        return None
+    place = data_of(directory, part.name)
+    found = read_tree(work.stores(place), place, work.guard.run.check, directories=False) or {}
+    sizes = {name: entry.size for name, entry in found.items() if entry.kind is FileKind.FILE}
+    return told if sizes == {name: size for name, (size, _) in told.files.items()} else None
+
+
+def description_of(contents: Contents) -> str:
+    """Names what ``_metadata`` says."""
+    text = metadata_text(contents.table, [part.partition for part in contents.parts if part.partition is not None])
+    return hashlib.sha256(text).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportWriter:
+    """Writes one export.
+
+    Attributes:
+        plan: of the export.
+        work: of its run.
+        copies: copies partitions.
+        written: what was copied, by the names of the partitions; grows.
+    """
+
+    plan: TablePlan
+    work: RunContext
+    copies: PartCopies
+    written: dict[str, ExportedPart]
+
+    @property
+    def directory(self) -> CanonicalPath:
+        """Of the export."""
+        assert self.plan.detail.root is not None  # noqa: S101 - a plan with items has one
+        return self.plan.detail.root
+
+    @property
+    def _system(self) -> FileSystem:
+        return self.work.stores(self.directory)
+
+    def begin(self) -> None:
+        """From now on the directory is ours, and no whole export.
+
+        Raises:
+            StorageError: it is somebody else's by now, or cannot be written.
+        """
+        require_ours(self._system, self.directory)
+        self._system.mkdirs(self.directory)
+        self._system.write(self.directory.child(MARK), [b""])
+        remove(self._system, self.directory.child(METADATA), self.directory)
+
+    def copy(self, items: Sequence[TableItem]) -> dict[CanonicalPath, Digests | Problem]:
+        """Copy partitions; what an earlier run left of them goes first.
+
+        Raises:
+            StorageError: that cannot be removed.
+            StopRequested: the work was called off.
+            Unavailable: the executors were lost.
+        """
+        parts = {item.place: item.part for item in items if item.part is not None}
+        for place in parts:
+            remove(self._system, place, self.directory)
+        told = self.copies.copy(parts)
+        for place, part in parts.items():
+            digests = told[place]
+            if not isinstance(digests, Problem):
+                files = {name: (size, digests[name]) for name, size in part.files.items()}
+                self.written[part.name] = ExportedPart(source=part.fingerprint, files=files)
+        return told
+
+    def finish(self) -> None:
+        """Remove what belongs to no partition any more, write the manifest, and ``_metadata`` last.
+
+        Raises:
+            NoExport: a partition failed, so that this is none.
+            StorageError: it cannot be written.
+        """
+        contents = self.plan.detail.contents
+        parts = {**self.plan.detail.kept_parts, **self.written}
+        if contents is None or len(parts) != len(contents.parts):
+            raise NoExport(path=self.directory, detail="not all of its partitions could be copied")
+        self._sweep({name or DATA for name in parts})
+        manifest = Manifest(description=description_of(contents), parts=parts)
+        self._system.write(self.directory.child(MANIFEST), [manifest.encoded()])
+        partitions = [part.partition for part in contents.parts if part.partition is not None]
+        self._system.write(self.directory.child(METADATA), [metadata_text(contents.table, partitions)])
+
+    def _sweep(self, names: set[str]) -> None:
+        """Only directories of our own export, which are not those of its partitions."""
+        found = read_tree(self._system, self.directory, self.work.guard.check, directories=False) or {}
+        stale = {name.rpartition("/")[0] for name in found} - {""}
+        keeps = {name for name in stale if any(f"{name}/".startswith(f"{own}/") for own in names)}
+        for name in sorted(stale - keeps):
+            remove(self._system, data_of(self.directory, name), self.directory)

@@ -1,0 +1,316 @@
+"""Bringing tables and partitions in: copied where nobody reads, seen to be whole, and only then registered (ADR 0048).
+
+All that is not registered yet, or not any more, lies below one directory of the run in the table's own, or beside that
+of a table without partitions: ``.feedctl-copy-RUN`` while it is copied, ``.feedctl-data-RUN`` when the place that Hive
+would choose is taken, by other files or by the data that are replaced.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import ItemResult, Problem
+from toolkit.availability import is_there
+from toolkit.catalog.errors import AlreadyExists
+from toolkit.catalog.model import Partition, Table, without_statistics
+from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, differences
+from toolkit.hive.targets import Step, TableItem, TablePlan
+from toolkit.storage import STAGING_PREFIX, StorageError
+from toolkit.transfer.digest_reader import DigestReader
+from toolkit.transfer.publication import CopyDiffers, remove
+from toolkit.transfer.trees import below
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import CanonicalPath
+    from toolkit.hive.contents import Contents
+    from toolkit.hive.copies import Digests, PartCopies
+    from toolkit.storage import FileSystem
+    from toolkit.threads import WorkerPool
+
+SHARED = "shared"
+"""The code of replaced data that stay, since another partition has them too, or they are not below the table."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Landed:
+    """Data that are in place.
+
+    Attributes:
+        place: where.
+        digests: of the files.
+    """
+
+    place: CanonicalPath
+    digests: Digests
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lander:
+    """Brings the items of one plan in.
+
+    Attributes:
+        plan: of the run.
+        work: of the run.
+        metastore: gets them.
+        copies: copies partitions.
+        pool: reads files, where the bytes of two are compared.
+        resolve: the place of a location as the metastore has it.
+    """
+
+    plan: TablePlan
+    work: RunContext
+    metastore: Metastore
+    copies: PartCopies
+    pool: WorkerPool
+    resolve: Callable[[str], CanonicalPath]
+
+    @property
+    def root(self) -> CanonicalPath:
+        """Bounds every effect."""
+        assert self.plan.detail.root is not None  # noqa: S101 - a plan with items has one
+        return self.plan.detail.root
+
+    @property
+    def system(self) -> FileSystem:
+        """The store of the table."""
+        return self.work.stores(self.root)
+
+    @cached_property
+    def taken(self) -> TakenPlaces:
+        """The places of all partitions as they were before the first was changed."""
+        return TakenPlaces.of(self.metastore, self.plan, self.resolve)
+
+    def make_table(self, item: TableItem) -> None:
+        """Make the table, or describe it anew.
+
+        Raises:
+            CatalogError: the metastore refuses.
+        """
+        assert isinstance(item.wanted, Table)  # noqa: S101 - the plan's
+        self._register_table(item.wanted, self._text(item.place), {})
+
+    def land(self, items: Sequence[TableItem]) -> dict[TableItem, Landed | Problem]:
+        """Get the data of items into their places, where nobody looks for them yet.
+
+        Raises:
+            StorageError: what an earlier try left cannot be removed.
+            StopRequested: the work was called off.
+            Unavailable: the executors were lost.
+        """
+        if any(item.step is Step.REPLACE for item in items):
+            _ = self.taken  # before anything is changed
+        copied = [item for item in items if item.copies and item.part is not None]
+        staged = {self._staging(item): item for item in copied}
+        told = self.copies.copy({into: item.part for into, item in staged.items() if item.part is not None})
+        outcomes: dict[TableItem, Landed | Problem] = {}
+
+        def put(item: TableItem) -> None:
+            try:
+                outcomes[item] = self._put(item, told.get(self._staging(item)))
+            except StorageError as error:
+                outcomes[item] = Problem(code=error.code, message=str(error))
+
+        self.work.pool(self.root).run_all(put, items)
+        return outcomes
+
+    def _put(self, item: TableItem, told: Digests | Problem | None) -> Landed | Problem:
+        if isinstance(told, Problem):
+            return told
+        if item.step is Step.DESCRIBE:
+            return Landed(place=item.place, digests={})
+        if told is None:
+            return Landed(place=item.place, digests=self._same_bytes(item))
+        return Landed(place=self._named(item), digests=told)
+
+    def _named(self, item: TableItem) -> CanonicalPath:
+        """Give a whole copy its place: the one that Hive would choose if it is free."""
+        staging = self._staging(item)
+        if not self.system.capabilities.atomic_rename:
+            return staging
+        if item.step is Step.ADD:
+            if is_there(self.system, item.place):
+                self.system.remove_if_empty(item.place, below=self.root)
+            if not is_there(self.system, item.place):
+                return self._renamed(staging, item.place)
+        return self._renamed(staging, below(self._own(DATA_PREFIX), self._name(item)))
+
+    def _renamed(self, staging: CanonicalPath, place: CanonicalPath) -> CanonicalPath:
+        if place.parent != self.root:
+            self.system.mkdirs(place.parent)
+        self.system.rename(staging, place)
+        return place
+
+    def _same_bytes(self, item: TableItem) -> Digests:
+        """The digests of files that are there already, as a run that was killed left them.
+
+        Raises:
+            CopyDiffers: they are not those of the source.
+        """
+        assert item.part is not None  # noqa: S101 - the plan's
+        ends = [self._digests(root, list(item.part.files)) for root in (item.part.place, item.place)]
+        if ends[0] != ends[1]:
+            detail = (
+                "files of these names and sizes were there, with other bytes; remove them, since no partition has them"
+            )
+            raise CopyDiffers(path=item.place, detail=detail)
+        return ends[0]
+
+    def _digests(self, root: CanonicalPath, names: Sequence[str]) -> Digests:
+        found: Digests = {}
+        reader = DigestReader(system=self.work.stores(root), check=self.work.guard.check)
+        for name in names:
+            found[name] = reader.read(below(root, name)).or_raise()
+        return found
+
+    def register(self, landed: Mapping[TableItem, Landed]) -> None:
+        """Let readers see what is in place: new partitions all at once, and those that change all at once.
+
+        Raises:
+            CatalogError: the metastore refuses, or does not answer; then nobody can tell.
+            StopRequested: the run was stopped before.
+        """
+        added: list[Partition] = []
+        changed: list[Partition] = []
+        for item, each in landed.items():
+            if isinstance(item.wanted, Table):
+                self._register_table(
+                    item.wanted, self._location(item, each), self._marks(item, self._contents.table.parameters)
+                )
+            elif isinstance(item.wanted, Partition):
+                partition = self._partition(item, item.wanted, self._location(item, each))
+                (added if item.step is Step.ADD else changed).append(partition)
+        name = self.plan.target.table
+        if added:
+            self.metastore.add_partitions(name, added)
+        if changed:
+            self.metastore.alter_partitions(name, changed)
+
+    def _partition(self, item: TableItem, wanted: Partition, location: str) -> Partition:
+        assert item.part is not None  # noqa: S101 - the plan's
+        assert item.part.partition is not None  # noqa: S101
+        was = item.part.partition
+        table_was = self._contents.table.storage.location
+        storage = at_place(wanted.storage, was.storage, location, table_was=table_was, table_is=self._text(self.root))
+        parameters = {**wanted.parameters, **self._marks(item, was.parameters)}
+        return replace(wanted, storage=storage, parameters=parameters)
+
+    @property
+    def _contents(self) -> Contents:
+        assert self.plan.detail.contents is not None  # noqa: S101 - a plan with items has them
+        return self.plan.detail.contents
+
+    def _location(self, item: TableItem, landed: Landed) -> str:
+        return item.location or self._text(landed.place)
+
+    def _text(self, place: CanonicalPath) -> str:
+        """A place as the metastore writes it, which has a scheme of its own for an object store."""
+        text = self.plan.detail.root_text.rstrip("/")
+        return text if place == self.root else f"{text}/{place.relative_to(self.root)}"
+
+    def _marks(self, item: TableItem, parameters: Mapping[str, str]) -> dict[str, str]:
+        assert item.part is not None  # noqa: S101 - the plan's
+        return {COPIED: item.part.fingerprint, **carried_statistics(parameters, item.part)}
+
+    def _register_table(self, wanted: Table, location: str, marks: Mapping[str, str]) -> None:
+        table = replace(
+            wanted, parameters={**(without_statistics(wanted.parameters) if marks else wanted.parameters), **marks}
+        )
+        if not table.kind.is_view:
+            was = self._contents.table.storage
+            storage = at_place(table.storage, was, location, table_was=was.location, table_is=location)
+            table = replace(table, storage=storage)
+        if self.plan.detail.present is not None:
+            self.metastore.alter_table(table)
+            return
+        if not table.kind.is_view:
+            # A metastore that makes the directory removes it, with all that is in it, when somebody else was first.
+            self.system.mkdirs(self.resolve(location))
+        try:
+            self.metastore.create_table(table)
+        except AlreadyExists:
+            # The run of another instance was first; what it made came from the same source.
+            there = self.metastore.table(table.name)
+            if not table.keys or there.keys != table.keys or any(differences(table.storage, there.storage)):
+                raise
+
+    def clean(self, item: TableItem) -> ItemResult[TableItem]:
+        """Remove data that were replaced, if they are nobody else's.
+
+        Raises:
+            StorageError: they cannot be removed.
+            StopRequested: the run was stopped before.
+        """
+        if not item.place.is_within(self.root) or not self.taken.is_alone(item.place):
+            return ItemResult.skipped(item, SHARED)
+        remove(self.system, item.place, self.root)
+        above = item.place.parent
+        if above.name.startswith(DATA_PREFIX):
+            self.system.remove_if_empty(above, below=self.root)
+        return ItemResult.done(item)
+
+    def sweep(self) -> None:
+        """Remove the directory that copies waited in; it is empty, unless some of them failed."""
+        if self.system.capabilities.atomic_rename:
+            remove(self.system, self._own(STAGING_PREFIX), self.root)
+
+    def _staging(self, item: TableItem) -> CanonicalPath:
+        prefix = STAGING_PREFIX if self.system.capabilities.atomic_rename else DATA_PREFIX
+        return below(self._own(prefix), self._name(item))
+
+    def _name(self, item: TableItem) -> str:
+        return item.name or self.plan.target.table.table
+
+    def _own(self, prefix: str) -> CanonicalPath:
+        return self.root.child(f"{prefix}{self.work.run_name}")
+
+
+@dataclass(frozen=True)
+class TakenPlaces:
+    """The places of all partitions of a table, each as often as it is one.
+
+    Attributes:
+        counts: by place.
+        ordered: all of them.
+    """
+
+    counts: Counter[CanonicalPath]
+    ordered: tuple[CanonicalPath, ...]
+
+    @classmethod
+    def of(cls, metastore: Metastore, plan: TablePlan, resolve: Callable[[str], CanonicalPath]) -> TakenPlaces:
+        """Those of the table of a plan.
+
+        Raises:
+            CatalogError: the metastore cannot tell.
+        """
+        name, present = plan.target.table, plan.detail.present
+        found: Counter[CanonicalPath] = Counter()
+        if present is not None and present.keys:
+            partitions = metastore.partitions(name, metastore.partition_names(name))
+            found.update(resolve(each.location) for each in partitions if each.location)
+        elif present is not None and present.storage.location:
+            found[resolve(present.storage.location)] += 1
+        return cls(found, tuple(sorted(found)))
+
+    def is_free(self, place: CanonicalPath) -> bool:
+        """Whether no partition has the place, and none lies in it or around it."""
+        return not self.counts[place] and self.is_alone(place)
+
+    def is_alone(self, place: CanonicalPath) -> bool:
+        """Whether no partition has the place but at most one, and none lies in it or around it."""
+        if self.counts[place] > 1:
+            return False
+        above = place.parent
+        while above.path != "/":
+            if above in self.counts:
+                return False
+            above = above.parent
+        at = bisect_left(self.ordered, replace(place, path=f"{place.path}/"))
+        return at == len(self.ordered) or not self.ordered[at].is_within(place)

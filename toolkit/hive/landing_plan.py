@@ -1,0 +1,265 @@
+"""What has to be done so that a metastore has a table as it is elsewhere; decides, and changes nothing (ADR 0048)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import ItemResult, Problem
+from toolkit.actions.progress import Volume
+from toolkit.catalog.errors import NoSuchTable
+from toolkit.catalog.model import Partition, Table
+from toolkit.errors import Failed
+from toolkit.hive.batches import in_batches
+from toolkit.hive.contents import Contents, Part
+from toolkit.hive.described import (
+    COPIED,
+    DATA_PREFIX,
+    added_columns,
+    differences,
+    landed_partition,
+    landed_table,
+    lasting,
+)
+from toolkit.hive.targets import SchemaChange, Step, TableDetail, TableItem, TablePlan, TableTarget
+from toolkit.transfer.trees import Tree, below, read_tree
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.el import CanonicalPath
+    from toolkit.hive.contents import TableReader
+
+INCOMPATIBLE, SOURCE_EMPTY = "incompatible_table", "source_empty"
+
+
+class IncompatibleTable(Failed):
+    """The table that comes is not the one that is there; nothing was changed.
+
+    Args:
+        table: which.
+        found: the differences.
+        rule: that was asked for.
+    """
+
+    code = INCOMPATIBLE
+
+    def __init__(self, *, table: str, found: list[str], rule: SchemaChange) -> None:
+        self.table, self.found = table, tuple(found)
+        super().__init__(
+            f"{table}: what comes has {'; '.join(found)}; nothing was changed under --schema-change {rule}. "
+            "Change the table, or choose another --schema-change"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LandingPlanner:
+    """Plans how contents come to a table.
+
+    Attributes:
+        target: the instance.
+        reader: of the metastore that they come to.
+        work: of the run.
+        location_of: the location of a database there.
+    """
+
+    target: TableTarget
+    reader: TableReader
+    work: RunContext
+    location_of: Callable[[str], str]
+
+    def planned(self, blank: TablePlan, contents: Contents) -> TablePlan:
+        """The plan.
+
+        Raises:
+            IncompatibleTable: see `SchemaChange`.
+            CatalogError: the metastore refuses, or does not answer; there is no such database.
+            StorageError: a store refuses, or does not answer.
+        """
+        wanted = landed_table(contents.table, self.target.table, self.target.rules)
+        present = self._present()
+        described = wanted if present is None else self._described(wanted, present)
+        text = self._location(present)
+        place, root_text = self.reader.place(text), text if wanted.keys else _above(text)
+        detail = TableDetail(contents=contents, present=present, root=self.reader.place(root_text), root_text=root_text)
+        items = [self._item(Step.TABLE, place, wanted=described)] if described != present else []
+        if wanted.kind.is_view:
+            return replace(blank, items=tuple(items), detail=replace(detail, kept=int(not items)))
+        slots = self._slots(contents, described, present, place)
+        trees = self._trees(slots)
+        found = [each for slot in slots if (each := self._step(slot, trees[slot.part.name])) is not None]
+        changed = [each for each in found if isinstance(each, TableItem)]
+        failed = [each for each in found if isinstance(each, ItemResult)]
+        failed += [self._failed(name, place, why) for name, why in contents.broken.items()]
+        items = list(in_batches([*(items if wanted.keys else ()), *changed]))
+        return replace(
+            blank,
+            items=tuple(items),
+            unreadable=tuple(failed),
+            volume=Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items)),
+            detail=replace(detail, kept=len(slots) - len(found)),
+            notes=tuple(each.note for each in changed if each.note),
+        )
+
+    def _present(self) -> Table | None:
+        try:
+            return self.reader.table(self.target.table)
+        except NoSuchTable:
+            return None
+
+    def _location(self, present: Table | None) -> str:
+        """Where the table is, or will be, as the metastore writes it."""
+        if present is not None and present.storage.location:
+            return present.storage.location
+        name = self.target.table
+        return f"{self.location_of(name.database).rstrip('/')}/{name.table}"
+
+    def _described(self, wanted: Table, present: Table) -> Table:
+        """How the table is to be described, starting from how it is.
+
+        Raises:
+            IncompatibleTable: that is not allowed.
+        """
+        rule = self.target.rules.schema_change
+        keys = [(each.name, each.type) for each in wanted.keys]
+        if keys != [(each.name, each.type) for each in present.keys] or wanted.kind.is_view != present.kind.is_view:
+            found = [f"the keys {keys} and is a {wanted.kind}, instead of {present.key_names} and {present.kind}"]
+            raise IncompatibleTable(table=str(present.name), found=found, rule=rule)
+        if wanted.kind.is_view:
+            queries = ("view_original", "view_expanded")
+            if all(getattr(wanted, each) == getattr(present, each) for each in queries):
+                return present
+            if rule is not SchemaChange.REPLACE:
+                raise IncompatibleTable(table=str(present.name), found=["another query"], rule=rule)
+            return replace(wanted, storage=replace(wanted.storage, location=present.storage.location))
+        found = list(differences(wanted.storage, present.storage))
+        if not found:
+            return present
+        if rule is SchemaChange.REPLACE:
+            storage = replace(wanted.storage, location=present.storage.location)
+            return replace(present, storage=storage, parameters={**present.parameters, **_schema_of(wanted)})
+        added = added_columns(wanted.storage.columns, present.storage.columns)
+        others = list(differences(wanted.storage, present.storage, columns=False))
+        if rule is SchemaChange.FAIL or added is None or others:
+            raise IncompatibleTable(table=str(present.name), found=found, rule=rule)
+        if not added:
+            return present
+        storage = replace(present.storage, columns=(*present.storage.columns, *added))
+        return replace(present, storage=storage, parameters={**present.parameters, **_schema_of(wanted)})
+
+    def _slots(self, contents: Contents, described: Table, present: Table | None, place: CanonicalPath) -> list[_Slot]:
+        if not described.keys:
+            return [
+                _Slot(part=each, default=place, own=place, wanted=described, present=present) for each in contents.parts
+            ]
+        there: dict[str, Partition] = {}
+        if present is not None:
+            names = [part.name for part in contents.parts]
+            found = self.reader.metastore.partitions(self.target.table, names)
+            there = {described.partition_name(each): each for each in found}
+        return [
+            _Slot(
+                part=part,
+                default=below(place, part.name),
+                own=self.reader.place(there[part.name].location) if part.name in there else below(place, part.name),
+                wanted=landed_partition(part.partition),
+                present=there.get(part.name),
+            )
+            for part in contents.parts
+            if part.partition is not None
+        ]
+
+    def _trees(self, slots: Sequence[_Slot]) -> dict[str, Tree | None]:
+        """What is at the places of partitions, or would be in their way."""
+        found: dict[str, Tree | None] = {}
+
+        def look(slot: _Slot) -> None:
+            system, check = self.work.stores(slot.own), self.work.guard.run.check
+            found[slot.part.name] = read_tree(system, slot.own, check, directories=False)
+
+        if slots:
+            self.work.pool(slots[0].own).run_all(look, slots)
+        return found
+
+    def _step(self, slot: _Slot, tree: Tree | None) -> TableItem | ItemResult[TableItem] | None:
+        """What is to be done with a partition; None: it is there, and the same."""
+        part, present = slot.part, slot.present
+        sizes = {name: entry.size for name, entry in (tree or {}).items()}
+        if present is None:
+            is_there = bool(sizes) and sizes == part.files
+            note = f"{slot.own} has files that no partition refers to; they stay" if sizes and not is_there else ""
+            return self._item(Step.ADD, slot.default, part=part, wanted=slot.wanted, is_there=is_there, note=note)
+        is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files
+        if is_same:
+            location = present.storage.location or ""
+            item = self._item(Step.DESCRIBE, slot.own, part=part, wanted=slot.wanted, location=location)
+            return None if slot.is_described else item
+        if sizes and not part.files:
+            message = f"{part.place} has no data, and {slot.own} has; nothing is removed for an empty source"
+            return self._failed(part.name, slot.own, Problem(code=SOURCE_EMPTY, message=message))
+        return self._item(Step.REPLACE, slot.default, part=part, wanted=slot.wanted, outdated=slot.own)
+
+    def _item(
+        self,
+        step: Step,
+        place: CanonicalPath,
+        *,
+        part: Part | None = None,
+        wanted: Partition | Table | None = None,
+        outdated: CanonicalPath | None = None,
+        is_there: bool = False,
+        location: str = "",
+        note: str = "",
+    ) -> TableItem:
+        return TableItem(
+            instance_key=self.target.instance_key,
+            step=step,
+            table=self.target.table,
+            place=place,
+            part=part,
+            wanted=wanted,
+            outdated=outdated,
+            is_there=is_there,
+            location=location,
+            note=note,
+        )
+
+    def _failed(self, name: str, place: CanonicalPath, why: Problem) -> ItemResult[TableItem]:
+        return ItemResult.failed(self._item(Step.ADD, below(place, name)), why.code, why.message)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Slot:
+    """A partition, or an unpartitioned table, on both sides.
+
+    Attributes:
+        default: where Hive would put it.
+        own: where its data are now, or would be.
+        wanted: how it is to be described.
+        present: how it is described; None: it is not there.
+    """
+
+    part: Part
+    default: CanonicalPath
+    own: CanonicalPath
+    wanted: Partition | Table
+    present: Partition | Table | None
+
+    @property
+    def is_described(self) -> bool:
+        """Whether its description is the one that is wanted."""
+        if self.present is None or isinstance(self.wanted, Table):
+            return self.wanted == self.present
+        is_alike = lasting(self.wanted.parameters) == lasting(self.present.parameters)
+        return is_alike and not any(differences(self.wanted.storage, self.present.storage))
+
+
+def _above(location: str) -> str:
+    """The directory around that of a table, which may have had its data replaced before (see `landing`)."""
+    above = location.rstrip("/").rpartition("/")[0]
+    return above.rpartition("/")[0] if above.rpartition("/")[2].startswith(DATA_PREFIX) else above
+
+
+def _schema_of(table: Table) -> dict[str, str]:
+    """Spark keeps the columns of its tables among the parameters, too."""
+    return {key: value for key, value in table.parameters.items() if key.startswith("spark.sql.sources.schema")}

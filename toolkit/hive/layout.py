@@ -1,0 +1,218 @@
+"""An export: Hive's own EXPORT layout, with a manifest of our own beside it (ADR 0048).
+
+``_metadata`` describes the table and its partitions and appears last; each partition has a directory of its name, and a
+table without partitions the directory ``data``. Hive's IMPORT TABLE reads it, and `read_export` what Hive's EXPORT
+TABLE wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toolkit.availability import is_there
+from toolkit.catalog.partition_name import NULL
+from toolkit.errors import Failed
+from toolkit.hive.contents import Part
+from toolkit.hive.metadata import BadMetadataText, read_metadata
+from toolkit.storage import OWN_PREFIX, NotFound, StorageError
+from toolkit.transfer.digests import DIGEST
+from toolkit.transfer.trees import Tree, below, read_tree
+
+if TYPE_CHECKING:
+    from toolkit.catalog.model import Partition, Table
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import FileSystem
+    from toolkit.threads import WorkerPool
+
+METADATA, DATA, MANIFEST = "_metadata", "data", "_manifest.json"
+MARK = f"{OWN_PREFIX}-export"
+"""In a directory that an export made, from its first moment on: nothing else is ever written over."""
+_FORMAT = "feedctl export 1"
+_MOST = 1 << 30
+
+
+class NoExport(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
+    """A directory is no whole export of a table."""
+
+    code = "no_export"
+    text = "is no whole export of a table; export it again, or name another directory"
+
+
+class NotOurs(StorageError, Failed):  # noqa: N818
+    """Something that no export of ours wrote is where one would go."""
+
+    code = "not_ours"
+    text = "it has something in it that no export of feedctl wrote; name an empty or a new directory"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What an export has in it.
+
+    Attributes:
+        parts: name of each partition (empty: of the unpartitioned table) to what its source looked like, see
+            `Part.fingerprint`, and its files with sizes and digests.
+        description: of the table and the partitions at the source, as one digest.
+    """
+
+    description: str
+    parts: Mapping[str, ExportedPart] = field(default_factory=dict)
+
+    def encoded(self) -> bytes:
+        """As it is written."""
+        parts = {
+            name: {"source": part.source, "files": {file: list(told) for file, told in sorted(part.files.items())}}
+            for name, part in sorted(self.parts.items())
+        }
+        document = {"format": _FORMAT, "digest": DIGEST, "description": self.description, "partitions": parts}
+        return json.dumps(document, indent=1, ensure_ascii=False).encode(errors="surrogateescape")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportedPart:
+    """A partition of an export.
+
+    Attributes:
+        source: the fingerprint that it had where it was exported from.
+        files: size and digest of each.
+    """
+
+    source: str
+    files: Mapping[str, tuple[int, str]]
+
+
+def data_of(export: CanonicalPath, name: str) -> CanonicalPath:
+    """The directory of a partition in an export; of the unpartitioned table for an empty name."""
+    return below(export, name or DATA)
+
+
+def read_manifest(system: FileSystem, export: CanonicalPath) -> Manifest | None:
+    """The manifest; None: there is none, as of an export by Hive.
+
+    Raises:
+        NoExport: it is none that could be understood.
+        StorageError: it cannot be read.
+    """
+    path = export.child(MANIFEST)
+    try:
+        document = json.loads(_bytes(system, path))
+        if document["format"] != _FORMAT or document["digest"] != DIGEST:
+            raise NoExport(path=path, detail=f"expected format {_FORMAT!r} and digest {DIGEST!r}")
+        parts = {name: _exported(each) for name, each in document["partitions"].items()}
+        return Manifest(description=str(document["description"]), parts=parts)
+    except NotFound:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NoExport(path=path, detail=f"it is no manifest: {error!r}") from error
+
+
+def _exported(document: Mapping[str, Any]) -> ExportedPart:
+    files = {str(name): (int(size), str(digest)) for name, (size, digest) in document["files"].items()}
+    return ExportedPart(source=str(document["source"]), files=files)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """An export as it was found.
+
+    Attributes:
+        directory: where it is.
+        table: as it is described.
+        partitions: by their names; of an unpartitioned table none.
+        manifest: None: there is none.
+    """
+
+    directory: CanonicalPath
+    table: Table
+    partitions: Mapping[str, Partition]
+    manifest: Manifest | None
+
+
+def read_export(system: FileSystem, directory: CanonicalPath) -> Export:
+    """An export by its ``_metadata``; its data are not looked at.
+
+    Raises:
+        NoExport: it has no ``_metadata``, or one that was cut, or two partitions of one name.
+        StorageError: it cannot be read.
+    """
+    path = directory.child(METADATA)
+    try:
+        table, partitions = read_metadata(_bytes(system, path))
+    except NotFound as error:
+        raise NoExport(path=directory, detail=f"it has no {METADATA}, which is written last") from error
+    except BadMetadataText as error:
+        raise NoExport(path=path, detail=str(error)) from error
+    named: dict[str, Partition] = {}
+    for partition in partitions:
+        name = table.partition_name(tuple(value or NULL for value in partition.values))
+        if name in named or any(part in {".", ".."} for part in name.split("/")):
+            raise NoExport(path=path, detail=f"the partition {name} is there twice, or is no name")
+        named[name] = partition
+    return Export(directory=directory, table=table, partitions=named, manifest=read_manifest(system, directory))
+
+
+def parts_of(
+    export: Export, names: list[str], system: FileSystem, pool: WorkerPool, check: Callable[[], None]
+) -> tuple[Part, ...]:
+    """The data of partitions of an export.
+
+    Raises:
+        NoExport: data that the manifest names are missing, or others are there.
+        StorageError: they cannot be listed.
+    """
+    found: dict[str, Part] = {}
+
+    def look(name: str) -> None:
+        place = data_of(export.directory, name)
+        # Hive makes no directory for a partition without files.
+        tree = read_tree(system, place, check, directories=False) or {}
+        part = Part(name=name, partition=export.partitions.get(name), place=place, tree=tree)
+        found[name] = _with_digests(part, export.manifest)
+
+    pool.run_all(look, names)
+    return tuple(found[name] for name in names)
+
+
+def _with_digests(part: Part, manifest: Manifest | None) -> Part:
+    if manifest is None:
+        return part
+    told = manifest.parts.get(part.name)
+    sizes = {} if told is None else {name: size for name, (size, _) in told.files.items()}
+    if told is None or sizes != part.files:
+        names = sorted(set(sizes) ^ set(part.files)) or sorted(
+            name for name in sizes if sizes[name] != part.files[name]
+        )
+        first = f", for example {names[0]}" if names else ""
+        raise NoExport(path=part.place, detail=f"its files are not those of {MANIFEST}{first}")
+    digests = {name: digest for name, (_, digest) in told.files.items()}
+    return Part(name=part.name, partition=part.partition, place=part.place, tree=part.tree, digests=digests)
+
+
+def require_ours(system: FileSystem, directory: CanonicalPath) -> bool:
+    """Whether a directory is there, which is then empty or one that an export made.
+
+    Raises:
+        NotOurs: it is another one.
+    """
+    if is_there(system, directory.child(MARK)):
+        return True
+    try:
+        names = [entry.name for entry in system.list(directory)]
+    except NotFound:
+        return False
+    if names:
+        raise NotOurs(path=directory, detail=f"for example {names[0]}")
+    return True
+
+
+def tree_of_files(part: ExportedPart, tree: Tree) -> bool:
+    """Whether a listing has exactly the files of an exported partition, by names and sizes."""
+    return {name: entry.size for name, entry in tree.items()} == {name: size for name, (size, _) in part.files.items()}
+
+
+def _bytes(system: FileSystem, path: CanonicalPath) -> bytes:
+    with system.read(path, length=_MOST) as stream:
+        return stream.read()

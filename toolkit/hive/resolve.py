@@ -1,0 +1,237 @@
+"""From table feeds to the instances that a run exports, imports or replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import inf
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolkit.actions.model import NoTarget, Problem, TargetPlan
+from toolkit.actions.runner import Targets
+from toolkit.catalog.model import TableName
+from toolkit.el import TableUri, format_instant
+from toolkit.entities.not_implemented import Area, not_implemented
+from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.hive.targets import LandingRules, TableDetail, TableItem, TableTarget
+from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.replication import Range
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster, Feed
+    from toolkit.planning.replication import Route
+    from toolkit.planning.retention import RetentionClock
+
+TableTargets: TypeAlias = "Targets[TableTarget, TableItem, TableDetail]"
+
+_MEGABYTE = 1_000_000
+_FOR_PATHS = {
+    "overwrite": True,
+    "removeDeletedFiles": False,
+    "preservePermission": True,
+    "preserveUser": True,
+    "preserveGroup": True,
+    "preserveAcl": True,
+    "preserveXattr": True,
+    "preserveTimes": True,
+}
+"""Properties with the value that asks of a copy what copies of tables do not do."""
+
+
+class NotATable(InvalidInput):
+    """A feed cannot be exported, imported or replicated as a table.
+
+    Args:
+        feed: name.
+        why: what was found, what is expected, and what to do.
+    """
+
+    def __init__(self, *, feed: str, why: str) -> None:
+        self.feed, self.why = feed, why
+        super().__init__(f"feed {feed} {why}")
+
+
+def uri_of(feed: Feed, cluster: Cluster) -> TableUri:
+    """The table of a feed on a cluster, with the variables that have a value.
+
+    Raises:
+        NotATable: it is a feed of paths there, or the cluster has no metastore.
+    """
+    uri = FeedStorage.of(feed, cluster).table
+    if uri is None:
+        raise NotATable(feed=feed.name, why=f"has paths on {cluster.name}; copy them with replication.py")
+    if cluster.interfaces.registry is None:
+        raise NotATable(feed=feed.name, why=f"is a table, and {cluster.name} has no registry; add its interface")
+    return uri
+
+
+def name_of(uri: TableUri) -> TableName:
+    """The name of a table."""
+    return TableName(uri.database, uri.table)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What the user asks of an export or an import.
+
+    Attributes:
+        nominal: of the run.
+        wanted: which instances; none given: the last one that is due.
+        is_whole: the whole table, instead of instances.
+        root: the directory that has the exports of instances in it; of a whole table its export itself.
+        goes_out: it is an export.
+        rules: of an import.
+    """
+
+    nominal: datetime
+    wanted: Range
+    is_whole: bool
+    root: CanonicalPath
+    goes_out: bool
+    rules: LandingRules
+
+    def targets(self, feed: Feed, cluster: Cluster) -> Iterator[TableTarget]:
+        """The instances of a feed on a cluster.
+
+        Raises:
+            NotATable: see `uri_of`.
+            NotImplementedYet: a property of the feed cannot be kept.
+        """
+        uri = uri_of(feed, cluster)
+        base = TableTarget(
+            feed=feed.name,
+            cluster=cluster.name,
+            instance_key=format_instant(self.nominal),
+            instant=None,
+            table=name_of(uri),
+            directory=self.root,
+            goes_out=self.goes_out,
+            flag=(feed.availability_flag or "") if self.goes_out else "",
+            rules=rules_of(feed, self.rules),
+        )
+        if self.is_whole:
+            yield base
+            return
+        for instant in self._instants(feed, cluster):
+            key = format_instant(instant)
+            yield replace(base, instance_key=key, instant=instant, directory=self.root.child(directory_name(key)))
+
+    def _instants(self, feed: Feed, cluster: Cluster) -> list[datetime]:
+        instances = feed.instances_on(cluster.name)
+        wanted = self.wanted
+        last = instances.at_or_before(self.nominal)
+        if wanted.first is None or wanted.end is None:
+            return [] if last is None else [last]
+        found = [each for each in instances.between(wanted.first, wanted.end) if each <= self.nominal]
+        return found[::-1] if wanted.newest_first else found
+
+
+def directory_name(key: str) -> str:
+    """The name of the directory of an instance's export; HDFS has no names with ``:``."""
+    return key.replace(":", "")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pulls:
+    """Resolves the routes of table feeds.
+
+    Attributes:
+        nominal: of the run.
+        clock: of the target's retention.
+        wanted: which instances.
+        copied: keys of the instances that the ledger has as copied on a route (feed, target, source).
+        evicted: keys of those that the target's retention has removed (feed, target).
+        rules: how they come to the target.
+    """
+
+    nominal: datetime
+    clock: RetentionClock | None
+    wanted: Range
+    copied: Callable[[str, str, str], frozenset[str]]
+    evicted: Callable[[str, str], frozenset[str]]
+    rules: LandingRules
+
+    def targets(self, route: Route) -> Iterator[TableTarget]:
+        """The instances of a route, in their order.
+
+        Raises:
+            NotATable: see `uri_of`; or there are several sources, or a partition expression.
+            NotImplementedYet: a property of the feed cannot be kept.
+        """
+        feed, source, target = route.feed, route.source, route.target
+        for value in not_implemented(feed, Area.REPLICATION, target.cluster.name):
+            raise value.error(where=f"feed {feed.name}")
+        if route.others:
+            names = ", ".join(side.cluster.name for side in (source, *route.others))
+            why = f"has the sources {names}, which would replace each other's partitions; give each a feed of its own"
+            raise NotATable(feed=feed.name, why=why)
+        if source.on.partition or target.on.partition:
+            raise NotATable(feed=feed.name, why="has a partition expression, which tables have none of; remove it")
+        uris = [uri_of(feed, side.cluster) for side in (source, target)]
+        own = (feed.name, target.cluster.name, source.cluster.name)
+        copied, gone = self.copied(*own), self.evicted(*own[:2])
+        for instant in route.pulled(self.nominal, self.clock, self.wanted, copied=copied, gone=gone):
+            yield TableTarget(
+                feed=feed.name,
+                cluster=target.cluster.name,
+                counterpart=source.cluster.name,
+                instance_key=format_instant(instant),
+                instant=instant,
+                table=name_of(uris[1]),
+                source=name_of(uris[0]),
+                flag=feed.availability_flag or "",
+                waits_until=route.waits_until(instant),
+                rules=rules_of(feed, self.rules),
+            )
+
+
+def rules_of(feed: Feed, rules: LandingRules) -> LandingRules:
+    """The rules with what the properties of a feed ask for.
+
+    Raises:
+        NotImplementedYet: one asks for what a copy of a table does not have.
+    """
+    for name, value in _FOR_PATHS.items():
+        if feed.properties.get(name) is value:
+            text = f"{name}: {str(value).lower()}"
+            raise NotImplementedYet(what=f"{text} of a table", instead=f"remove {name}", where=f"feed {feed.name}")
+    bandwidth, maps = feed.properties.get("mapBandwidth"), feed.properties.get("maxMaps")
+    return replace(
+        rules,
+        at_once=maps if isinstance(maps, int) else None,
+        bandwidth=inf if bandwidth is None else float(bandwidth) * _MEGABYTE,
+    )
+
+
+def resolved(
+    chosen: Iterable[tuple[NoTarget, Callable[[], Iterator[TableTarget]]]], *, must_all_work: bool
+) -> TableTargets:
+    """The targets of all that was chosen.
+
+    Args:
+        chosen: how each is called in the result when it has none, and its targets.
+        must_all_work: the user named the feeds; else those that cannot be done are reported beside the others.
+
+    Raises:
+        InvalidInput: a named feed cannot be done, or none can.
+    """
+    found: list[TableTarget] = []
+    settled: list[TargetPlan[NoTarget, TableItem, TableDetail]] = []
+    refused: list[InvalidInput] = []
+    for blank, targets in chosen:
+        plan: TargetPlan[NoTarget, TableItem, TableDetail] = TargetPlan(target=blank, detail=TableDetail())
+        try:
+            own = list(targets())
+        except InvalidInput as error:
+            refused.append(error)
+            code = "not_implemented" if isinstance(error, NotImplementedYet) else "not_a_table"
+            settled.append(replace(plan, failed=Problem(code=code, message=str(error))))
+            continue
+        if not own:
+            settled.append(replace(plan, notes=("no instance is due that is not there",)))
+        found += own
+    if refused and (must_all_work or not found):
+        raise refused[0]
+    return Targets(to_do=tuple(found), settled=tuple(settled))

@@ -1,0 +1,210 @@
+"""What exports, imports and replications of tables work on: one instance, and what is planned for it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolkit.actions.model import TargetPlan
+from toolkit.actions.result import ActionResult
+
+if TYPE_CHECKING:
+    from toolkit.catalog.model import Partition, Table, TableKind, TableName
+    from toolkit.el import CanonicalPath
+    from toolkit.hive.contents import Contents, Part
+    from toolkit.hive.layout import ExportedPart
+
+EXPORT, IMPORT, REPLICATION = "hive_export", "hive_import", "hive_replication"
+"""The names of the actions."""
+
+
+class SchemaChange(StrEnum):
+    """What becomes of a table whose description is not that of what comes (USERS, Hive tables)."""
+
+    FAIL = "fail"
+    """Nothing comes in; the differences are named."""
+    ADDITIVE = "additive"
+    """New columns are added at its end; any other difference fails."""
+    REPLACE = "replace"
+    """It is described anew; its partitions keep the descriptions that they have."""
+
+
+class Step(StrEnum):
+    """What is done with an item, as the ledger has it."""
+
+    EXPORT = "export"
+    """A partition is copied into an export."""
+    FINISH = "finish"
+    """The manifest and ``_metadata`` are written, which makes it one."""
+    TABLE = "table"
+    """The table, or the view, is made or described anew."""
+    ADD = "add"
+    """A partition, or an unpartitioned table, comes that was not there."""
+    REPLACE = "replace"
+    """Its data are replaced by others, in another place."""
+    DESCRIBE = "describe"
+    """Its description alone changes."""
+    CLEAN = "clean"
+    """Data that were replaced go."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LandingRules:
+    """How a table comes to a metastore.
+
+    Attributes:
+        schema_change: when it is there already, and is another one.
+        kind: managed or external; None: as it was.
+        at_once: so many files of one instance at once; None: as many as the store is good for.
+        bandwidth: bytes a second of one instance; inf: as many as come.
+    """
+
+    schema_change: SchemaChange = SchemaChange.FAIL
+    kind: TableKind | None = None
+    at_once: int | None = None
+    bandwidth: float = inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableTarget:
+    """An instance of a table feed, or the whole table.
+
+    Attributes:
+        feed: name.
+        cluster: where it is exported from, imported to, or replicated to.
+        counterpart: the source of a replication; else empty.
+        instance_key: its time; of the whole table the nominal time.
+        instant: its time; None: the whole table is meant.
+        table: on the cluster.
+        source: on the counterpart; None: there is none.
+        directory: the export; None: of a replication.
+        goes_out: the export is written; else it is read.
+        flag: the file in each partition that says that it is complete; empty: the partition's existence does.
+        waits_until: from then on an instance that has not come has failed; None: never.
+        rules: how it comes to a metastore.
+    """
+
+    feed: str
+    cluster: str
+    counterpart: str = ""
+    instance_key: str
+    instant: datetime | None
+    table: TableName
+    source: TableName | None = None
+    directory: CanonicalPath | None = None
+    goes_out: bool = False
+    flag: str = ""
+    waits_until: datetime | None = None
+    rules: LandingRules = field(default_factory=LandingRules)
+
+    @property
+    def is_export(self) -> bool:
+        """Whether it goes to a directory, and not to a metastore."""
+        return self.directory is not None and self.goes_out
+
+    @property
+    def entity(self) -> str:
+        """See `Target.entity`."""
+        return self.feed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableItem:
+    """A partition, or a table, of a plan.
+
+    Attributes:
+        instance_key: of the instance.
+        step: what is done.
+        table: which table, at the target; at the source, of an export.
+        place: where its effect is: a directory of data, of an export, or of a table.
+        part: what comes; None: no data do.
+        wanted: the description that is to be registered, whatever its location; None: of an export.
+        outdated: of `Step.REPLACE` the place whose data are replaced.
+        is_there: the data are at the place already, and only have to be seen to be the same.
+        location: of `Step.DESCRIBE` the place as the metastore has it, which stays.
+        note: for the user.
+        batch: items of one number are done together.
+    """
+
+    instance_key: str
+    step: Step
+    table: TableName
+    place: CanonicalPath
+    part: Part | None = None
+    wanted: Partition | Table | None = None
+    outdated: CanonicalPath | None = None
+    is_there: bool = False
+    location: str = ""
+    note: str = ""
+    batch: int = 0
+
+    @property
+    def kind(self) -> str:
+        """See `WorkItem.kind`."""
+        return self.step.value
+
+    @property
+    def uri(self) -> str:
+        """See `WorkItem.uri`."""
+        return str(self.place)
+
+    @cached_property
+    def identity(self) -> tuple[str, ...]:
+        """See `WorkItem.identity`: with the files and descriptions, so that an approval is good for nothing else."""
+        fingerprint = self.part.fingerprint if self.part else ""
+        described = hashlib.sha256(repr(self.wanted).encode(errors="surrogateescape")).hexdigest()
+        return (self.instance_key, self.step, str(self.table), self.name, self.uri, fingerprint, described)
+
+    @property
+    def name(self) -> str:
+        """Of the partition; empty: it is about the table, or its only data."""
+        return self.part.name if self.part else ""
+
+    @property
+    def copies(self) -> bool:
+        """Whether files are copied for it."""
+        return self.step in {Step.EXPORT, Step.ADD, Step.REPLACE} and self.part is not None and not self.is_there
+
+    @property
+    def files(self) -> int:
+        """So many files are copied."""
+        return len(self.part.files) if self.part and self.copies else 0
+
+    @property
+    def bytes(self) -> int:
+        """So many bytes are copied."""
+        return self.part.bytes if self.part and self.copies else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableDetail:
+    """What else the plan of an instance says.
+
+    Attributes:
+        kept: so many partitions are there already, and the same.
+        contents: what is copied, as it was read; None: nothing was.
+        present: the table at the target; None: it is not there.
+        root: the directory at the target that bounds every effect; None: there is none yet.
+        root_text: the same as the metastore there writes it.
+        kept_parts: of an export, what it keeps, by the names of the partitions.
+        counters: filled while it is worked on: ``TIMETAKEN`` (milliseconds), ``COPY`` (files), ``BYTESCOPIED``.
+    """
+
+    kept: int = 0
+    contents: Contents | None = None
+    present: Table | None = None
+    root: CanonicalPath | None = None
+    root_text: str = ""
+    counters: Counter[str] = field(default_factory=Counter)
+    kept_parts: Mapping[str, ExportedPart] = field(default_factory=dict)
+
+
+TablePlan: TypeAlias = "TargetPlan[TableTarget, TableItem, TableDetail]"
+TableResult: TypeAlias = "ActionResult[TableTarget, TableItem, TableDetail]"

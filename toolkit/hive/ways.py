@@ -1,0 +1,229 @@
+"""The three ways of a table: to an export, from an export, and from one metastore to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.availability import is_ready
+from toolkit.catalog.errors import CatalogError
+from toolkit.catalog.partition_name import split_name
+from toolkit.el import CanonicalPath, ElError
+from toolkit.hive.contents import Contents, TableReader, require_plain
+from toolkit.hive.copies import PartCopies
+from toolkit.hive.described import DATA_PREFIX
+from toolkit.hive.exporting import ExportWriter, planned
+from toolkit.hive.instances import NamedInstances
+from toolkit.hive.landing import Lander, TakenPlaces
+from toolkit.hive.landing_plan import LandingPlanner
+from toolkit.hive.layout import parts_of, read_export
+from toolkit.hive.targets import Step, TablePlan, TableTarget
+from toolkit.hive.waiting import Waiting
+from toolkit.hive.workers import ExportWorker, LandingWorker
+from toolkit.runs.recorder import path_of
+from toolkit.storage import STAGING_PREFIX, aside_name
+from toolkit.transfer.publication import remove
+from toolkit.transfer.trees import below
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.catalog.model import Table
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import TableUri
+    from toolkit.ledger.runs.items import Item
+    from toolkit.storage import FileSystem
+    from toolkit.threads import WorkerPool
+
+
+_WITH_DATA = frozenset({Step.ADD, Step.REPLACE})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalog:
+    """A cluster's metastore.
+
+    Attributes:
+        metastore: opened for reading.
+        bound: the same for one run, with the hook that every change asks.
+        place: of a location as the metastore has it.
+        place_for_reading: the same, by the cluster's ``readonly`` end point where it has one.
+    """
+
+    metastore: Metastore
+    bound: Callable[[Callable[[], None]], Metastore]
+    place: Callable[[str], CanonicalPath]
+    place_for_reading: Callable[[str], CanonicalPath]
+
+    def reader(self, work: RunContext, *, as_source: bool = False) -> TableReader:
+        """What reads its tables, and changes nothing."""
+        return TableReader(
+            metastore=self.metastore,
+            place=self.place_for_reading if as_source else self.place,
+            storage=work.stores,
+            pool=work.pool,
+            check=work.guard.run.check,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """The tables of a feed on one cluster, read for its instances.
+
+    Attributes:
+        catalog: of the cluster.
+        uri: which partitions belong to which instance, by feed.
+    """
+
+    catalog: Catalog
+    uri: Callable[[str], TableUri]
+    _named: dict[str, NamedInstances] = field(default_factory=dict, init=False)
+
+    def contents(self, target: TableTarget, work: RunContext) -> Contents:
+        """What is copied of an instance.
+
+        Raises:
+            Waiting: it is not there yet.
+            CatalogError, StorageError, ElError: it cannot be read.
+        """
+        reader, name = self.catalog.reader(work, as_source=True), target.source or target.table
+        table = reader.table(name)
+        if target.instant is None:
+            return reader.contents(table, reader.metastore.partition_names(name))
+        names = self._instances(target, table).of(target.instant)
+        if not names:
+            raise Waiting(instance=target.instance_key, why=f"{name} has no partition of it")
+        contents = reader.contents(table, names)
+        for part in contents.parts:
+            if target.flag and not is_ready(work.stores(part.place), part.place, target.flag):
+                raise Waiting(instance=target.instance_key, why=f"its flag {target.flag} is not in {part.place}")
+        return contents
+
+    def _instances(self, target: TableTarget, table: Table) -> NamedInstances:
+        metastore, name = self.catalog.metastore, table.name
+        own = NamedInstances(uri=self.uri(target.feed), names=lambda: metastore.partition_names(name))
+        return self._named.setdefault(target.feed, own)  # in one step, for several instances at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportWay:
+    """See `Way`: to an export."""
+
+    tables: Tables
+
+    def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
+        """See `Way.plan`."""
+        assert blank.target.directory is not None  # noqa: S101 - of every export
+        return planned(blank, self.tables.contents(blank.target, work), blank.target.directory, work)
+
+    def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool) -> ExportWorker:
+        """See `Way.worker`."""
+        del pool
+        return ExportWorker(writer=ExportWriter(plan=plan, work=work, copies=copies, written={}))
+
+    def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
+        """See `Way.bases`."""
+        return (target.directory,) if target.directory is not None else ()
+
+    def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
+        """See `Way.recover`: an export without its ``_metadata`` is written anew."""
+        del plan, left, work
+
+
+class Source(Protocol):
+    """Where a table comes from."""
+
+    def contents(self, target: TableTarget, work: RunContext) -> Contents:
+        """See `Tables.contents`."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exports:
+    """See `Source`: exports in directories."""
+
+    uri: Callable[[str], TableUri]
+
+    def contents(self, target: TableTarget, work: RunContext) -> Contents:
+        """See `Source.contents`."""
+        assert target.directory is not None  # noqa: S101 - of every import
+        system, check = work.stores(target.directory), work.guard.run.check
+        export = read_export(system, target.directory)
+        require_plain(export.table)
+        names = [""] if not export.table.keys else sorted(export.partitions)
+        if export.table.kind.is_view:
+            return Contents(table=export.table)
+        if target.instant is not None:
+            uri = self.uri(target.feed)
+            names = [name for name in names if target.instant in (uri.period_of(split_name(name)) or ())]
+        pool = work.pool(target.directory)
+        return Contents(table=export.table, parts=parts_of(export, names, system, pool, check))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LandingWay:
+    """See `Way`: from an export, or from another metastore.
+
+    Attributes:
+        source: where it comes from.
+        catalog: where it comes to.
+    """
+
+    source: Source
+    catalog: Catalog
+
+    def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
+        """See `Way.plan`."""
+        contents = self.source.contents(blank.target, work)
+        planner = LandingPlanner(
+            target=blank.target,
+            reader=self.catalog.reader(work),
+            work=work,
+            location_of=self.catalog.metastore.database_location,
+        )
+        return planner.planned(blank, contents)
+
+    def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool) -> LandingWorker:
+        """See `Way.worker`."""
+        lander = Lander(
+            plan=plan,
+            work=work,
+            metastore=self.catalog.bound(work.guard.check),
+            copies=copies,
+            pool=pool,
+            resolve=self.catalog.place,
+        )
+        return LandingWorker(lander=lander)
+
+    def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
+        """See `Way.bases`: that of the table, if it is there already."""
+        try:
+            location = self.catalog.metastore.table(target.table).storage.location
+            return (self.catalog.place(location),) if location else ()
+        except (CatalogError, ElError):  # the plan says so
+            return ()
+
+    def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
+        """See `Way.recover`: what lies in the directories of dead runs, and in no partition."""
+        root = plan.detail.root
+        if root is None:
+            return
+        system, taken = work.stores(root), TakenPlaces.of(self.catalog.metastore, plan, self.catalog.place)
+        for item in left:
+            place = CanonicalPath.parse(path_of(item.path))
+            if item.kind == Step.CLEAN and place.is_within(root) and taken.is_free(place):
+                _remove(system, place, root)
+            if item.kind in _WITH_DATA and place.is_within(root):
+                own = root.child(f"{DATA_PREFIX}{item.run_id}")
+                data = below(own, place.relative_to(root))
+                if taken.is_free(data):
+                    _remove(system, data, root)
+        for run in {item.run_id for item in left}:
+            _remove(system, root.child(f"{STAGING_PREFIX}{run}"), root)
+            system.remove_if_empty(root.child(f"{DATA_PREFIX}{run}"), below=root)
+
+
+def _remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """Remove a path, and what its removal by a run that was killed has left."""
+    for each in (path, path.parent.child(aside_name(path.name))):
+        remove(system, each, base)
