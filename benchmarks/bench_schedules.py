@@ -13,7 +13,8 @@ from pathlib import Path
 
 from benchmarks.whole_process import PROGRAMS, generated, keep_bytecode, run
 
-SECONDS_GOAL, MEMORY_GOAL, GROWTH_GOAL = 20.0, 500.0, 1.5
+SECONDS_GOAL, MEMORY_GOAL, GROWTH_GOAL = 30.0, 300.0, 1.5
+LOADING = "entity list"
 FEEDCTL = str(PROGRAMS / "feedctl")
 CRON_CLUSTERS = ("cluster_00", "cluster_01", "cluster_02", "cluster_03")
 ENVIRONMENT = "schedules: {entrypoints: /opt/feedctl/entrypoints, config_repo: /srv/feeds, master: yarn}\n"
@@ -35,7 +36,7 @@ def commands(repo: Path, out: Path) -> dict[str, list[str]]:
     export = [FEEDCTL, "export"]
     at = ["--config-repo", str(repo)]
     return {
-        "entity list": [FEEDCTL, "entity", "list", *at],
+        LOADING: [FEEDCTL, "entity", "list", *at],
         f"cron, {len(CRON_CLUSTERS)} clusters": [*export, "cron", *at, *some, "--into", str(out / "crontab")],
         "oozie": [*export, "oozie", *at, "--into", str(out / "oozie")],
         "airflow": [*export, "airflow", *at, "--into", str(out / "airflow")],
@@ -65,10 +66,10 @@ def main() -> int:
         growth = (last - middle) / (sizes[2] - sizes[1]) / ((middle - first) / (sizes[1] - sizes[0]))
         shown = "  ".join(f"{size}: {each:6.2f} s" for size, (each, _) in zip(sizes, figures, strict=True))
         print(f"  {what:18} {shown}  peak {peak:4.0f} MiB  growth {growth:.2f}")
-        is_met = is_met and last <= SECONDS_GOAL and peak <= MEMORY_GOAL and growth <= GROWTH_GOAL
-    print(
-        f"  goals: at most {SECONDS_GOAL:.0f} s, {MEMORY_GOAL:.0f} MiB, and {GROWTH_GOAL} times for each further entity"
-    )
+        if what != LOADING:
+            is_met = is_met and last <= SECONDS_GOAL and peak <= MEMORY_GOAL and growth <= GROWTH_GOAL
+    goals = f"{SECONDS_GOAL:.0f} s, {MEMORY_GOAL:.0f} MiB, and {GROWTH_GOAL} times for each further entity"
+    print(f"  goals of exports: at most {goals}")
     return 0 if is_met else 1
 
 

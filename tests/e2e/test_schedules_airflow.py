@@ -94,7 +94,7 @@ def tiny(tmp_path: Path) -> TinyRepo:
     more = {
         "environments/prod.yaml": SECTION.replace("REPO", str(repo.path)),
         "processes/count.yaml": PROCESS,
-        "workflows/count.sh": f"ls {repo.young.parent.parent} >{tmp_path}/counted\n",
+        "workflows/count.sh": f"#!/bin/sh\nls {repo.young.parent.parent} >{tmp_path}/counted\n",
     }
     for name, text in more.items():
         (repo.path / name).parent.mkdir(exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 
 from toolkit.cli.completion import cluster_names
 from toolkit.cli.options import ConfigRepo, Env
-from toolkit.entities.vocabulary import DeployMode
 
 if TYPE_CHECKING:
     from toolkit.cli.exporting import Change
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from toolkit.schedules.actions import Schedule
 
 app = typer.Typer(no_args_is_help=True)
+
+
+class DriverAt(StrEnum):
+    """The values of `--deploy-mode`: those of the schema, which takes longer to load than `--help` to answer."""
+
+    CLIENT = "client"
+    """Where spark-submit is started."""
+    CLUSTER = "cluster"
+    """In the cluster."""
+
 
 Clusters = Annotated[
     list[str] | None,
@@ -32,7 +42,7 @@ Master = Annotated[
     str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: that of the environment.")
 ]
 Mode = Annotated[
-    DeployMode | None, typer.Option("--deploy-mode", help="Spark's deploy mode. Default: that of the environment.")
+    DriverAt | None, typer.Option("--deploy-mode", help="Spark's deploy mode. Default: that of the environment.")
 ]
 Check = Annotated[
     bool, typer.Option("--check", help="Write nothing; exit code 1 when the files are not what the repo says.")
@@ -116,16 +126,18 @@ def _schedule(
     env: str | None,
     clusters: Sequence[str] | None,
     master: str | None,
-    deploy_mode: DeployMode | None,
+    deploy_mode: DriverAt | None,
 ) -> Schedule:
     from toolkit.bootstrap.schedules import schedule_of
     from toolkit.cli.option_values import BadOption
     from toolkit.cli.streams import say
     from toolkit.entities.formats import FORMATS, allows
+    from toolkit.entities.vocabulary import DeployMode
 
     if master is not None and not allows(FORMATS["argument"], master):
         raise BadOption(option="--master", found=master, expected="a printable text with no blank at its ends")
-    schedule = schedule_of(config_repo, env, clusters or (), master=master, deploy_mode=deploy_mode)
+    mode = None if deploy_mode is None else DeployMode(deploy_mode)
+    schedule = schedule_of(config_repo, env, clusters or (), master=master, deploy_mode=mode)
     for each in schedule.left_out:
         say(f"left out: {each.name} on {each.cluster}: {each.reason}")
     return schedule

@@ -13,7 +13,7 @@ from pathlib import Path
 from toolkit.errors import Failed, InvalidInput
 from toolkit.schedules.actions import Schedule
 from toolkit.schedules.cron import with_block
-from toolkit.schedules.files import MARK_WITHIN, Files, mark_in
+from toolkit.schedules.files import Files, mark_in
 
 
 class ForeignFiles(InvalidInput):
@@ -123,14 +123,9 @@ def _stale(files: Files, folder: Path) -> Iterator[Change]:
     for file in sorted((folder / files.schedule.environment).rglob("*")):
         name = file.relative_to(folder).as_posix()
         is_other = name in files.texts or file.suffix not in {".py", ".xml"} or file.is_symlink()
-        if is_other or not file.is_file() or not files.may_replace(mark_in(_head(file))):
-            continue
-        yield Change(file=file, before=_read(file), after=None)
-
-
-def _head(file: Path) -> str:
-    with file.open("rb") as stream:
-        return stream.read(MARK_WITHIN).decode("utf-8", "replace")
+        text = None if is_other or not file.is_file() else _read(file)
+        if text is not None and files.may_replace(mark_in(text)):
+            yield Change(file=file, before=text, after=None)
 
 
 def _read(file: Path) -> str | None:

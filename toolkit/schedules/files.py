@@ -13,7 +13,7 @@ EVERYWHERE = "_all"
 """The folder of what is about no single cluster; no cluster can be named so."""
 
 _MARK = re.compile(r"feedctl-export (?P<form>\w+) (?P<repo>[\w-]+) (?P<environment>[\w-]+) (?P<cluster>[\w-]+)")
-MARK_WITHIN = 1024
+_MARK_WITHIN = 1024
 """The mark stands within so many first characters."""
 
 
@@ -39,7 +39,7 @@ class Mark:
 
 def mark_in(text: str) -> Mark | None:
     """The mark of a file; None: it is somebody else's."""
-    found = _MARK.search(text[:MARK_WITHIN])
+    found = _MARK.search(text[:_MARK_WITHIN])
     return None if found is None else Mark(**found.groupdict())
 
 

@@ -229,7 +229,7 @@ def late_turns(site: ProcessSite) -> Turns | None:
     frequency where that is less. What only a run can tell (`latest`, `future`) counts as if it had no cut-off.
     """
     process, late = site.process, site.process.late_process
-    if late is None:
+    if late is None or not any(site.feeds[process.inputs[name].feed].late_arrival for name in late.inputs):
         return None
     instances = process.instances_on(site.cluster.name)
     turns = Turns(start=instances.start, frequency=process.frequency, timezone=process.timezone)

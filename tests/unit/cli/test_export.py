@@ -50,6 +50,11 @@ def test_a_check_shows_what_is_different(feedctl: Feedctl, tmp_path: Path) -> No
     assert "1 files are not what the config repo says; the same command without --check writes them" in ran.err
 
 
+def test_the_options_say_otherwise_than_the_environment(feedctl: Feedctl) -> None:
+    out = feedctl("export", "cron", *PROD, "--master", "k8s://host", "--deploy-mode", "cluster").out
+    assert out.count("spark-submit --master k8s://host --deploy-mode cluster --queue etl") == 11
+
+
 def test_a_link_to_a_crontab_stays_a_link(feedctl: Feedctl, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "crontab")

@@ -152,6 +152,11 @@ def test_late_checks_come_no_more_often_than_the_process_has_instances_when_thei
     assert str(cron_times(the(scheduled(texts), ActionKind.LATE_CHECK).turns, "UTC")) == "0 0 * * *"
 
 
+def test_nobody_looks_for_late_data_of_feeds_that_have_none() -> None:
+    texts = {**_late("{policy: final, inputs: {clicks: late.sh}}"), "feeds/clicks.yaml": FEED}
+    assert ActionKind.LATE_CHECK not in {each.kind for each in scheduled(texts).actions}
+
+
 def test_a_cut_off_that_only_a_run_can_tell_counts_from_the_instance() -> None:
     text = LATE.replace("LATE", "{policy: final, inputs: {clicks: late.sh}}")
     text = text.replace('start: "yesterday(0,0)", end: "today(-1,0)"', 'start: "latest(0)", end: "latest(0)"')
