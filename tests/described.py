@@ -41,6 +41,7 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
     command, sub, third = (*arguments, "", "", "")[:3]
     by_command: dict[str, tuple[DocumentName, str]] = {
         "lint": (DocumentName.LINT, "report"),
+        "migrate": (DocumentName.MIGRATION, "report"),
         "status": (DocumentName.STATUS, "overview"),
         "table": (DocumentName.TABLE_DIFF, "diff"),
         "verify": (DocumentName.VERIFY, "verification"),

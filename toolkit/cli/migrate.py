@@ -64,7 +64,8 @@ def falcon(
     made = migration(xml, into, SystemClock())
     if not dry_run:
         write(into, made)
-        say(f"next: cd {shlex.quote(str(into))} && git init && feedctl lint")
+        init = "" if made.plan.existing.files else "git init && "
+        say(f"next: cd {shlex.quote(str(into))} && {init}feedctl lint")
     _print(made.report, report, str(into), is_written=not dry_run)
     return ExitCode.FAILED if made.report.refused else ExitCode.DONE
 

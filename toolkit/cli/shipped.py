@@ -93,7 +93,7 @@ def print_schema(
             metavar="KIND",
             autocompletion=schema_names,
             help="A kind of file (cluster, feed, process, datasource, repo, defaults, environment or holds), or what "
-            "feedctl prints and writes for programs (retention, lint, status, instance, run or audit).",
+            "feedctl prints and writes for programs (retention, lint, migration, status, instance, run or audit).",
         ),
     ],
     merged: Annotated[

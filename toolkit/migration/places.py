@@ -15,6 +15,9 @@ _HADOOP = re.compile(r"(?:dfs|fs|hadoop|hive\.metastore|yarn|mapreduce)\..+")
 """Names of Hadoop's settings, which Falcon keeps among the properties of a cluster."""
 
 
+_LOGIN = re.compile(r"//[^/@,]*@")
+
+
 def cluster(draft: Draft, root: Element) -> None:
     """Read a cluster."""
     head(draft, root)
@@ -36,6 +39,7 @@ def _interface(draft: Draft, element: Element) -> None:
         converted = _ENDPOINTS.get(kind.text, as_is)(endpoint.text)
     except CannotConvert as error:
         why = f"feedctl tells one broker by STOMP, and knows no other way ({error.expected})"
+        endpoint = Fact(endpoint.place, endpoint.line, _LOGIN.sub("//***@", endpoint.text))
         draft.drop(kind, "its end point is left out")
         draft.drop(endpoint, why)
         draft.drop(version, "its interface is left out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -73,7 +73,8 @@ def plan(sources: Sources, existing: Snapshot) -> Plan:
     drafts = convert(sources.entities, there)
     lifted = {kind: common_values([each.document for each in drafts if each.kind is kind]) for kind in Kind}
     lifted = lifted if is_new else {kind: {} for kind in Kind}
-    files = {file_of(each): _entity_file(each, lifted[each.kind]) for each in drafts}
+    taken_out = {} if is_new else _defaults_that_do_not_hold(existing, drafts)
+    files = {file_of(each): _entity_file(each, lifted[each.kind], taken_out.get(each.name, ())) for each in drafts}
     if is_new:
         files |= _repo_files(existing.root, defaults(lifted))
     scripts = {name: text.encode() for each in drafts for name, text in each.scripts.items()}
@@ -93,9 +94,18 @@ def file_of(draft: Draft) -> str:
     return f"{draft.kind.folder}/{draft.name}{SUFFIX}"
 
 
-def _entity_file(draft: Draft, common: Document) -> bytes:
+def _defaults_that_do_not_hold(existing: Snapshot, drafts: Sequence[Draft]) -> Mapping[str, Collection[str]]:
+    """What the defaults of the config repo would say of an entity that has nothing of it, by the entity's name."""
+    files = {file_of(each): _entity_file(each, {}) for each in drafts}
+    entries = load_all(replace(existing, files={**existing.files, **files}))[0].entries
+    merged = {each.name: entries[each.name].document for each in drafts if each.name in entries}
+    return {each.name: merged[each.name].keys() - each.document.keys() for each in drafts if each.name in merged}
+
+
+def _entity_file(draft: Draft, common: Document, taken_out: Collection[str] = ()) -> bytes:
     known = list(schema(SchemaName(draft.kind))["properties"])
-    ordered = sorted(without(draft.document, common).items(), key=lambda item: _place(item[0], known))
+    document = {**without(draft.document, common), **dict.fromkeys(taken_out)}
+    ordered = sorted(document.items(), key=lambda item: _place(item[0], known))
     name = Path(draft.file).name
     return yaml_text(dict(ordered), f"Migrated from Falcon's {name}").encode("utf-8", "backslashreplace")
 

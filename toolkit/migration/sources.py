@@ -76,9 +76,15 @@ def read_sources(paths: Iterable[Path]) -> Sources:
 def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
     for path in paths:
         if path.is_dir():
-            yield from ((each, False) for each in sorted(path.rglob("*")) if not each.is_dir())
+            below = (each for each in sorted(path.rglob("*")) if not _is_hidden(each.relative_to(path)))
+            yield from ((each, False) for each in below if not each.is_dir())
         else:
             yield path, True
+
+
+def _is_hidden(path: Path) -> bool:
+    """What git and editors keep beside the files is nothing that somebody wants to know of."""
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _source(path: Path, *, is_named: bool) -> Source | None:

@@ -6,6 +6,7 @@ before anything is expanded (defusedxml).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -27,6 +28,8 @@ from toolkit.entities.nearest import did_you_mean
 
 _MOST_DEPTH = 50
 """Falcon's deepest element has ten above it."""
+
+_MOST_ELEMENTS = 10_000
 
 _INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 """The namespace of `xsi:schemaLocation`, which is about the file and not about the entity."""
@@ -172,11 +175,11 @@ def read_xml(data: bytes, file: str) -> Element:
     return tree.root()
 
 
-class _TooDeepError(SAXException):
-    """Nobody nests entities like that; recursion over it would end in a bug report."""
+class _TooMuchError(SAXException):
+    """Nobody writes entities like that; recursion over it would end in a bug report, and naming all of it takes long."""
 
     def __init__(self) -> None:
-        super().__init__(f"elements are nested deeper than {_MOST_DEPTH} levels")
+        super().__init__(f"more than {_MOST_ELEMENTS} elements, or {_MOST_DEPTH} levels of them")
 
 
 class _Tree(ContentHandler, LexicalHandler):
@@ -187,6 +190,8 @@ class _Tree(ContentHandler, LexicalHandler):
         self._locator: Locator | None = None
         self._open: list[Element] = []
         self._roots: list[Element] = []
+        self._counts: Counter[tuple[int, str]] = Counter()
+        self._elements = 0
 
     def root(self) -> Element:
         """The one root of a document that was parsed to its end."""
@@ -206,13 +211,15 @@ class _Tree(ContentHandler, LexicalHandler):
         qname: str | None,  # noqa: ARG002 - the name says the same
         attrs: object,
     ) -> None:
-        if len(self._open) >= _MOST_DEPTH:
-            raise _TooDeepError
+        if len(self._open) >= _MOST_DEPTH or self._elements >= _MOST_ELEMENTS:
+            raise _TooMuchError
         namespace, tag = name
         parent = self._open[-1] if self._open else None
         siblings = parent.children if parent is not None else self._roots
-        before = sum(each.tag == tag for each in siblings) if len(siblings) < _FEW else len(siblings)
-        step = tag if not before else f"{tag}[{before + 1}]"
+        self._elements += 1
+        self._counts[id(parent), tag] += 1  # elements live as long as the tree, so that no other gets the number
+        number = self._counts[id(parent), tag]
+        step = tag if number == 1 else f"{tag}[{number}]"
         place = step if parent is None else f"{parent.place}/{step}"
         element = Element(tag, namespace or "", place, self._line(), _attributes(attrs))
         siblings.append(element)
@@ -240,10 +247,6 @@ class _Tree(ContentHandler, LexicalHandler):
 
     def _line(self) -> int:
         return 1 if self._locator is None else self._locator.getLineNumber() or 1
-
-
-_FEW = 10_000
-"""Above so many children nobody counts those of one tag again and again."""
 
 
 def _attributes(found: object) -> dict[str, str]:

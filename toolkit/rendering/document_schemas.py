@@ -28,6 +28,8 @@ class DocumentName(StrEnum):
     """The same of processes, of `late_check`, and of `feedctl backfill`."""
     LINT = "lint"
     """`feedctl lint --format json`."""
+    MIGRATION = "migration"
+    """`feedctl migrate falcon --report json`."""
     STATUS = "status"
     """`feedctl status --output json`."""
     INSTANCE = "instance"

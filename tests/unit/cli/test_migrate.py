@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.described import printed_faults
 from tests.unit.cli.running import Feedctl
 from tests.unit.migration.migrated import EXAMPLES, ONE_OF_EACH_NAME
 
@@ -48,6 +49,11 @@ def test_lint_accepts_what_was_written(feedctl: Feedctl, tmp_path: Path) -> None
     linted = feedctl("lint", "--config-repo", str(tmp_path / "repo"), "--format", "json")
     assert linted.code == 0
     assert {each["severity"] for each in linted.document["findings"]} <= {"info"}
+
+
+def test_the_report_has_no_key_that_nobody_describes(feedctl: Feedctl, tmp_path: Path) -> None:
+    arguments = ("migrate", "falcon", *XML, "--into", str(tmp_path / "repo"), "--report", "json")
+    assert printed_faults(arguments, feedctl(*arguments).out, strict=True) == []
 
 
 def test_a_dry_run_writes_nothing_and_says_the_same(feedctl: Feedctl, tmp_path: Path) -> None:

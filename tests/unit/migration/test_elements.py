@@ -266,6 +266,13 @@ def test_a_broker_that_cannot_be_told_is_left_out_aloud(tmp_path: Path) -> None:
     assert dropped == {"messaging", endpoint, "5"}
 
 
+def test_a_login_in_an_end_point_is_not_shown(tmp_path: Path) -> None:
+    endpoint = "tcp://etl:Tr0ub4dor@mq.example.com:61616"
+    made = make_of(tmp_path, c=cluster(interfaces=f'<interface type="messaging" endpoint="{endpoint}" version="5"/>'))
+    assert "Tr0ub4dor" not in str(made.migration.report)
+    assert b"Tr0ub4dor" not in b"".join(made.files().values())
+
+
 def test_a_validity_of_a_process_is_that_of_its_clusters(tmp_path: Path) -> None:
     text = """<process name="old"><cluster name="main"/><frequency>hours(1)</frequency>
       <validity start="2026-03-01T08:40Z" end="2026-04-01T08:00Z" timezone="PST8PDT"/>

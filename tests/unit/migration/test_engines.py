@@ -85,6 +85,7 @@ def run(made: Made, folder: Path, arguments: list[str], **environment: str) -> t
     ran = subprocess.run(
         [made.path / made.document("job")["workflow"]["path"], *arguments],
         env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "SEEN": str(seen), **environment},
+        cwd=folder,
         check=False,
         capture_output=True,
         timeout=60,

@@ -63,9 +63,20 @@ def test_an_entity_that_is_there_and_differs_is_never_replaced(tmp_path: Path) -
 
 def test_defaults_that_would_change_an_entity_are_refused(tmp_path: Path) -> None:
     make(tmp_path / "repo", *sources(tmp_path, c=cluster()))
-    (tmp_path / "repo" / "defaults.yaml").write_text("feed: {late_arrival: {cut_off: hours(1)}}\n")
-    with pytest.raises(MigrationRefused, match=r"changed-by-defaults: feeds/clicks.yaml would say .*: late_arrival"):
-        make(tmp_path / "repo", *sources(tmp_path, f=feed()))
+    (tmp_path / "repo" / "defaults.yaml").write_text("feed: {acl: {group: hadoop}}\n")
+    with pytest.raises(MigrationRefused, match=r"changed-by-defaults: feeds/clicks.yaml would say .*: acl"):
+        make(tmp_path / "repo", *sources(tmp_path, f=feed(more='<ACL owner="etl"/>')))
+
+
+def test_a_second_batch_gets_nothing_of_what_the_first_one_says_alike(tmp_path: Path) -> None:
+    acl, late = '<ACL owner="etl" group="g" permission="0750"/>', '<late-arrival cut-off="hours(6)"/>'
+    first = {name: feed(name, more=acl + late) for name in ("a", "b", "c")}
+    make(tmp_path / "repo", *sources(tmp_path, main=cluster(), **first))
+    assert "late_arrival" in (tmp_path / "repo" / "defaults.yaml").read_text()
+    again = make(tmp_path / "repo", *sources(tmp_path, d=feed("d"), e=feed("e", more=acl)))
+    assert {"late_arrival", "owner", "acl"} & again.document("d").keys() == set()
+    assert again.document("e").keys() - again.document("d").keys() == {"owner", "acl"}
+    assert again.migration.report.refused == ()
 
 
 def test_a_file_that_came_in_the_meantime_stays(tmp_path: Path) -> None:

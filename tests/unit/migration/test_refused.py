@@ -43,7 +43,11 @@ LAUGHS = (
             '<feed xmlns="uri:falcon:cluster:0.1"/>',
             "a.xml:1:1: no-entity: found the namespace 'uri:falcon:cluster:0.1', expected uri:falcon:feed:0.1",
         ),
-        ("<a>" * 60 + "</a>" * 60, "xml-syntax: found no well-formed XML: elements are nested deeper than 50 levels"),
+        (
+            "<a>" * 60 + "</a>" * 60,
+            "xml-syntax: found no well-formed XML: more than 10000 elements, or 50 levels of them",
+        ),
+        ("<feed>" + "<a/>" * 10_001 + "</feed>", "more than 10000 elements, or 50 levels of them"),
         ('<?xml version="1.0" encoding="nonsense"?><a/>', "xml-syntax: found no well-formed XML: unknown encoding"),
     ],
 )
@@ -206,6 +210,8 @@ def test_what_is_no_entity_in_a_folder_is_left_alone_aloud(tmp_path: Path) -> No
     sources(folder / "deeper", c=cluster(), f=feed())
     (folder / "workflow.xml").write_text("<workflow-app/>")
     (folder / "notes.txt").write_text("")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "a.xml").write_text("no XML")
     made = make(tmp_path / "repo", folder)
     assert set(made.repository.entries) == {"main", "clicks"}
     assert [Path(each).name for each in made.migration.report.left_alone] == ["notes.txt", "workflow.xml"]

@@ -1,4 +1,4 @@
-"""Whatever an XML says: it becomes a value of the YAML and nothing else, or it is refused."""
+"""Against whoever wrote an entity in Falcon: a text becomes a value of the YAML and nothing else, or is refused."""
 
 from __future__ import annotations
 
