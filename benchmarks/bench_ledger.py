@@ -112,7 +112,7 @@ def peer(stack: ExitStack, server: PostgresServer) -> dict[str, tuple[Call, int]
         return {}
 
     def measured(kind: str) -> Call:
-        return lambda times: airflow.seconds(kind, times) / times
+        return lambda times: airflow.seconds(f"{kind} {times}")[0] / times
 
     return {f"{PEER}, {kind}": (measured(kind), PEER_RUNS) for kind in ("states", "scheduled")}
 

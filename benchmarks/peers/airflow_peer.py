@@ -24,17 +24,17 @@ class NoPeer(Exception):  # noqa: N818 - named for what was found
 
 
 class AirflowPeer:
-    """The peer's process; see `airflow_runs.py`."""
+    """The peer's process; see `airflow_runs.py` and `airflow_instances.py`."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def seconds(self, kind: str, runs: int) -> float:
-        """How long so many runs take."""
+    def seconds(self, what: str) -> tuple[float, ...]:
+        """How long something takes, in as many figures as the peer's program tells."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{kind} {runs}\n")
+        self._process.stdin.write(f"{what}\n")
         self._process.stdin.flush()
-        return float(self.answer())
+        return tuple(map(float, self.answer().split()))
 
     def answer(self) -> str:
         """Its next line.
@@ -51,8 +51,12 @@ class AirflowPeer:
 
 
 @contextmanager
-def running_airflow(url: str) -> Iterator[AirflowPeer]:
+def running_airflow(url: str, serving: str = "airflow_runs.py") -> Iterator[AirflowPeer]:
     """The peer on an empty database, with its tables made by itself.
+
+    Args:
+        url: of the database.
+        serving: the program beside this file that answers.
 
     Raises:
         NoPeer: it could not be installed, or not be set up.
@@ -62,7 +66,7 @@ def running_airflow(url: str) -> Iterator[AirflowPeer]:
         environment = _environment(url, home)
         for command in (["db", "migrate"], ["dags", "reserialize"]):
             _quietly([python, "-m", "airflow", *command], environment)
-        program = [python, str(_HERE / "airflow_runs.py")]
+        program = [python, str(_HERE / serving)]
         with subprocess.Popen(
             program, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:

@@ -57,10 +57,13 @@ LENGTH = {
 """Of the fields whose values are all equally long, by the local clock."""
 
 
+FORMS = {field: f"{{0.{field.lower()}:0{4 if field is Field.YEAR else 2}d}}" for field in Field}
+"""How a field of a local time stands in a name, zero-padded: texts whose `format` takes that time."""
+
+
 def render_field(field: Field, local: datetime) -> str:
     """The field of a local time as it stands in a name, zero-padded."""
-    value = int(getattr(local, field.lower()))
-    return f"{value:04d}" if field is Field.YEAR else f"{value:02d}"
+    return FORMS[field].format(local)
 
 
 def next_start(field: Field, local: datetime) -> datetime:

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from toolkit.el.errors import ElError
-from toolkit.el.fields import COARSE_TO_FINE, RANGE_IN_WORDS, Field, render_field
+from toolkit.el.fields import COARSE_TO_FINE, FORMS, RANGE_IN_WORDS, Field, render_field
 from toolkit.el.matching import Reader, key_of, reader, regex_of, unreadable
 from toolkit.el.tokens import DateField, Literal, Token, Variable
 
@@ -90,7 +90,17 @@ class Segment:
         Raises:
             ElError: a variable has no value, or one that is not a single name.
         """
+        if self._form is not None:
+            return self._form.format(local)
         return "".join(self._rendered(token, local, variables) for token in self.tokens)
+
+    @cached_property
+    def _form(self) -> str | None:
+        """The name as a format of the local time, which renders it at once; None: it has a variable."""
+        if self.variables:
+            return None
+        said = (token for token in self.tokens if not isinstance(token, Variable))
+        return "".join(FORMS[each.field] if isinstance(each, DateField) else _literally(each.text) for each in said)
 
     def bind(self, variables: Mapping[str, str]) -> Segment:
         """The segment with the known variables replaced by their values, taken literally."""
@@ -167,6 +177,10 @@ class Segment:
 @lru_cache(maxsize=4096)
 def _guarded(tokens: tuple[Token, ...]) -> re.Pattern[str]:
     return re.compile(f"(?!{re.escape(OWN_PREFIX)}){regex_of(tokens).pattern}", re.DOTALL)
+
+
+def _literally(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _source(token: Token) -> str:

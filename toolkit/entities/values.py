@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from toolkit.el import Frequency, InstanceSequence, format_instant
 from toolkit.entities.vocabulary import NotificationLevel
@@ -51,7 +52,13 @@ class Validity:
 
     def sequence(self, frequency: Frequency, timezone: str) -> InstanceSequence:
         """The instances of this validity, stepped by `frequency` in `timezone`."""
-        return InstanceSequence(self.start, frequency, timezone, self.end)
+        return _sequence(self.start, frequency, timezone, self.end)
+
+
+@lru_cache(maxsize=1024)
+def _sequence(start: datetime, frequency: Frequency, timezone: str, end: datetime) -> InstanceSequence:
+    """One for all who ask: each instance that is resolved asks for those of its process and of all that it reads."""
+    return InstanceSequence(start, frequency, timezone, end)
 
 
 def property_text(value: str | float | bool) -> str:  # noqa: FBT001 - a property may be a bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
+from operator import attrgetter
 
 import sqlalchemy as sa
 
@@ -127,8 +128,17 @@ def enqueue_downstream(
         All steps downstream that have not taken it yet.
     """
     values = {"of_batch": batch_id, "of_process": process_id}
-    tx.execute(_ENQUEUED, {**values, "of_marking": marking, "at": now})
+    enqueue_new(tx, process_id, batch_id, marking, now)
     return tuple(tx.rows(Downstream, _WAITING, values))
+
+
+def enqueue_new(
+    tx: Transaction, process_id: int, batch_id: int, marking: str | None, now: datetime
+) -> tuple[Downstream, ...]:
+    """As `enqueue_downstream`, of which it returns only those steps that have it from now on: all, of a new batch."""
+    values = {"of_batch": batch_id, "of_process": process_id, "of_marking": marking, "at": now}
+    found = (Downstream(**row) for row in tx.execute(_ENQUEUED, values).mappings())
+    return tuple(sorted(found, key=attrgetter("queue_id")))
 
 
 _OF_BATCH, _OF_PROCESS = given(queue.c.source_batch_id, "of_batch"), given(queue.c.source_process_id, "of_process")
@@ -165,8 +175,24 @@ _DOWNSTREAM = (
     )
     .order_by(step.c.step_id)
 )
-_ENQUEUED = InsertOr(queue).from_select(
-    ["source_batch_id", "step_id", "source_process_id", "state", "marking", "inserted_at"], _DOWNSTREAM
+
+
+def _of_reader(column: sa.Column[str], name: str) -> sa.Label[str]:
+    """Of the step of a new row, or of its process; as text, since SQLAlchemy leaves the tables' names out here."""
+    reader = "step JOIN process ON process.process_id = step.process_id"
+    found = f"(SELECT {column.table.name}.{column.name} FROM {reader} WHERE step.step_id = queue.step_id)"  # noqa: S608 - names of our own
+    return sa.literal_column(found, column.type).label(name)
+
+
+_ENQUEUED = (
+    InsertOr(queue)
+    .from_select(["source_batch_id", "step_id", "source_process_id", "state", "marking", "inserted_at"], _DOWNSTREAM)
+    .returning(
+        queue.c.queue_id,
+        _of_reader(process.c.name, "process"),
+        _of_reader(process.c.cluster, "cluster"),
+        _of_reader(step.c.name, "step"),
+    )
 )
 
 

@@ -14,9 +14,9 @@ from toolkit.ledger import tables
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
-from toolkit.ledger.jobs.reference import IS_ACTIVE, ByReference, values_of
+from toolkit.ledger.jobs.reference import IS_ACTIVE, PROCESS_ID, ByReference, values_of
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, any_process
+from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, any_process, locked_process
 from toolkit.ledger.runs import finding
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import given, locking
@@ -148,40 +148,43 @@ def step_runs() -> sa.Select[tuple[object, ...]]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """A job that runs, and its process; both rows are locked until the transaction ends.
+    """A job that runs; its row and that of its process are locked until the transaction ends.
 
     Attributes:
+        process_id: its process.
         target_batch_id: the batch that it makes.
     """
 
-    process: RegisteredProcess
+    process_id: int
     run: Run
     target_batch_id: int
 
 
-def running_job(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Job:
+def running_job(tx: Transaction, ref: JobRef) -> Job:
     """The job that a reference means; that its process left the config repo meanwhile does not matter.
 
-    Args:
-        tx: the transaction.
-        owner: the process, locked.
-        ref: which job.
-
     Raises:
+        UnknownProcess: the process was never registered.
         JobNotRunning: it was not begun, or is over.
         JobIsSuspended: it is suspended in the middle.
     """
-    job = begun_job(tx, owner, ref)
+    job = begun_job(tx, ref)
     _refuse_suspended(job.run)
     return job
 
 
-def begun_job(tx: Transaction, owner: RegisteredProcess, ref: JobRef) -> Job:
-    """As `running_job`, and a job that is suspended in the middle will do."""
-    found = _active(tx, ref)
-    if found is None or found.target_batch_id is None:
+def begun_job(tx: Transaction, ref: JobRef) -> Job:
+    """As `running_job`, and a job that is suspended in the middle will do.
+
+    The rows are locked at once, the process's first. What began only while that was waited for is not found so.
+    """
+    found = tx.row(Run, _OF_PROCESS(ref), values_of(ref))
+    if found is None:
+        locked_process(tx, ref.site)
+        found = _active(tx, ref)
+    if found is None or found.target_batch_id is None or found.process_id is None:
         raise JobNotRunning(ref=ref, last=_newest(tx, ref))
-    return Job(process=owner, run=found, target_batch_id=found.target_batch_id)
+    return Job(process_id=found.process_id, run=found, target_batch_id=found.target_batch_id)
 
 
 def active_run(tx: Transaction, ref: JobRef) -> Run:
@@ -199,6 +202,14 @@ def _refuse_suspended(job: Run) -> None:
 
 
 _ACTIVE = ByReference(lambda is_meant: locking(sa.select(run).where(*IS_ACTIVE, *is_meant)))
+_OF_PROCESS = ByReference(
+    lambda is_meant: locking(
+        sa.select(run)
+        .select_from(tables.process)
+        .join(run, run.c.process_id == tables.process.c.process_id)
+        .where(tables.process.c.process_id == PROCESS_ID, *IS_ACTIVE, *is_meant)
+    )
+)
 _NEWEST = ByReference(lambda is_meant: sa.select(run).where(*is_meant).order_by(run.c.run_id.desc()).limit(1))
 
 
@@ -249,6 +260,10 @@ _OPEN_IN_QUEUE = (
 )
 
 
+NOTHING_OPEN_IN_QUEUE = ~sa.exists(_OPEN_IN_QUEUE.with_only_columns(run.c.run_id).order_by(None))
+"""Whether `open_in_queue` has nothing, of the process with these `entity` and `cluster`."""
+
+
 def open_in_queue(tx: Transaction, process: RegisteredProcess) -> tuple[Run, ...]:
     """The jobs of a process on the queue that are not over, the oldest first: one that runs, and ordered reruns."""
     return tuple(tx.rows(Run, _OPEN_IN_QUEUE, {"entity": process.name, "cluster": process.cluster}))
@@ -265,6 +280,10 @@ _UNFINISHED_IN_QUEUE = (
     .order_by(batch.c.batch_id)
     .limit(1)
 )
+
+
+NOTHING_UNFINISHED_IN_QUEUE = ~sa.exists(_UNFINISHED_IN_QUEUE.with_only_columns(run.c.run_id).order_by(None))
+"""Whether `unfinished_in_queue` has nothing, of the process with this `process_id`."""
 
 
 def unfinished_in_queue(tx: Transaction, process_id: int) -> Run | None:

@@ -3,40 +3,122 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs import taking
 from toolkit.ledger.jobs.beginning import Begun, Start, begin_again, begin_new, refuse_active
-from toolkit.ledger.jobs.current import open_in_queue, unfinished_in_queue
+from toolkit.ledger.jobs.current import (
+    NOTHING_OPEN_IN_QUEUE,
+    NOTHING_UNFINISHED_IN_QUEUE,
+    open_in_queue,
+    unfinished_in_queue,
+)
 from toolkit.ledger.jobs.errors import Missing, NothingEnqueued
+from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.jobs.taking import Edge
+from toolkit.ledger.registry.reading import STEP_COLUMNS, RegisteredProcess, RegisteredStep
 from toolkit.ledger.runs import finding
-from toolkit.ledger.runs.rows import Run, RunKey
+from toolkit.ledger.runs.rows import Origin, Run, RunKey
+from toolkit.ledger.state import start_check
+from toolkit.ledger.state.start_check import MAY_START
 from toolkit.ledger.statements import given
-from toolkit.ledger.tables import run
+from toolkit.ledger.tables import process, run, step, upstream
 
 
-def begin_in_queue(tx: Transaction, start: Start, max_batches: int | None) -> Begun:
+def begin_in_queue(
+    tx: Transaction, process: RegisteredProcess, ref: JobRef, owner: Origin, max_batches: int | None
+) -> Begun:
     """Begin a job: what was begun and not finished comes first, then what somebody wants again, then what is unread.
 
+    One look tells whether there is any of the former, which is seldom so, and what is unread.
+
+    Args:
+        tx: the transaction.
+        process: locked.
+        ref: which job.
+        owner: who begins it.
+        max_batches: at most so many from each upstream for each step; None: all.
+
     Raises:
+        SafeModeIsOn: nothing starts at present.
+        EntityIsSuspended: nothing of the process starts here.
         JobIsRunning: the process has a job on the queue already.
         InstanceSuspended: the next attempt was suspended before it began.
         InstanceKilled: the next attempt was killed before it began.
         NothingEnqueued: an upstream has nothing unread.
     """
+    outlook = _outlook(tx, process)
+    start = Start(process=process, ref=ref, owner=owner, steps=outlook.steps)
+    before = None if outlook.is_clear else _begin_what_comes_first(tx, start)
+    return before or _begin_fresh(tx, start, outlook.edges, max_batches)
+
+
+def _begin_what_comes_first(tx: Transaction, start: Start) -> Begun | None:
+    start_check.check(tx, start.process.name, start.process.cluster)
     open_jobs = open_in_queue(tx, start.process)
     refuse_active(open_jobs)
     unfinished = unfinished_in_queue(tx, start.process.process_id)
     if unfinished is not None and unfinished.target_batch_id is not None:
         return _try_again(tx, start, unfinished, unfinished.target_batch_id)
     wanted_again = _wanted_again(tx, open_jobs)
-    if wanted_again is not None:
-        return _make_again(tx, start, *wanted_again)
-    return _begin_fresh(tx, start, max_batches)
+    return None if wanted_again is None else _make_again(tx, start, *wanted_again)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Outlook:
+    """What a job on the queue would meet.
+
+    Attributes:
+        steps: the live ones, in their order.
+        edges: from whom they read.
+        is_clear: nothing comes before a fresh start, or stands against it; False: it has to be looked at.
+    """
+
+    steps: tuple[RegisteredStep, ...]
+    edges: tuple[Edge, ...]
+    is_clear: bool
+
+
+def _outlook(tx: Transaction, of: RegisteredProcess) -> _Outlook:
+    values = {"process_id": of.process_id, "entity": of.name, "cluster": of.cluster}
+    steps, edges, is_clear = {}, [], False
+    for row in tx.execute(_OUTLOOK, values):
+        *registered, upstream_id, upstream, is_optional, oldest, is_clear = row
+        found = RegisteredStep(**dict(zip(_STEP_FIELDS, registered, strict=True)))
+        steps[found.step_id] = found
+        if upstream_id is not None:
+            edge = Edge(
+                step_id=found.step_id,
+                upstream_id=upstream_id,
+                step=found.name,
+                upstream=upstream,
+                is_optional=is_optional,
+                oldest=oldest,
+            )
+            edges.append(edge)
+    return _Outlook(steps=tuple(steps.values()), edges=tuple(edges), is_clear=is_clear)
+
+
+_STEP_FIELDS = [each.name for each in STEP_COLUMNS]
+_OUTLOOK = (
+    sa.select(
+        *STEP_COLUMNS,
+        upstream.c.process_id.label("upstream_id"),
+        process.c.name.label("upstream"),
+        upstream.c.is_optional,
+        taking.oldest_unread(upstream.c.step_id, upstream.c.process_id, 1).correlate(upstream).scalar_subquery(),
+        sa.and_(MAY_START, NOTHING_OPEN_IN_QUEUE, NOTHING_UNFINISHED_IN_QUEUE),
+    )
+    .select_from(step)
+    .outerjoin(upstream, upstream.c.step_id == step.c.step_id)
+    .outerjoin(process, process.c.process_id == upstream.c.process_id)
+    .where(step.c.process_id == given(step.c.process_id), step.c.is_deleted.is_(sa.false()))
+    .order_by(step.c.position, step.c.step_id, process.c.name)
+)
+"""A row for each live step and each of its upstreams; none for a process without steps, which is never clear."""
 
 
 def _try_again(tx: Transaction, start: Start, last: Run, target_batch_id: int) -> Begun:
@@ -52,15 +134,14 @@ def _make_again(tx: Transaction, start: Start, ordered: Run, made_batch_id: int)
     return begun
 
 
-def _begin_fresh(tx: Transaction, start: Start, max_batches: int | None) -> Begun:
+def _begin_fresh(tx: Transaction, start: Start, edges: Sequence[Edge], max_batches: int | None) -> Begun:
     """Everything that is missing is named at once; what no job waits for is taken when it is there."""
-    site, edges = start.process.site, taking.edges(tx, start.process.process_id)
-    lacking = [each for each in edges if not each.has_unread]
+    lacking = [each for each in edges if each.oldest is None]
     if any(not each.is_optional for each in lacking) or (edges and len(lacking) == len(edges)):
-        raise NothingEnqueued(site=site, missing=_missing(lacking))
+        raise NothingEnqueued(site=start.process.site, missing=_missing(lacking))
     begun = begin_new(tx, start, is_first=True)
     if edges:
-        taking.take_unread(tx, [each for each in edges if each.has_unread], begun.target_batch_id, max_batches)
+        taking.take_unread(tx, edges, begun.target_batch_id, max_batches)
     else:
         taking.take_seed(tx, begun.due_ids, begun.target_batch_id)
     return begun

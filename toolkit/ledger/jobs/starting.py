@@ -26,7 +26,7 @@ from toolkit.ledger.runs import finding
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
 from toolkit.ledger.statements import given
-from toolkit.ledger.tables import batch, process, queue, run
+from toolkit.ledger.tables import batch, file, process, queue, run
 
 
 def _begin_instance(tx: Transaction, start: Start, instance_key: str, inputs: Sequence[FeedInstance]) -> Begun:
@@ -95,13 +95,11 @@ def init_job(
     """
     _check(ref, max_batches, inputs)
     owner = _live_process(tx, ref.site)
-    start_check.check(tx, owner.name, owner.cluster)
-    start = Start.of(tx, owner, ref, _completed(origin, owner))
+    origin = _completed(origin, owner)
     if ref.instance_key is None:
-        begun = begin_in_queue(tx, start, max_batches)
-    else:
-        begun = _begin_instance(tx, start, ref.instance_key, inputs)
-    return _told(tx, begun)
+        return _told(tx, begin_in_queue(tx, owner, ref, origin, max_batches))
+    start_check.check(tx, owner.name, owner.cluster)
+    return _told(tx, _begin_instance(tx, Start.of(tx, owner, ref, origin), ref.instance_key, inputs))
 
 
 def adopt(tx: Transaction, run_id: int, inputs: Sequence[FeedInstance] = (), *, is_forced: bool = False) -> StartedJob:
@@ -154,7 +152,7 @@ def _completed(origin: Origin, owner: RegisteredProcess) -> Origin:
 
 def _told(tx: Transaction, begun: Begun) -> StartedJob:
     """What the job reads, as the queue has it now."""
-    sources = _sources(tx, begun.target_batch_id)
+    sources, have_files = _sources(tx, begun.target_batch_id)
     read = [each for of_step in sources.values() for each in of_step]
     due = set(begun.due_ids)
     marking = joined(each.marking for each in read)
@@ -172,20 +170,24 @@ def _told(tx: Transaction, begun: Begun) -> StartedJob:
             )
             for each in begun.steps
         ),
-        files=files_read_for(tx, begun.target_batch_id) if read else (),
+        files=files_read_for(tx, begun.target_batch_id) if have_files else (),
     )
 
 
-def _sources(tx: Transaction, target_batch_id: int) -> dict[int, list[SourceBatch]]:
+def _sources(tx: Transaction, target_batch_id: int) -> tuple[dict[int, list[SourceBatch]], bool]:
+    """The batches of each step, and whether there are files in any."""
     found: dict[int, list[SourceBatch]] = {}
-    for step_id, *values in tx.execute(_SOURCES, {"target_batch_id": target_batch_id}):
+    have_files = False
+    for step_id, has_files, *values in tx.execute(_SOURCES, {"target_batch_id": target_batch_id}):
         found.setdefault(step_id, []).append(SourceBatch(**dict(zip(_SOURCE, values, strict=True))))
-    return found
+        have_files = have_files or has_files
+    return found, have_files
 
 
 _SOURCES = (
     sa.select(
         queue.c.step_id,
+        sa.exists(sa.select(file.c.file_id).where(file.c.batch_id == queue.c.source_batch_id)),
         queue.c.source_batch_id.label("batch_id"),
         queue.c.state,
         queue.c.marking,

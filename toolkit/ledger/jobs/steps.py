@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -18,7 +19,7 @@ from toolkit.ledger.jobs.rows import JobRef, StepRun
 from toolkit.ledger.registry.reading import any_step, locked_process, unknown_step
 from toolkit.ledger.registry.registration import Site, UnknownStep
 from toolkit.ledger.runs.finding import get
-from toolkit.ledger.statements import InsertOr, Timed, given
+from toolkit.ledger.statements import Followed, InsertOr, given
 from toolkit.ledger.tables import process_log, queue, run, step, step_run
 from toolkit.ledger.vocabulary import QueueState, RunStatus
 
@@ -48,10 +49,9 @@ def init_step(
         StepIsRunning: the step runs already.
     """
     said = {"application_id": application_id, "log_location": log_location}
-    written = tx.execute_timed(_BEGUN(ref), {**values_of(ref), _NAME: step, **said}).mappings().first()
+    written = tx.execute_followed(_BEGUN(ref), {**values_of(ref), _NAME: step, **said})
     if written is None:
         raise _why_not_begun(tx, ref, step)
-    _mark_batches(tx, written, {"state": QueueState.ACCESSED, "started_at": written["started_at"], "ended_at": None})
     return StepRun(step=step, **written)
 
 
@@ -60,7 +60,7 @@ def _why_not_begun(tx: Transaction, ref: JobRef, step: str) -> StepIsRunning:
     owner = locked_process(tx, ref.site)
     if any_step(tx, owner, step).is_deleted:
         raise unknown_step(tx, owner, step)
-    return StepIsRunning(run=running_job(tx, owner, ref).run, steps=[step])
+    return StepIsRunning(run=running_job(tx, ref).run, steps=[step])
 
 
 def halt_step(tx: Transaction, ref: JobRef, step: str) -> StepRun:
@@ -96,7 +96,7 @@ def name_application(tx: Transaction, ref: JobRef, step: str, application_id: st
         JobNotRunning: the job was not begun, or is over.
     """
     owner = locked_process(tx, ref.site)
-    step_id, run_id = any_step(tx, owner, step).step_id, begun_job(tx, owner, ref).run.run_id
+    step_id, run_id = any_step(tx, owner, step).step_id, begun_job(tx, ref).run.run_id
     mine = (step_run.c.run_id == run_id, step_run.c.step_id == step_id, _IS_RUNNING)
     tx.execute(sa.update(step_run).where(*mine).values(application_id=application_id))
 
@@ -110,11 +110,10 @@ class _Ending:
 
 
 def _end(tx: Transaction, ref: JobRef, step: str, ending: _Ending) -> StepRun:
-    values = {**values_of(ref), _NAME: step, "to": ending.status}
-    written = tx.execute_timed(_ENDED(ref), values).mappings().first()
+    values = {**values_of(ref), _NAME: step, "to": ending.status, "batches_to": ending.state}
+    written = tx.execute_followed(_ENDED(ref), values)
     if written is None:
         raise _why_not_ended(tx, ref, step)
-    _mark_batches(tx, written, {"state": ending.state, "ended_at": written["ended_at"]})
     return StepRun(step=step, **written)
 
 
@@ -122,11 +121,7 @@ def _why_not_ended(tx: Transaction, ref: JobRef, step: str) -> StepNotRunning:
     """What stands against the end of a step; what else than this one raises itself."""
     owner = locked_process(tx, ref.site)
     any_step(tx, owner, step)
-    return StepNotRunning(run=begun_job(tx, owner, ref).run, step=step)
-
-
-def _mark_batches(tx: Transaction, written: sa.RowMapping, values: dict[str, object]) -> None:
-    tx.execute(_MARKED, {"of_run": written["run_id"], "of_step": written["step_id"], **values})
+    return StepNotRunning(run=begun_job(tx, ref).run, step=step)
 
 
 _NAME = "of_name"
@@ -170,7 +165,25 @@ def _begun_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Inser
     return InsertOr(step_run).from_select(columns, row).returning(step_run)
 
 
-_BEGUN = ByReference(lambda is_meant: Timed(partial(_begun_by, is_meant)))
+_Row = Mapping[str, sa.ColumnElement[Any]]
+
+
+def _marked(written: _Row) -> sa.Update:
+    """The batches that the step of a row of `step_run` reads."""
+    target = sa.select(run.c.target_batch_id).where(run.c.run_id == written["run_id"]).scalar_subquery()
+    return sa.update(queue).where(queue.c.target_batch_id == target, queue.c.step_id == written["step_id"])
+
+
+def _accessed(written: _Row) -> sa.Update:
+    accessed = sa.literal_column(f"'{QueueState.ACCESSED.value}'", queue.c.state.type)
+    return _marked(written).values(state=accessed, started_at=written["started_at"], ended_at=sa.null())
+
+
+def _over(written: _Row) -> sa.Update:
+    return _marked(written).values(state=given(queue.c.state, "batches_to"), ended_at=written["ended_at"])
+
+
+_BEGUN = ByReference(lambda is_meant: Followed(partial(_begun_by, is_meant), _accessed))
 
 
 def _ended_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Update:
@@ -182,11 +195,7 @@ def _ended_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Updat
     return sa.update(step_run).where(*is_it).values(status=to, ended_at=now).returning(step_run)
 
 
-_ENDED = ByReference(lambda is_meant: Timed(partial(_ended_by, is_meant)))
-_TARGET = sa.select(run.c.target_batch_id).where(run.c.run_id == given(run.c.run_id, "of_run")).scalar_subquery()
-_MARKED = sa.update(queue).where(
-    queue.c.target_batch_id == _TARGET, queue.c.step_id == given(queue.c.step_id, "of_step")
-)
+_ENDED = ByReference(lambda is_meant: Followed(partial(_ended_by, is_meant), _over))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,7 +14,7 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.schema_version import SEED_BATCH_ID
 from toolkit.ledger.statements import Timed, given
-from toolkit.ledger.tables import archive, batch, batch_instance, process, queue, step, step_input, upstream
+from toolkit.ledger.tables import archive, batch, batch_instance, queue, step, step_input
 from toolkit.ledger.vocabulary import BatchState, QueueState
 
 _IS_UNREAD = queue.c.target_batch_id.is_(None)
@@ -35,7 +35,7 @@ class Edge:
 
     Attributes:
         is_optional: no job waits for it.
-        has_unread: it has enqueued something that nobody has taken.
+        oldest: the row in the queue of the oldest that it has enqueued and nobody has taken; None: there is none.
     """
 
     step_id: int
@@ -43,15 +43,10 @@ class Edge:
     step: str
     upstream: str
     is_optional: bool
-    has_unread: bool
+    oldest: int | None
 
 
-def edges(tx: Transaction, process_id: int) -> tuple[Edge, ...]:
-    """From whom the live steps of a process read, and whether there is anything to read."""
-    return tuple(tx.rows(Edge, _EDGES, {"of_process": process_id}))
-
-
-def _oldest_unread(
+def oldest_unread(
     step_id: sa.ColumnElement[int], upstream_id: sa.ColumnElement[int], limit: int | None
 ) -> sa.Select[tuple[int]]:
     """The oldest unread rows of a step from an upstream; a batch that was taken back is passed over.
@@ -73,47 +68,32 @@ def _oldest_unread(
     return found if limit is None else found.limit(sa.literal_column(str(limit), sa.Integer))
 
 
-_IS_LIVE = (step.c.process_id == given(step.c.process_id, "of_process"), step.c.is_deleted.is_(sa.false()))
-_EDGES = (
-    sa.select(
-        upstream.c.step_id,
-        upstream.c.process_id.label("upstream_id"),
-        step.c.name.label("step"),
-        process.c.name.label("upstream"),
-        upstream.c.is_optional,
-        _oldest_unread(upstream.c.step_id, upstream.c.process_id, 1)
-        .correlate(upstream)
-        .scalar_subquery()
-        .is_not(None)
-        .label("has_unread"),
-    )
-    .select_from(upstream)
-    .join(step, step.c.step_id == upstream.c.step_id)
-    .join(process, process.c.process_id == upstream.c.process_id)
-    .where(*_IS_LIVE)
-    .order_by(step.c.position, step.c.step_id, process.c.name)
-)
-
-
-def take_unread(tx: Transaction, readers: Collection[Edge], target_batch_id: int, limit: int | None) -> None:
+def take_unread(tx: Transaction, edges: Collection[Edge], target_batch_id: int, limit: int | None) -> None:
     """Take the oldest unread batches, for each step and each of its upstreams.
 
     Args:
         tx: the transaction.
-        readers: steps with upstreams that have something unread.
+        edges: steps with their upstreams; what has nothing unread is left out.
         target_batch_id: what the batches go into.
         limit: at most so many from each upstream for each step; None: all.
     """
-    taken = _taken(target_batch_id)
-    rows = [{"of_step": each.step_id, "of_upstream": each.upstream_id, **taken} for each in readers]
-    if rows:
+    taken, readers = _taken(target_batch_id), [each for each in edges if each.oldest is not None]
+    if limit == 1:
+        tx.execute(_ROWS_TAKEN, {"rows": [each.oldest for each in readers], **taken})
+    elif readers:
+        rows = [{"of_step": each.step_id, "of_upstream": each.upstream_id, **taken} for each in readers]
         tx.execute(_take_oldest(limit), rows)
+
+
+_ROWS_TAKEN = sa.update(queue).where(
+    queue.c.queue_id.in_(sa.bindparam("rows", type_=queue.c.queue_id.type, expanding=True))
+)
 
 
 @lru_cache(maxsize=16)
 def _take_oldest(limit: int | None) -> sa.Update:
     reader = given(queue.c.step_id, "of_step"), given(queue.c.source_process_id, "of_upstream")
-    return sa.update(queue).where(queue.c.queue_id.in_(_oldest_unread(*reader, limit)))
+    return sa.update(queue).where(queue.c.queue_id.in_(oldest_unread(*reader, limit)))
 
 
 def take_seed(tx: Transaction, step_ids: Collection[int], target_batch_id: int) -> None:
@@ -177,7 +157,11 @@ def feeds_read(tx: Transaction, process_id: int) -> frozenset[str]:
     return frozenset(tx.execute(_FEEDS, {"of_process": process_id}).scalars())
 
 
-_FEEDS = sa.select(step_input.c.feed).join(step, step.c.step_id == step_input.c.step_id).where(*_IS_LIVE)
+_FEEDS = (
+    sa.select(step_input.c.feed)
+    .join(step, step.c.step_id == step_input.c.step_id)
+    .where(step.c.process_id == given(step.c.process_id, "of_process"), step.c.is_deleted.is_(sa.false()))
+)
 
 
 _WANTED = (

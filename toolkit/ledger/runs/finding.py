@@ -150,11 +150,16 @@ def find(tx: Transaction, wanted: RunFilter) -> list[Run]:
 
 def active(tx: Transaction, entity: str | None = None) -> list[Run]:
     """The runs that are running or suspended, of one entity or of all, the oldest first."""
-    where = [is_one_of(run.c.status, *OPEN), is_one_of(run.c.status, *ACTIVE)]  # the first is what the index covers
-    if entity is not None:
-        where.append(run.c.entity == entity)
+    found = tx.rows(Run, _ALL_ACTIVE) if entity is None else tx.rows(Run, _ACTIVE_OF, {"entity": entity})
     # Sorted here: asked for this order, SQLite reads the whole table in it rather than the index.
-    return sorted(tx.rows(Run, sa.select(run).where(*where)), key=attrgetter("run_id"))
+    return sorted(found, key=attrgetter("run_id"))
+
+
+_ALL_ACTIVE = sa.select(run).where(
+    is_one_of(run.c.status, *OPEN),  # what the index covers
+    is_one_of(run.c.status, *ACTIVE),
+)
+_ACTIVE_OF = _ALL_ACTIVE.where(run.c.entity == given(run.c.entity))
 
 
 def last_success(tx: Transaction, subjects: Collection[Subject]) -> dict[Subject, Run]:

@@ -14,7 +14,7 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost
 from toolkit.ledger.runs.finding import OVER, locked
-from toolkit.ledger.statements import given
+from toolkit.ledger.statements import Timed, given
 from toolkit.ledger.tables import item, lease, run
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
 
@@ -129,14 +129,21 @@ def unsettled(tx: Transaction, life_cycle: LifeCycle, entity: str, cluster: str,
 
     A run that is over has none, and one whose owner died while it was suspended.
     """
-    of_places = (run.c.cluster == cluster) & (run.c.counterpart == counterpart)
-    of_entity = (run.c.life_cycle == life_cycle) & (run.c.entity == entity) & of_places
-    # Few items are open. As a join, or sorted there, SQLite would rather read all runs of the entity, or all items.
-    is_owned = sa.exists().where(lease.c.run_id == run.c.run_id, lease.c.expires_at > tx.now()).correlate(run)
-    is_forsaken = run.c.status.in_(OVER) | ((run.c.status == RunStatus.SUSPENDED) & ~is_owned)
-    its_run_is_forsaken = sa.exists().where(run.c.run_id == item.c.run_id, of_entity, is_forsaken)
-    open_items = sa.select(item).where(is_one_of(item.c.state, ItemState.INTENDED), its_run_is_forsaken)
-    return sorted(tx.rows(Item, open_items), key=attrgetter("run_id", "position"))
+    of_entity = {"life_cycle": life_cycle, "entity": entity, "cluster": cluster, "counterpart": counterpart}
+    found = (Item(**row) for row in tx.execute_timed(_UNSETTLED, of_entity).mappings())
+    return sorted(found, key=attrgetter("run_id", "position"))
+
+
+def _unsettled(now: sa.ColumnElement[datetime]) -> sa.Select[tuple[object, ...]]:
+    """Few items are open. As a join, or sorted there, SQLite would rather read all runs of the entity, or all items."""
+    of_entity = (run.c[name] == given(run.c[name]) for name in ("life_cycle", "entity", "cluster", "counterpart"))
+    is_owned = sa.exists().where(lease.c.run_id == run.c.run_id, lease.c.expires_at > now).correlate(run)
+    is_forsaken = is_one_of(run.c.status, *OVER) | (is_one_of(run.c.status, RunStatus.SUSPENDED) & ~is_owned)
+    its_run_is_forsaken = sa.exists().where(run.c.run_id == item.c.run_id, *of_entity, is_forsaken)
+    return sa.select(item).where(is_one_of(item.c.state, ItemState.INTENDED), its_run_is_forsaken)
+
+
+_UNSETTLED = Timed(_unsettled)
 
 
 def of_run(tx: Transaction, run_id: int) -> list[Item]:

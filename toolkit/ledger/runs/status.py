@@ -68,7 +68,8 @@ def resume(tx: Transaction, run_id: int) -> Run:
     return change(tx, run_id, found.suspended_from)
 
 
-def _changed(to: RunStatus, now: sa.ColumnElement[datetime]) -> sa.Update:
+def changing(to: RunStatus, now: sa.ColumnElement[datetime]) -> sa.Update:
+    """The change of one run to another status, where its status allows that; `tidy` is to follow."""
     legal = [old for old, followers in TRANSITIONS.items() if to in followers]
     is_legal = (run.c.run_id == given(run.c.run_id, "of_run"), run.c.status.in_(legal))
     return sa.update(run).where(*is_legal).values(status=to, **_consequences(to, now)).returning(run)
@@ -86,7 +87,7 @@ def _consequences(to: RunStatus, now: sa.ColumnElement[datetime]) -> dict[str, o
     return values
 
 
-_CHANGED = {to: Timed(partial(_changed, to)) for to in RunStatus}
+_CHANGED = {to: Timed(partial(changing, to)) for to in RunStatus}
 
 
 def tidy(tx: Transaction, left: Run, now: datetime) -> None:
@@ -97,18 +98,26 @@ def tidy(tx: Transaction, left: Run, now: datetime) -> None:
         left: the run as it is now.
         now: by the database's clock.
     """
-    tx.execute(_LET_GO, {"of_run": left.run_id})
+    has_leases, has_requests = tx.execute(_LEFT, {"of_run": left.run_id}).one()
+    if has_leases:
+        tx.execute(_LET_GO, {"of_run": left.run_id})
     if not left.status.is_terminal:
         return
-    tx.execute(_CLOSED, {"of_run": left.run_id, "honoured_at": now})
+    if has_requests:
+        tx.execute(_CLOSED, {"of_run": left.run_id, "honoured_at": now})
     if left.mode is not None and left.status is not RunStatus.SUCCEEDED:
         _let_go(tx, left, now)
 
 
-_LET_GO = sa.delete(lease).where(lease.c.run_id == given(lease.c.run_id, "of_run"))
-_CLOSED = sa.update(request).where(
-    request.c.run_id == given(request.c.run_id, "of_run"), request.c.honoured_at.is_(None)
+_ITS_LEASES = lease.c.run_id == given(lease.c.run_id, "of_run")
+_ITS_REQUESTS = (request.c.run_id == given(request.c.run_id, "of_run")) & request.c.honoured_at.is_(None)
+_LEFT = sa.select(
+    sa.exists(sa.select(lease.c.run_id).where(_ITS_LEASES)),
+    sa.exists(sa.select(request.c.run_id).where(_ITS_REQUESTS)),
 )
+"""Most jobs have neither, and one look is less than two writes."""
+_LET_GO = sa.delete(lease).where(_ITS_LEASES)
+_CLOSED = sa.update(request).where(_ITS_REQUESTS)
 
 
 def _let_go(tx: Transaction, job: Run, now: datetime) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import marshal
 import os
 import select
 import signal
@@ -13,7 +14,8 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from importlib.resources import as_file, files
+from functools import cache
+from importlib.resources import files
 from typing import IO, Any
 
 from toolkit.errors import InvalidInput
@@ -86,12 +88,12 @@ def run_program(
     """
     private(call.log)
     started(StepMark(log=call.log))
+    code = _supervisor_code()
     with ExitStack() as stack:
-        script = stack.enter_context(as_file(files(__package__) / "supervisor.py"))
         said = stack.enter_context(call.log.open("ab"))
         supervisor = stack.enter_context(
             subprocess.Popen(  # noqa: S603 - our own script
-                [sys.executable, "-I", "-S", "-X", "utf8", str(script)],
+                [sys.executable, "-I", "-S", "-X", "utf8", "-c", _RUNS_CODE, _SUPERVISOR, str(len(code))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=said,
@@ -99,7 +101,27 @@ def run_program(
                 start_new_session=True,  # Ctrl-C is for the runner, which tells the step in its own time
             )
         )
-        return _Watch(program, call, supervisor, started).until_end(check)
+        return _Watch(program, call, supervisor, started).until_end(check, code)
+
+
+_SUPERVISOR = "supervisor.py"
+_RUNS_CODE = """
+import marshal, os, sys
+code, size = b"", int(sys.argv[2])
+while len(code) < size:
+    octets = os.read(0, size - len(code))
+    if not octets:
+        sys.exit(1)
+    code += octets
+exec(marshal.loads(code))
+"""
+
+
+@cache
+def _supervisor_code() -> bytes:
+    """Compiled once for all steps: Python would do it anew for each, since it keeps no code of a program's own file."""
+    source = (files(__package__) / _SUPERVISOR).read_text(encoding="utf-8")
+    return marshal.dumps(compile(source, _SUPERVISOR, "exec", dont_inherit=True))
 
 
 class _Watch:
@@ -117,10 +139,11 @@ class _Watch:
         self._rest = b""
         self._known: dict[str, Any] = {}
 
-    def until_end(self, check: Callable[[], None]) -> StepEnd:
-        """Wait for the step; `check` may end it."""
+    def until_end(self, check: Callable[[], None], code: bytes) -> StepEnd:
+        """Give the supervisor its code, and wait for the step; `check` may end it."""
         try:
-            self._send(json.dumps(_order(self._program, self._call)).encode() + b"\n")
+            order = marshal.dumps(json.loads(json.dumps(_order(self._program, self._call))))  # of plain types alone
+            self._send(code + b"%d\n" % len(order) + order)
             while self._listen(_LOOK_SECONDS):
                 check()
                 self._send(b".")

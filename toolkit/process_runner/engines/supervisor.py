@@ -2,25 +2,32 @@
 
 A process of its own, so that the end of the runner, also by kill -9, ends the step; and so that orphans of the step
 become children of this one (PR_SET_CHILD_SUBREAPER), however they left their session. Python's own modules only, none
-that is slow to load: a step of a millisecond pays for this.
+that is slow to load: a step of a millisecond pays for this, and json, re and typing would double it.
 
-On standard input a line of JSON says what to run (`child._order`); each byte after it is a sign of life, its end says
-that the runner is gone or wants the step to end. On standard output each report is a line of JSON.
+On standard input, after a line with its length, is what to run (`child._order`, by marshal: its reader is the same
+Python); each byte after it is a sign of life, its end says that the runner is gone or wants the step to end. On
+standard output each report is a line of JSON.
 """
 # pathlib is slow to load:
-# ruff: noqa: PTH108, PTH123, PTH208
+# ruff: noqa: PTH123, PTH208
 
 from __future__ import annotations
 
 import ctypes
-import json
+import marshal
 import os
-import re
 import select
-import signal
 import sys
 import time
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    import signal
+    from collections.abc import Callable, Iterable
+    from typing import Any, NoReturn
+else:
+    import _signal as signal  # `signal` itself loads enum, which takes as long as Python's own start
 
 _PDEATHSIG, _SUBREAPER = 1, 36
 _CHUNK = 1 << 16
@@ -57,7 +64,7 @@ class BoundedLog:
         self._number, self._size = self._number + 1, 0
         oldest = self._number - self._kept
         if oldest > 0:
-            remove(f"{self._path}.{oldest}")
+            quietly(os.unlink, f"{self._path}.{oldest}")
 
     def _opened(self, number: int) -> int:
         name = f"{self._path}.{number}" if number else self._path
@@ -70,7 +77,7 @@ class Voice:
     def __init__(self, log: BoundedLog, secrets: list[str], application: str | None) -> None:
         self._log, self._rest = log, b""
         self._secrets = sorted((text.encode("utf-8", "surrogateescape") for text in secrets), key=len, reverse=True)
-        self._application = re.compile(application.encode()) if application else None
+        self._application = application.encode() if application else None
 
     def hear(self, data: bytes) -> None:
         """Take some octets; an unfinished line waits for its end, unless it is very long."""
@@ -89,10 +96,18 @@ class Voice:
         self._rest = b""
 
     def _say(self, text: bytes) -> None:
-        for found in self._application.finditer(text) if self._application else ():
-            report(application=found[1].decode())
         if text:
+            for found in self._found(text):
+                report(application=found[1].decode())
             self._log.write(self._masked(text))
+
+    def _found(self, text: bytes) -> Iterable[re.Match[bytes]]:
+        """Where the text speaks of an application; the search is loaded for a step that says something."""
+        if self._application is None:
+            return ()
+        import re  # noqa: PLC0415 - slow to load
+
+        return re.finditer(self._application, text)
 
     def _masked(self, text: bytes) -> bytes:
         for secret in self._secrets:
@@ -121,11 +136,7 @@ class Step:
         return ""
 
     def end_all(self) -> tuple[int, int]:
-        """End whatever is left: ask, wait, kill.
-
-        Returns:
-            how many there were, and how many could not be ended.
-        """
+        """End whatever is left (ask, wait, kill): how many there were, and how many could not be ended."""
         self._until_none(signal.SIGTERM, self._order["grace_seconds"])
         left = self._until_none(signal.SIGKILL, _KILL_SECONDS)
         while self._hears and select.select([self._ears], [], [], 0)[0]:
@@ -135,13 +146,12 @@ class Step:
     def _until_none(self, number: int, seconds: float) -> int:
         deadline, told = time.monotonic() + seconds, set[int]()
         while True:
-            self._reap()
-            there = descendants(os.getpid())
+            there = descendants(os.getpid()) if self._reap() else set[int]()
             if not there or time.monotonic() > deadline:
                 return len(there)
             for pid in there - told if number == signal.SIGTERM else there:
                 told.add(pid)
-                tell(pid, number)
+                quietly(os.kill, pid, number)
             self._told |= told
             self._attend(0.02 if len(told) else _LOOK_SECONDS, [])
 
@@ -157,16 +167,17 @@ class Step:
         self._hears = bool(data)
         self._voice.hear(data)
 
-    def _reap(self) -> None:
+    def _reap(self) -> bool:
+        """Whether there are still children: who has none has nothing below it, since orphans become its children."""
         try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if pid == 0:
-                    return
+                    return True
                 if pid == self._pid:
                     self.exit_code = os.waitstatus_to_exitcode(status)
         except ChildProcessError:
-            return
+            return False
 
     def _begun(self, mouth: int) -> int:
         """The number of the program's process.
@@ -216,7 +227,9 @@ class Runner:
     def why(self) -> str:
         """Why the step has to end; empty: it goes on."""
         if self._signal:
-            return f"its supervisor received {signal.Signals(self._signal).name}"
+            from signal import Signals  # noqa: PLC0415 - slow to load
+
+            return f"its supervisor received {Signals(self._signal).name}"
         while select.select([0], [], [], 0)[0]:
             if not os.read(0, _CHUNK):
                 return "its runner is gone, or told it to end"
@@ -267,18 +280,10 @@ def parent_of(pid: str) -> int | None:
     return None if not words or words[0] in {b"Z", b"X"} else int(words[1])
 
 
-def tell(pid: int, number: int) -> None:
-    """Send a signal; who is gone, or has become another user, is left to the next look."""
+def quietly(call: Callable[..., object], *about: str | int) -> None:
+    """Have the kernel do what is nothing to end a step for when it cannot: who is gone, a file that stays."""
     try:
-        os.kill(pid, number)
-    except OSError:
-        return
-
-
-def remove(path: str) -> None:
-    """Remove a file; one that stays, or was gone, is nothing that a step should end for."""
-    try:
-        os.unlink(path)
+        call(*about)
     except OSError:
         return
 
@@ -289,23 +294,32 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def report(**facts: object) -> None:
+def report(**facts: str | int | None) -> None:
     """Tell the runner; nobody may listen any more."""
+    line = ", ".join(f'"{name}": {_as_json(value)}' for name, value in facts.items())
     try:
-        os.write(1, json.dumps(facts).encode() + b"\n")
+        os.write(1, f"{{{line}}}\n".encode())
     except OSError:
         return
+
+
+def _as_json(value: str | int | None) -> str:
+    if isinstance(value, str) and value:
+        import json  # noqa: PLC0415 - slow to load, and seldom needed
+
+        return json.dumps(value)
+    return '""' if value == "" else "null" if value is None else str(value)
 
 
 def ordered() -> dict[str, Any]:
     """What to run."""
     text = b""
-    while b"\n" not in text:
+    while not (head := text.partition(b"\n"))[1] or len(head[2]) < int(head[0]):
         octets = os.read(0, _CHUNK)
         if not octets:
             sys.exit(1)
         text += octets
-    order: dict[str, Any] = json.loads(text.partition(b"\n")[0])
+    order: dict[str, Any] = marshal.loads(head[2])  # noqa: S302 - of our own runner
     return order
 
 
