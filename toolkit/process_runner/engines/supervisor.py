@@ -22,9 +22,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     import signal
-    from collections.abc import Callable, Iterable
     from typing import Any, NoReturn
 else:
     import _signal as signal  # `signal` itself loads enum, which takes as long as Python's own start
@@ -96,18 +94,13 @@ class Voice:
         self._rest = b""
 
     def _say(self, text: bytes) -> None:
-        if text:
-            for found in self._found(text):
+        if text and self._application:
+            import re  # noqa: PLC0415 - slow to load, and for a step that says something alone
+
+            for found in re.finditer(self._application, text):
                 report(application=found[1].decode())
+        if text:
             self._log.write(self._masked(text))
-
-    def _found(self, text: bytes) -> Iterable[re.Match[bytes]]:
-        """Where the text speaks of an application; the search is loaded for a step that says something."""
-        if self._application is None:
-            return ()
-        import re  # noqa: PLC0415 - slow to load
-
-        return re.finditer(self._application, text)
 
     def _masked(self, text: bytes) -> bytes:
         for secret in self._secrets:
@@ -296,19 +289,15 @@ def prctl(option: int, value: int) -> None:
 
 def report(**facts: str | int | None) -> None:
     """Tell the runner; nobody may listen any more."""
-    line = ", ".join(f'"{name}": {_as_json(value)}' for name, value in facts.items())
+    line = str(facts).replace("'", '"').replace("None", "null")
+    if any(isinstance(value, str) and value for value in facts.values()):
+        import json  # noqa: PLC0415 - slow to load, and not needed for numbers
+
+        line = json.dumps(facts)
     try:
-        os.write(1, f"{{{line}}}\n".encode())
+        os.write(1, f"{line}\n".encode())
     except OSError:
         return
-
-
-def _as_json(value: str | int | None) -> str:
-    if isinstance(value, str) and value:
-        import json  # noqa: PLC0415 - slow to load, and seldom needed
-
-        return json.dumps(value)
-    return '""' if value == "" else "null" if value is None else str(value)
 
 
 def ordered() -> dict[str, Any]:
