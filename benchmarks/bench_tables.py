@@ -6,7 +6,6 @@ that take turns, on one metastore and in one Java. Goal: names no slower than `S
 
 from __future__ import annotations
 
-import itertools
 import sys
 import tempfile
 import time
@@ -16,11 +15,11 @@ from statistics import median
 
 from pyspark.sql import SparkSession
 
-from tests.databases.postgresql import running_postgres
+from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.tables.databases import create_database
 from tests.tables.tables import partition_of, table_of
-from tests.testbed.metastore_on_postgres import metastore_on
-from toolkit.catalog.model import Table, TableName
+from tests.testbed.metastore_on_postgres import metastore_on, multiply_partition
+from toolkit.catalog.model import TableName
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import BATCH, CatalogSpec, Metastore
 
@@ -31,18 +30,14 @@ OURS, PEER, FETCHED = "names", "SHOW PARTITIONS", f"all of them, {BATCH} at once
 NAME = TableName("bench", "clicks")
 
 
-def filled(metastore: Metastore, spec: CatalogSpec, directory: str) -> tuple[Table, float]:
-    """A table with its partitions, and how many of them were added a second; no directory is made for them."""
+def filled(metastore: Metastore, spec: CatalogSpec, postgres: PostgresServer, directory: str) -> None:
+    """Have a table with its partitions, each in a directory of its own that is not there."""
     create_database(spec, NAME.database, f"file:{directory}")
     table = table_of(NAME, f"file:{directory}/clicks", ds="string", region="string")
     metastore.create_table(table)
-    values = [(f"2026-{number // 10:05}", f"r{number % 10}") for number in range(PARTITIONS)]
-    figures = {"numFiles": "1", "totalSize": "100"}
-    parts = (partition_of(table, *each, location=table.location, parameters=figures) for each in values)
-    began = time.perf_counter()
-    while batch := list(itertools.islice(parts, BATCH)):
-        metastore.add_partitions(NAME, batch)
-    return table, PARTITIONS / (time.perf_counter() - began)
+    metastore.add_partitions(NAME, [partition_of(table, "first", "r", parameters={"numFiles": "1", "totalSize": "9"})])
+    multiply_partition(postgres, PARTITIONS)
+    metastore.drop_partitions(NAME, ["ds=first/region=r"])
 
 
 @contextmanager
@@ -82,9 +77,9 @@ def main() -> int:
         spec = CatalogSpec(uris=uri)
         metastore = open_metastore(spec)
         with spark(uri) as session:
-            _, rate = filled(metastore, spec, directory)
+            filled(metastore, spec, postgres, directory)
             found = medians(contestants(metastore, session))
-    print(f"{PARTITIONS:,} partitions, added {BATCH} at once: {rate:,.0f} a second")
+    print(f"{PARTITIONS:,} partitions, metastore on PostgreSQL")
     for name, seconds in found.items():
         print(f"  {name:<30} {seconds:8.2f} s")
     factor = found[PEER] / found[OURS]

@@ -8,11 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psycopg
+
 from tests.databases.postgresql import PostgresServer
 from tests.testbed.metastore_server import MetastoreServer
 from tests.testbed.processes import Starter
 
 _DATABASE = "metastore"
+_MANY = Path(__file__).with_name("many_partitions.sql")
 
 
 @contextmanager
@@ -37,3 +40,10 @@ def metastore_on(postgres: PostgresServer) -> Iterator[str]:
             starter.end()
             server.close()
             postgres.drop_database(_DATABASE)
+
+
+def multiply_partition(postgres: PostgresServer, count: int) -> None:
+    """Make so many partitions of the only one there is, besides it; see `many_partitions.sql`."""
+    statements = _MANY.read_text().replace("%(count)s", str(count))
+    with psycopg.connect(postgres.url(_DATABASE).replace("+psycopg", "")) as connection:
+        connection.execute(statements.encode())

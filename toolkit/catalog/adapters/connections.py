@@ -7,7 +7,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
@@ -59,7 +59,7 @@ _ANSWERED: Mapping[str, type[CatalogError]] = {
     "InvalidInputException": BadMetadata,
     "MetaException": MetastoreFailure,
 }
-"""What the metastore answered; the connection can be used again."""
+"""What the metastore answered."""
 _MEANINGS: Mapping[re.Pattern[str], type[CatalogError]] = {
     re.compile(_UNKNOWN_CALL): UnsupportedMetastore,
     re.compile(
@@ -153,6 +153,8 @@ class Connections:
         except TimeoutError as error:
             detail = f"{self.name}: no answer within {self._seconds:g} s; what was asked for may still happen"
             raise MetastoreUnreachable(about=about, detail=detail) from error
+        except Py4JNetworkError as error:
+            raise self._failure(about, "Java is gone", str(error)) from error
 
     def close(self) -> None:
         """End those that nobody uses now."""
@@ -162,18 +164,18 @@ class Connections:
 
     def _run(self, there: Java, about: str, call: Call[_Answer]) -> _Answer:
         connection = self._taken(there)
-        try:
-            answer = call(there, connection.stub)
-        except Py4JJavaError as error:
-            kind, said = _said(error)
-            # After anything else the next answer might be that of this call.
-            if kind in _ANSWERED:
-                self._idle.append(connection)
-            else:
-                connection.close()
-            raise self._failure(about, kind, said) from error
-        except Py4JNetworkError as error:
-            raise self._failure(about, "Java is gone", str(error)) from error
+        with ExitStack() as unfinished:
+            # After anything that is no answer, the next one might be that of this call.
+            unfinished.callback(connection.close)
+            try:
+                answer = call(there, connection.stub)
+            except Py4JJavaError as error:
+                kind, said = _said(error)
+                if kind in _ANSWERED and kind != _REFUSED_CALL:
+                    unfinished.pop_all()
+                    self._idle.append(connection)
+                raise self._failure(about, kind, said) from error
+            unfinished.pop_all()
         self._idle.append(connection)
         return answer
 

@@ -70,7 +70,11 @@ class HiveMetastore:
 
     def table(self, name: TableName) -> Table:
         """See `Metastore.table`."""
-        return thrift.table_of(self._table(name))
+        struct = self._table(name)
+        try:
+            return thrift.table_of(struct)
+        except ValueError as error:
+            raise UnsupportedTable(about=str(name), detail=f"{error}, expected a table or view of Hive") from error
 
     def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
         """See `Metastore.partition_names`."""
