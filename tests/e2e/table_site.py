@@ -127,6 +127,9 @@ def spark_on(server: HiveMetastoreServer) -> Iterator[SparkSession]:
         .config("spark.hadoop.hive.metastore.uris", server.uri)
         .config("spark.hadoop.hive.exec.dynamic.partition.mode", "nonstrict")
         .config("spark.hadoop.hive.warehouse.subdir.inherit.perms", "false")  # of one process a file otherwise
+        .config(
+            "spark.hadoop.mapreduce.input.fileinputformat.input.dir.recursive", "true"
+        )  # a partition in another one
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.catalogImplementation", "hive")
         .getOrCreate()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from toolkit.catalog.errors import AccessDenied, NoSuchDatabase, NoSuchTable
 from toolkit.catalog.model import TableName
 from toolkit.el import ElError
-from toolkit.retention.partition_places import overlap
+from toolkit.retention.partition_places import PlaceIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,12 +43,15 @@ class ForeignData:
         """
         if feed := self.table.feed_at(place):
             return f"{place} is in, or holds, data of the feed {feed}"
-        for name, directory in self._directories:
-            if directory is None:
-                return f"the location of the table {name} is not known, and {place} may be in it"
-            if overlap(place, directory):
-                return f"{place} is in, or holds, the directory of the table {name}"
-        return ""
+        unknown = next((name for name, directory in self._directories if directory is None), None)
+        if unknown is not None:
+            return f"the location of the table {unknown} is not known, and {place} may be in it"
+        table = self._index.owner_of(place)
+        return f"{place} is in, or holds, the directory of the table {table}" if table else ""
+
+    @cached_property
+    def _index(self) -> PlaceIndex:
+        return PlaceIndex((directory, str(name)) for name, directory in self._directories if directory is not None)
 
     @cached_property
     def _directories(self) -> tuple[tuple[TableName, CanonicalPath | None], ...]:

@@ -5,7 +5,8 @@ Pure: what the metastore has was listed before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -95,6 +96,29 @@ class PartitionPlaces:
 def overlap(one: CanonicalPath, other: CanonicalPath) -> bool:
     """Whether two places are one, or one is inside the other."""
     return one == other or one.is_within(other) or other.is_within(one)
+
+
+class PlaceIndex:
+    """Finds out of very many places one that another one is, is inside of or holds.
+
+    Args:
+        owners: whose each place is, in words.
+    """
+
+    def __init__(self, owners: Iterable[tuple[CanonicalPath, str]]) -> None:
+        self._owners = dict(owners)
+        self._sorted = sorted(self._owners, key=names_text)
+
+    def owner_of(self, place: CanonicalPath) -> str:
+        """Whose data are at, above or below a place; empty: nobody's."""
+        above = place
+        while above not in self._owners and above != above.parent:
+            above = above.parent
+        if above in self._owners:
+            return self._owners[above]
+        at = bisect_left(self._sorted, names_text(place), key=names_text)  # what is in it follows it at once
+        is_holding = at < len(self._sorted) and self._sorted[at].is_within(place)
+        return self._owners[self._sorted[at]] if is_holding else ""
 
 
 def _overlapping(places: Iterator[_Placed]) -> Iterator[list[_Placed]]:

@@ -208,14 +208,10 @@ class Resolver:
                 name=table_name(uri),
                 metastore=partial(self.metastore, cluster),
                 place=cluster.place,
-                feed_at=partial(self._feed_at, cluster),
+                feed_at=self.shared_data.feed_at,
             ),
             notes=(*open_keys, *_neighbour_notes(pairs, cluster)),
         )
-
-    def _feed_at(self, cluster: Cluster, place: CanonicalPath) -> str:
-        found = self.shared_data.at(place)
-        return "" if found is None else place_of(found.pair, cluster.name)
 
     def _any_target(
         self, feed: Feed, cluster: Cluster, retention: Retention, neighbours: tuple[tuple[str, str], ...]

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from toolkit.planning.instance_storage import FeedStorage
-from toolkit.retention.partition_places import overlap
+from toolkit.retention.partition_places import PlaceIndex
 from toolkit.retention.targets import Location
 
 if TYPE_CHECKING:
@@ -102,9 +102,13 @@ class SharedDataIndex:
         own = _locations(feed, cluster, self.real)
         return tuple(dict.fromkeys(chain.from_iterable(_meeting(each, self._index) for each in own)))
 
-    def at(self, place: CanonicalPath) -> SharedData | None:
-        """A location with data at, below or above a place; None: there is none."""
-        return next((each for each in self._index.by_sample if overlap(each.location.base, place)), None)
+    def feed_at(self, place: CanonicalPath) -> str:
+        """A feed with data at, below or above a place; empty: there is none."""
+        return self._bases.owner_of(place)
+
+    @cached_property
+    def _bases(self) -> PlaceIndex:
+        return PlaceIndex((each.location.base, f"{each.feed} on {each.cluster}") for each in self._index.by_sample)
 
     @cached_property
     def _index(self) -> _Index:
