@@ -250,9 +250,7 @@ class Lander:
         if not item.place.is_within(self.root) or not self.taken.is_alone(item.place):
             return ItemResult.skipped(item, SHARED)
         remove(self.system, item.place, self.root)
-        above = item.place.parent
-        if above.name.startswith(DATA_PREFIX):
-            self.system.remove_if_empty(above, below=self.root)
+        remove_emptied(self.system, item.place, self.root)
         return ItemResult.done(item)
 
     def sweep(self) -> None:
@@ -269,6 +267,13 @@ class Lander:
 
     def _own(self, prefix: str) -> CanonicalPath:
         return self.root.child(f"{prefix}{self.work.run_name}")
+
+
+def remove_emptied(system: FileSystem, place: CanonicalPath, root: CanonicalPath) -> None:
+    """Remove the directories above data that went, up to that of the run that wrote them, as far as they are empty."""
+    above = place.parent
+    while above.is_within(root) and DATA_PREFIX in above.path and system.remove_if_empty(above, below=root):
+        above = above.parent
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from toolkit.hive.copies import PartCopies
 from toolkit.hive.described import DATA_PREFIX
 from toolkit.hive.exporting import ExportWriter, planned
 from toolkit.hive.instances import NamedInstances
-from toolkit.hive.landing import Lander, TakenPlaces
+from toolkit.hive.landing import Lander, TakenPlaces, remove_emptied
 from toolkit.hive.landing_plan import LandingPlanner
 from toolkit.hive.layout import parts_of, read_export
 from toolkit.hive.targets import Step, TablePlan, TableTarget
@@ -213,14 +213,15 @@ class LandingWay:
             place = CanonicalPath.parse(path_of(item.path))
             if item.kind == Step.CLEAN and place.is_within(root) and taken.is_free(place):
                 _remove(system, place, root)
+                remove_emptied(system, place, root)
             if item.kind in _WITH_DATA and place.is_within(root):
                 own = root.child(f"{DATA_PREFIX}{item.run_id}")
                 data = below(own, place.relative_to(root))
                 if taken.is_free(data):
                     _remove(system, data, root)
+                    remove_emptied(system, data, root)
         for run in {item.run_id for item in left}:
             _remove(system, root.child(f"{STAGING_PREFIX}{run}"), root)
-            system.remove_if_empty(root.child(f"{DATA_PREFIX}{run}"), below=root)
 
 
 def _remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:

@@ -168,13 +168,13 @@ class Scene:
         return {table.partition_name(each): files(each.location) for each in found}
 
     def orphans(self) -> list[str]:
-        """Files at the target that no reader sees."""
+        """Files at the target that no reader sees, and empty directories."""
         table = self.target.table(TO)
         places = [each.location for each in self.target.partitions(TO, self.target.partition_names(TO))]
         owned = [
             Path(place.removeprefix("file:").removeprefix("//")) for place in places or [table.storage.location or ""]
         ]
-        there = [each for each in (self.root / "to").rglob("*") if each.is_file()]
+        there = [each for each in (self.root / "to").rglob("*") if each.is_file() or not any(each.iterdir())]
         return [str(each) for each in there if not any(each.is_relative_to(own) for own in owned)]
 
 
