@@ -67,12 +67,11 @@ def _told(option: str, pairs: Iterable[tuple[str, str]], possible: re.Pattern[st
 
 
 def _own(process: Document, known: Known) -> Iterator[str]:
-    for key in ("inputs", "outputs", "properties"):
-        yield from names_in(process, (key,))
+    yield from names_in(process, ("properties",))
     for key, endings in (("inputs", _OF_TABLE_INPUTS), ("outputs", _OF_TABLE_OUTPUTS)):
         for name in names_in(process, (key,)):
-            if _is_table(process, (key, name), known):
-                yield from (f"falcon_{name}_{ending}" for ending in endings)
+            is_table = _is_table(process, (key, name), known)  # which has no paths that its name could stand for
+            yield from (f"falcon_{name}_{ending}" for ending in endings) if is_table else (name,)
 
 
 def _is_table(process: Document, pointer: tuple[str, str], known: Known) -> bool:

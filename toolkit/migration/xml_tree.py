@@ -176,7 +176,7 @@ def read_xml(data: bytes, file: str) -> Element:
 
 
 class _TooMuchError(SAXException):
-    """Nobody writes entities like that; recursion would end in a bug report, and naming it all takes long."""
+    """Nobody writes entities like that; recursion over it would be a bug report, and naming all of it takes long."""
 
     def __init__(self) -> None:
         super().__init__(f"more than {_MOST_ELEMENTS} elements, or {_MOST_DEPTH} levels of them")

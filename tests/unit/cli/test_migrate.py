@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -54,6 +56,17 @@ def test_lint_accepts_what_was_written(feedctl: Feedctl, tmp_path: Path) -> None
 def test_the_report_has_no_key_that_nobody_describes(feedctl: Feedctl, tmp_path: Path) -> None:
     arguments = ("migrate", "falcon", *XML, "--into", str(tmp_path / "repo"), "--report", "json")
     assert printed_faults(arguments, feedctl(*arguments).out, strict=True) == []
+
+
+@pytest.mark.parametrize("process", ["pig-process", "hcat-pig-process", "oozie-mr-process"])
+def test_a_command_is_told_only_what_its_instances_have(feedctl: Feedctl, tmp_path: Path, process: str) -> None:
+    repo = str(tmp_path / "repo")
+    feedctl("migrate", "falcon", *XML, "--into", repo)
+    shown = feedctl("entity", "show", process, "--config-repo", repo, "--output", "json").document
+    told = set(re.findall(r"\$\{([^}]*)\}", json.dumps(shown["entity"]["workflow"]["args"])))
+    asked = ("--time", "2013-11-15T00:10Z", "--config-repo", repo, "--output", "json")
+    (instance,) = feedctl("instance", "params", process, *asked).document["instances"]
+    assert told - instance["properties"].keys() == set()
 
 
 def test_a_dry_run_writes_nothing_and_says_the_same(feedctl: Feedctl, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ Python); each byte after it is a sign of life, its end says that the runner is g
 standard output each report is a line of JSON.
 """
 # pathlib is slow to load:
-# ruff: noqa: PTH123, PTH208
+# ruff: noqa: PTH108, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class BoundedLog:
         self._number, self._size = self._number + 1, 0
         oldest = self._number - self._kept
         if oldest > 0:
-            quietly(os.unlink, f"{self._path}.{oldest}")
+            remove(f"{self._path}.{oldest}")
 
     def _opened(self, number: int) -> int:
         name = f"{self._path}.{number}" if number else self._path
-        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
 
 
 class Voice:
@@ -129,7 +129,11 @@ class Step:
         return ""
 
     def end_all(self) -> tuple[int, int]:
-        """End whatever is left (ask, wait, kill): how many there were, and how many could not be ended."""
+        """End whatever is left: ask, wait, kill.
+
+        Returns:
+            how many there were, and how many could not be ended.
+        """
         self._until_none(signal.SIGTERM, self._order["grace_seconds"])
         left = self._until_none(signal.SIGKILL, _KILL_SECONDS)
         while self._hears and select.select([self._ears], [], [], 0)[0]:
@@ -144,7 +148,7 @@ class Step:
                 return len(there)
             for pid in there - told if number == signal.SIGTERM else there:
                 told.add(pid)
-                quietly(os.kill, pid, number)
+                tell(pid, number)
             self._told |= told
             self._attend(0.02 if len(told) else _LOOK_SECONDS, [])
 
@@ -273,10 +277,18 @@ def parent_of(pid: str) -> int | None:
     return None if not words or words[0] in {b"Z", b"X"} else int(words[1])
 
 
-def quietly(call: Callable[..., object], *about: str | int) -> None:
-    """Have the kernel do what is nothing to end a step for when it cannot: who is gone, a file that stays."""
+def tell(pid: int, number: int) -> None:
+    """Send a signal; who is gone, or has become another user, is left to the next look."""
     try:
-        call(*about)
+        os.kill(pid, number)
+    except OSError:
+        return
+
+
+def remove(path: str) -> None:
+    """Remove a file; one that stays, or was gone, is nothing that a step should end for."""
+    try:
+        os.unlink(path)
     except OSError:
         return
 
