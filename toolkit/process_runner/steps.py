@@ -210,9 +210,12 @@ class _Job:
             self.batch.work.check_remote()
 
     def _quiet_seconds(self) -> float | None:
-        """A step whose runner is frozen ends while its lease lasts, before another may begin it."""
+        """A step whose runner is frozen has ended while its lease lasts, before another may begin it.
+
+        A fifth is for the ending: with leases of a minute, the 10 seconds of its grace.
+        """
         left = self.batch.work.seconds_left()
-        return None if isinf(left) else max(left, 1.0)
+        return None if isinf(left) else max(0.8 * left, 1.0)
 
     def _failed(self, item: StepItem, code: str, why: str) -> ItemResult[StepItem]:
         self.before = None
