@@ -38,6 +38,10 @@ class MemoryMetastore:
         """See `Metastore.tables`."""
         return tuple(sorted(self._database(database)))
 
+    def directories(self, database: str) -> dict[str, str]:
+        """See `Metastore.directories`."""
+        return {name: each.location for name, each in self._database(database).items() if each.location}
+
     def table(self, name: TableName) -> Table:
         """See `Metastore.table`."""
         tables = self._database(name.database)

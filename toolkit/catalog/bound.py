@@ -39,6 +39,10 @@ class BoundMetastore:
         """See `Metastore.tables`."""
         return self.inner.tables(database)
 
+    def directories(self, database: str) -> Mapping[str, str]:
+        """See `Metastore.directories`."""
+        return self.inner.directories(database)
+
     def table(self, name: TableName) -> Table:
         """See `Metastore.table`."""
         return self.inner.table(name)

@@ -53,6 +53,10 @@ class Metastore(Protocol):
         """The names of all tables and views of a database, sorted."""
         ...
 
+    def directories(self, database: str) -> Mapping[str, str]:
+        """The location of each table of a database, by its name; views have none, and are left out."""
+        ...
+
     def table(self, name: TableName) -> Table:
         """A table with all that is known of it."""
         ...

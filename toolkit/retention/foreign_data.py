@@ -1,4 +1,4 @@
-"""Whose data are at a place outside of a table's directory: it goes with a partition only when that is nobody else."""
+"""Whose data are at a place: it goes with a partition only when that is nobody else."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.catalog.errors import AccessDenied, NoSuchDatabase, NoSuchTable
+from toolkit.catalog.errors import AccessDenied, NoSuchDatabase
 from toolkit.catalog.model import TableName
 from toolkit.el import ElError
 from toolkit.retention.partition_places import PlaceIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath
@@ -23,60 +23,66 @@ if TYPE_CHECKING:
 class ForeignData:
     """Knows the directories of all other tables of a metastore, and of the repo's path feeds.
 
-    The tables are asked for one by one, once, and only when something outside of the table's directory is to go.
-
     Attributes:
-        table: whose partitions go.
-        metastore: where it is.
-        check: called before each call to the metastore.
+        table: whose partitions go; it is asked for the others once, and only when something is to go.
     """
 
     table: FeedTable
-    metastore: Metastore
-    check: Callable[[], None]
 
-    def owner_of(self, place: CanonicalPath) -> str:
+    def owner_of(self, place: CanonicalPath, *, is_own: bool) -> str:
         """Who else has data at, below or above a place, or may have, in words; empty: nobody.
+
+        Args:
+            place: the data of a partition.
+            is_own: it is in the table's own directory, where path feeds of the repo are the table's by another name.
 
         Raises:
             CatalogError: the metastore does not say which tables there are.
         """
-        if feed := self.table.feed_at(place):
+        if not is_own and (feed := self.table.feed_at(place)):
             return f"{place} is in, or holds, data of the feed {feed}"
-        unknown = next((name for name, directory in self._directories if directory is None), None)
-        if unknown is not None:
-            return f"the location of the table {unknown} is not known, and {place} may be in it"
+        if not is_own and self._unknown:
+            return f"the location of the table {self._unknown[0]} is not known, and {place} may be in it"
         table = self._index.owner_of(place)
         return f"{place} is in, or holds, the directory of the table {table}" if table else ""
 
     @cached_property
     def _index(self) -> PlaceIndex:
-        return PlaceIndex((directory, str(name)) for name, directory in self._directories if directory is not None)
+        return PlaceIndex((each, str(name)) for name, each in self._others if each is not None)
 
     @cached_property
-    def _directories(self) -> tuple[tuple[TableName, CanonicalPath | None], ...]:
-        return tuple(self._listed())
+    def _unknown(self) -> tuple[TableName, ...]:
+        return tuple(name for name, each in self._others if each is None)
 
-    def _listed(self) -> Iterator[tuple[TableName, CanonicalPath | None]]:
-        """None: of that table nobody can tell."""
-        for name in self._tables():
-            self.check()
+    @cached_property
+    def _others(self) -> tuple[tuple[TableName, CanonicalPath | None], ...]:
+        return tuple(each for each in self._placed() if each[0] != self.table.name)
+
+    def _placed(self) -> Iterator[tuple[TableName, CanonicalPath | None]]:
+        for name, location in self.table.directories():
             try:
-                location = self.metastore.table(name).storage.location
-                if location:  # a view has none
-                    yield name, self.table.place(location)
-            except NoSuchTable:
-                continue
-            except (AccessDenied, ElError):
+                yield name, None if location is None else self.table.place(location)
+            except ElError:
                 yield name, None
 
-    def _tables(self) -> Iterator[TableName]:
-        for database in self.metastore.databases():
-            self.check()
-            try:
-                tables = self.metastore.tables(database)
-            except NoSuchDatabase:
-                continue
-            for table in tables:
-                if (name := TableName(database, table)) != self.table.name:
-                    yield name
+
+def table_directories(metastore: Metastore) -> tuple[tuple[TableName, str | None], ...]:
+    """The locations of all tables of a metastore; None: of that one, or those of that database, nobody can tell.
+
+    Args:
+        metastore: asked some hundred tables at a time.
+
+    Raises:
+        CatalogError: it does not say.
+    """
+    found: list[tuple[TableName, str | None]] = []
+    for database in metastore.databases():
+        try:
+            told = metastore.directories(database)
+        except NoSuchDatabase:  # dropped since
+            continue
+        except AccessDenied:
+            found.append((TableName(database, "*"), None))
+            continue
+        found += [(TableName(database, name), location) for name, location in told.items()]
+    return tuple(found)

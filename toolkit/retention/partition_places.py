@@ -6,9 +6,9 @@ Pure: what the metastore has was listed before.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from toolkit.retention.plan import names_text
 
@@ -33,6 +33,14 @@ class PartitionGroup(NamedTuple):
     names: tuple[str, ...]
 
 
+class OwnerOf(Protocol):
+    """See `ForeignData.owner_of`."""
+
+    def __call__(self, place: CanonicalPath, *, is_own: bool) -> str:
+        """In words."""
+        ...
+
+
 class _Placed(NamedTuple):
     name: str
     place: CanonicalPath
@@ -52,12 +60,11 @@ class PartitionPlaces:
 
     Attributes:
         table: the table's own directory.
-        owner_of: who else has data at, below or above a place outside of the table's directory, in words; empty:
-            nobody; it is asked only about what would go.
+        owner_of: see `ForeignData.owner_of`; it is asked only about what would go.
     """
 
     table: CanonicalPath
-    owner_of: Callable[[CanonicalPath], str]
+    owner_of: OwnerOf
 
     def base_of(self, place: CanonicalPath) -> CanonicalPath:
         """What bounds effects on a place."""
@@ -66,12 +73,12 @@ class PartitionPlaces:
     def against(self, place: CanonicalPath) -> str:
         """Why nothing at a place goes, whatever partitions are there; empty: it may."""
         if place.is_within(self.table):
-            return ""
+            return self.owner_of(place, is_own=True)
         if overlap(place, self.table):
             return f"{place} is, or holds, the directory of the whole table"
         if place.path.count("/") < _FEWEST_NAMES:
             return f"{place} is a whole store, or a top-level directory"
-        return self.owner_of(place)
+        return self.owner_of(place, is_own=False)
 
     def divided(self, going: Mapping[str, CanonicalPath], staying: Mapping[str, CanonicalPath]) -> DividedPartitions:
         """Divide what should go into what may and what stays.

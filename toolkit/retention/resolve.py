@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
@@ -17,6 +17,7 @@ from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.retention import RetentionClock, eviction_policy
+from toolkit.retention.foreign_data import table_directories
 from toolkit.retention.plan import PlanItem, RetentionDetail
 from toolkit.retention.shared_data import SharedDataIndex, holds_of, place_of
 from toolkit.retention.shared_tables import SharedTables, table_name
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from toolkit.catalog.model import TableName
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, PathTemplate, TableUri
     from toolkit.entities import Cluster, Feed, Hold, Retention
     from toolkit.storage import FileSystem
+
+
+_Directories: TypeAlias = "Callable[[], Iterable[tuple[TableName, str | None]]]"
 
 
 class NotYetEvictable(InvalidInput):
@@ -129,6 +134,7 @@ class Resolver:
     archives: Mapping[str, Cluster] = field(default_factory=dict)
     shared_tables: SharedTables = field(default_factory=SharedTables)
     metastore: Callable[[Cluster], Metastore] = _no_metastore
+    _directories: dict[str, _Directories] = field(default_factory=dict, init=False)
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> FeedTargets:
         """All feeds of a run.
@@ -209,9 +215,16 @@ class Resolver:
                 metastore=partial(self.metastore, cluster),
                 place=cluster.place,
                 feed_at=self.shared_data.feed_at,
+                directories=self._directories_of(cluster),
             ),
             notes=(*open_keys, *_neighbour_notes(pairs, cluster)),
         )
+
+    def _directories_of(self, cluster: Cluster) -> _Directories:
+        """Asked once a run for all feeds of a metastore."""
+        registry = cluster.interfaces.registry
+        key = "" if registry is None else registry.endpoint
+        return self._directories.setdefault(key, cache(lambda: table_directories(self.metastore(cluster))))
 
     def _any_target(
         self, feed: Feed, cluster: Cluster, retention: Retention, neighbours: tuple[tuple[str, str], ...]

@@ -205,7 +205,7 @@ class _TableLook:
         self, base: CanonicalPath, places: Mapping[str, CanonicalPath], going: Sequence[str]
     ) -> DividedPartitions:
         goes = frozenset(going)
-        foreign = ForeignData(table=self.table, metastore=self.metastore, check=self.planner.check)
+        foreign = ForeignData(table=self.table)
         return PartitionPlaces(table=base, owner_of=foreign.owner_of).divided(
             {name: place for name, place in places.items() if name in goes},
             {name: place for name, place in places.items() if name not in goes} if goes else {},

@@ -102,7 +102,7 @@ class TableRecovery:
         """Remove directories whose partitions are gone, by the rules for those of the plan."""
         by_place = {f"{item.run_id}:{item.position}": item for item in ready if not self._is_held(item)}
         check = self.work.guard.run.check
-        foreign = ForeignData(table=self.table, metastore=metastore, check=check)
+        foreign = ForeignData(table=self.table)
         divided = PartitionPlaces(table=self.base, owner_of=foreign.owner_of).divided(
             {key: CanonicalPath.parse(item.path) for key, item in by_place.items()},
             places_of(self.table, metastore, metastore.partition_names(self.table.name), check),

@@ -13,7 +13,7 @@ from toolkit.entities import LocationType
 from toolkit.planning.delete_limits import DeleteLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import datetime
 
     from toolkit.catalog.model import TableName
@@ -106,6 +106,7 @@ class FeedTable:
         metastore: opens the cluster's; it raises `CatalogError`.
         place: where a location is, as the metastore writes it; it raises `ElError`.
         feed_at: a path feed with data at, below or above a place; empty: there is none.
+        directories: the locations of all tables of the metastore; see `foreign_data.table_directories`.
     """
 
     uri: TableUri
@@ -113,6 +114,7 @@ class FeedTable:
     metastore: Callable[[], Metastore]
     place: Callable[[str], CanonicalPath]
     feed_at: Callable[[CanonicalPath], str] = lambda _: ""
+    directories: Callable[[], Iterable[tuple[TableName, str | None]]] = tuple
 
     def values_of(self, name: str) -> dict[str, str]:
         """The values of a partition's name by the keys that the URI names, as it writes them; Hive's are lower case.

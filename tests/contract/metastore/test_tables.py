@@ -54,6 +54,21 @@ def test_a_view_is_read_back_with_its_query(place: Place) -> None:
     assert (found.storage.columns, found.location) == (view.storage.columns, "")
 
 
+def test_the_directories_of_all_tables_are_told_and_a_view_has_none(place: Place) -> None:
+    tables = [table_of(place.named(name), f"{place.directory}/{name}") for name in ("clicks", "views")]
+    view = replace(tables[0], name=place.named("v"), kind=TableKind.VIEW, storage=StorageDescriptor(columns=()))
+    for each in (*tables, replace(view, view_original="select 1", view_expanded="select 1")):
+        place.metastore.create_table(each)
+    found = place.metastore.directories(place.database)
+    assert {name: location.rpartition("/")[2] for name, location in found.items()} == {
+        "clicks": "clicks",
+        "views": "views",
+    }
+    assert place.metastore.table(tables[0].name).location == found["clicks"]
+    with pytest.raises(NoSuchDatabase):
+        place.metastore.directories("nowhere")
+
+
 def test_a_name_that_is_taken_is_told_and_nothing_changes(place: Place) -> None:
     made = place.made()
     with pytest.raises(AlreadyExists, match=r"\.clicks"):

@@ -11,7 +11,7 @@ from tests.tables.tables import table_of
 from tests.unit.retention.feeds import FeedText
 from tests.unit.retention.tables import BASE, TableSite, done, kept
 from toolkit.catalog.errors import AccessDenied
-from toolkit.catalog.model import Partition, StorageDescriptor, Table, TableName
+from toolkit.catalog.model import Partition, StorageDescriptor, TableName
 from toolkit.result import Status
 
 OLD, YOUNG = "2026-03-01", "2026-03-20"
@@ -96,21 +96,30 @@ def test_a_place_that_is_not_the_partitions_own_stays(place: str, why: str) -> N
     _stays(site, why)
 
 
-def test_a_table_that_may_not_be_read_may_be_anywhere() -> None:
+def test_tables_that_may_not_be_looked_at_may_be_anywhere_outside() -> None:
     class Denied(MemoryMetastore):
-        def table(self, name: TableName) -> Table:
-            if name.table == "secret":
-                raise AccessDenied(about=str(name))
-            return super().table(name)
+        def directories(self, database: str) -> dict[str, str]:
+            if database == "secret":
+                raise AccessDenied(about=database)
+            return super().directories(database)
 
-    metastore = Denied(["logs", "web"])
-    site = TableSite(metastore=metastore)
-    metastore.create_table(table_of(TableName("web", "secret"), "file:/secret", x="int"))
+    site = TableSite(metastore=Denied(["logs", "secret"]))
     site.add(OLD, location="/data/x/one")
-    _stays(site, "the location of the table web.secret is not known")
+    _stays(site, "the location of the table secret.* is not known")
+    site.add_days("02")
+    site.run()
+    assert site.names == [f"ds={OLD}"]
 
 
-def test_other_tables_are_not_asked_for_when_all_is_below_the_tables_own_directory() -> None:
+@pytest.mark.parametrize("place", [BASE, f"{BASE}/ds={OLD}", f"{BASE}/ds={OLD}/x=1", "/wh"])
+def test_data_below_the_table_that_are_another_tables_too_stay(place: str) -> None:
+    site = TableSite()
+    site.metastore.create_table(table_of(TableName("web", "other"), f"file:{place}", x="int"))
+    site.add_days("01")
+    _stays(site, "the directory of the table web.other")
+
+
+def test_other_tables_are_asked_for_once_and_only_when_something_goes() -> None:
     class Counted(MemoryMetastore):
         asked = 0
 
@@ -120,9 +129,12 @@ def test_other_tables_are_not_asked_for_when_all_is_below_the_tables_own_directo
 
     metastore = Counted(["logs"])
     site = TableSite(metastore=metastore)
-    site.add_days("01")
+    site.add(YOUNG)
     site.run()
-    assert (site.names, metastore.asked) == ([], 0)
+    assert metastore.asked == 0
+    site.add_days("01", "02")
+    site.run()
+    assert (site.names, metastore.asked) == ([f"ds={YOUNG}"], 1)
 
 
 def test_locations_that_are_no_paths_stop_the_table_and_are_all_named() -> None:

@@ -43,6 +43,12 @@ def table_of(struct: Struct) -> Table:
     )
 
 
+def directories_in(result: Struct) -> dict[str, str]:
+    """The locations of the ``Table`` structs of a result whose first field is their list, by name; without views."""
+    described = {_text(each, 1) or "": _text(_struct(each, 7), 2) for each in _structs(result, 1)}
+    return {name: location for name, location in described.items() if location}
+
+
 def partition_of(struct: Struct) -> Partition:
     """The partition that a ``Partition`` describes."""
     return Partition(values=_texts(struct, 1), storage=_storage_of(_struct(struct, 6)), parameters=_map(struct, 7))
