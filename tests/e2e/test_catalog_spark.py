@@ -107,6 +107,7 @@ def _said(directory: Path, uri: str, java_home: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 @pytest.mark.timeout(600)  # Spark starts, beside whatever else runs
 def test_tables_of_spark_are_read_and_what_is_dropped_and_added_shows_in_its_queries(
     tmp_path: Path, metastore: HiveMetastoreServer, java_home: Path

@@ -13,7 +13,7 @@ from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.storages import storage_spec
 from toolkit.doctor.acting import Acting, acting, acting_findings
 from toolkit.doctor.executors import Place
-from toolkit.doctor.findings import Check, warning
+from toolkit.doctor.findings import Check, skipped, warning
 from toolkit.doctor.hadoop import hadoop_findings, web_addresses
 from toolkit.doctor.kerberos import klist
 from toolkit.doctor.metastore import metastore_findings
@@ -194,7 +194,9 @@ class ClusterChecks:
 
     def _table(self, feed: Feed) -> Iterator[Finding]:
         table = FeedStorage.of(feed, self.cluster).table
-        if table is not None:
+        if self.cluster.interfaces.registry is None:
+            yield skipped("the cluster has no registry here, so no action can reach the table")
+        elif table is not None:
             yield from table_findings(open_catalog(self.cluster, read_only=True), table)
 
     def _services(self) -> Iterator[Check]:

@@ -73,3 +73,13 @@ def test_settings_that_contradict_each_other_or_are_no_place_are_findings(repo: 
 
 def test_no_executors_are_asked_for_unless_wanted(repo: Path) -> None:
     assert "executors" not in {each.about for each in _diagnosed(repo)}
+
+
+def test_a_table_on_a_cluster_without_a_registry_is_passed_over(repo: Path) -> None:
+    (repo / "feeds").mkdir()
+    (repo / "feeds/t.yaml").write_text(
+        'kind: feed\nname: t\nfrequency: days(1)\ntable: "catalog:logs:t#ds=${YEAR}-${MONTH}-${DAY}"\n'
+        "clusters: [{name: a, validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}}]\n"
+    )
+    (found,) = (each.finding for each in _diagnosed(repo, cluster="a") if each.name == "feed")
+    assert (found.what, found.status, "no registry" in found.found) == ("t", CheckStatus.SKIPPED, True)
