@@ -64,6 +64,7 @@ NASTY = st.sampled_from(
 ANY = st.one_of(XML_TEXT, NASTY, st.builds("{}{}".format, NASTY, XML_TEXT))
 
 
+@settings(deadline=None)
 @given(st.dictionaries(ANY, ANY, max_size=5))
 @example({"a": "x" * 5000})
 def test_texts_are_read_as_they_were_written(values: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ from toolkit.entities.source_files import REPO_FILE
 from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity
 from toolkit.migration.draft import MigrationRefused
-from toolkit.migration.placing import NotAConfigRepo, is_new, place
+from toolkit.migration.placing import NotAConfigRepo, NotWritten, is_new, place
 from toolkit.migration.plan import Plan, nothing_there, plan, refuse_taken
 from toolkit.migration.report import Complaint, Report, accepting, marked, report
 from toolkit.migration.sources import read_sources
@@ -61,10 +61,13 @@ def write(root: Path, made: Migration) -> None:
 
 
 def _existing(root: Path) -> Snapshot:
-    if is_new(root):
-        return nothing_there(root)
-    existing = from_directory(root)
-    has_files = any(not each.name.startswith(".") for each in root.iterdir())
+    try:
+        if is_new(root):
+            return nothing_there(root)
+        existing = from_directory(root)
+        has_files = any(not each.name.startswith(".") for each in root.iterdir())
+    except OSError as error:
+        raise NotWritten(path=str(root), reason=error.strerror or str(error)) from error
     if REPO_FILE not in existing.files and has_files:
         raise NotAConfigRepo(path=str(root))
     return existing

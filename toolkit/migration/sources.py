@@ -55,7 +55,7 @@ def read_sources(paths: Iterable[Path]) -> Sources:
     entities: dict[str, Source] = {}
     left_alone: list[str] = []
     problems: list[Problem] = []
-    for path, is_named in _files(paths):
+    for path, is_named in _files(paths, problems):
         try:
             source = _source(path, is_named=is_named)
         except UnreadableXml as error:
@@ -73,18 +73,20 @@ def read_sources(paths: Iterable[Path]) -> Sources:
     return Sources(entities=tuple(entities.values()), left_alone=tuple(dict.fromkeys(left_alone)))
 
 
-def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
+def _files(paths: Iterable[Path], problems: list[Problem]) -> Iterator[tuple[Path, bool]]:
+    """Files, and whether they are named; what git and editors hide in folders is nothing that anybody asks for."""
+
+    def unreadable(error: OSError) -> None:
+        message = f"the folder cannot be read: {error.strerror}"
+        problems.append(Problem(file=str(error.filename), rule="unreadable", message=message))
+
     for path in paths:
-        if path.is_dir():
-            below = (each for each in sorted(path.rglob("*")) if not _is_hidden(each.relative_to(path)))
-            yield from ((each, False) for each in below if not each.is_dir())
-        else:
+        if not path.is_dir():
             yield path, True
-
-
-def _is_hidden(path: Path) -> bool:
-    """What git and editors keep beside the files is nothing that somebody wants to know of."""
-    return any(part.startswith(".") for part in path.parts)
+            continue
+        for folder, folders, files in os.walk(path, onerror=unreadable):
+            folders[:] = sorted(each for each in folders if not each.startswith("."))
+            yield from ((Path(folder, each), False) for each in sorted(files) if not each.startswith("."))
 
 
 def _source(path: Path, *, is_named: bool) -> Source | None:

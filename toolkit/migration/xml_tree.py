@@ -215,6 +215,8 @@ class _Tree(ContentHandler, LexicalHandler):
             raise _TooMuchError
         namespace, tag = name
         parent = self._open[-1] if self._open else None
+        if parent is not None and (namespace or "") != parent.namespace:
+            tag = f"{{{namespace or ''}}}{tag}"  # which nobody asks for
         siblings = parent.children if parent is not None else self._roots
         self._elements += 1
         self._counts[id(parent), tag] += 1  # elements live as long as the tree, so that no other gets the number

@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.migration.migrated import cluster, feed, make, make_of, process, sources
 from toolkit.migration.draft import MigrationRefused
+from toolkit.migration.placing import NotAConfigRepo
 
 VALID = cluster()
 
@@ -85,6 +86,10 @@ def test_no_entity_is_ever_expanded(tmp_path: Path, text: str) -> None:
         (
             "<frequency>hours(2)</frequency>",
             "f.xml:5: duplicate-element: feed/frequency[2] is there again, expected it once in feed",
+        ),
+        (
+            '<frequency xmlns="other">hours(2)</frequency>',
+            "f.xml:5: unknown-element: found the element '{other}frequency' in feed",
         ),
         ("loose", "f.xml:1: unexpected-text: found the text 'loose' in feed, expected elements only"),
         (
@@ -195,6 +200,13 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
     with pytest.raises(MigrationRefused) as refused:
         make(tmp_path / "repo", tmp_path / name)
     assert [each.rule for each in refused.value.problems] == ["unreadable"]
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "repo").write_text("mine")
+    with pytest.raises(NotAConfigRepo):
+        make(tmp_path / "repo", *sources(tmp_path, c=VALID))
+    assert (tmp_path / "repo").read_text() == "mine"
 
 
 def test_a_folder_without_entities(tmp_path: Path) -> None:
