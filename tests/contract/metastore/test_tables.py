@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.contract.metastore.conftest import Place
-from tests.tables.tables import table_of
+from tests.tables.tables import partition_of, table_of
 from toolkit.catalog.errors import AlreadyExists, NoSuchDatabase, NoSuchTable
 from toolkit.catalog.model import Column, Skew, SortColumn, StorageDescriptor, Table, TableKind, TableName
 
@@ -105,6 +105,33 @@ def test_parameters_of_a_table_are_set_and_removed_and_the_others_stay(place: Pl
     assert found.parameters.items() >= {"a": "1", "ü": "€", "EXTERNAL": "TRUE"}.items()
     assert "team" not in found.parameters
     assert (found.storage, found.keys) == (made.storage, made.keys)
+
+
+def test_a_table_is_described_anew_and_its_partitions_stay(place: Place) -> None:
+    made = place.made()
+    partition = partition_of(made, "2026-03-01", "us", location=f"{place.directory}/elsewhere")
+    place.metastore.add_partitions(made.name, [partition])
+    columns = (*made.storage.columns, Column(name="more", type="string"))
+    storage = replace(made.storage, columns=columns, location=f"{place.directory}/moved")
+    wanted = replace(made, storage=storage, parameters={"EXTERNAL": "TRUE", "numRows": "7"})
+    place.metastore.alter_table(wanted)
+    found = place.metastore.table(made.name)
+    assert (found.storage.columns, found.storage.location) == (columns, storage.location)
+    assert found.parameters.items() >= wanted.parameters.items()
+    assert "team" not in found.parameters
+    (stays,) = place.metastore.partitions(made.name, place.metastore.partition_names(made.name))
+    assert (stays.location, stays.storage.columns) == (partition.location, made.storage.columns)
+
+
+def test_a_table_that_is_not_there_is_not_described_anew(place: Place) -> None:
+    with pytest.raises(NoSuchTable, match="nothing"):
+        place.metastore.alter_table(table_of(place.named("nothing"), f"{place.directory}/x", ds="string"))
+
+
+def test_a_database_has_a_place(place: Place) -> None:
+    assert place.database in place.metastore.database_location(place.database)
+    with pytest.raises(NoSuchDatabase, match="no_db"):
+        place.metastore.database_location("no_db")
 
 
 def test_the_version_is_said(place: Place) -> None:
