@@ -41,11 +41,12 @@ def require_keys(table: Table, uri: TableUri) -> None:
     Raises:
         WrongKeys: all that is wrong.
     """
-    if wrong := list(_wrong_keys(table, uri)):
+    if wrong := list(wrong_keys(table, uri)):
         raise WrongKeys(table=table, uri=uri, wrong=wrong)
 
 
-def _wrong_keys(table: Table, uri: TableUri) -> Iterator[str]:
+def wrong_keys(table: Table, uri: TableUri) -> Iterator[str]:
+    """What is wrong with each key that a feed names, in words."""
     types = {key.name.lower(): key for key in table.keys}
     for name, segment in zip(uri.partition_keys, uri.segments, strict=True):
         key = types.get(name.lower())

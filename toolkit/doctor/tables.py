@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from toolkit.catalog.feed_keys import wrong_keys
 from toolkit.catalog.formats import table_format, unsupported_reason
 from toolkit.catalog.model import TableName
 from toolkit.catalog.partition_name import values_by_key
@@ -31,8 +32,8 @@ def table_findings(metastore: Metastore, uri: TableUri) -> Iterator[Finding]:
         yield failed(found, todo=todo)
     elif table.kind.is_view:
         yield failed(f"{table.name} is a view, which has no partitions", todo="name its tables as feeds")
-    elif unknown := [key for key in uri.partition_keys if key.lower() not in table.key_names]:
-        yield failed(f"{table.name} has no partition key {', '.join(unknown)}, but: {keys or 'none'}", todo=_KEYS_TODO)
+    elif wrong := list(wrong_keys(table, uri)):
+        yield failed(f"{table.name}: {'; '.join(wrong)}; its keys are: {keys or 'none'}", todo=_KEYS_TODO)
     else:
         yield _partition_finding(metastore, table, uri, keys)
 

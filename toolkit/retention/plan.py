@@ -41,7 +41,7 @@ OF_TABLES = frozenset({ItemKind.PARTITION, ItemKind.PARTITION_DATA})
 """What only table feeds have."""
 
 
-class PartitionAddress(NamedTuple):
+class NamedPartition(NamedTuple):
     """A partition by its name in the metastore, for example ``ds=2026-03-01/region=us``."""
 
     table: TableName
@@ -75,7 +75,7 @@ class PlanItem:
     path: CanonicalPath
     base: CanonicalPath
     archive: CanonicalPath | None = None
-    partition: PartitionAddress | None = None
+    partition: NamedPartition | None = None
 
     @classmethod
     def of_instance(cls, candidate: Candidate, target: FeedTarget) -> PlanItem:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import Problem, TargetPlan
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
+from toolkit.catalog.feed_keys import require_keys
 from toolkit.el import CanonicalPath, ElError, format_instant
 from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
 from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_time, keep_last_from, kept_by
-from toolkit.retention.evictable_tables import UnreadableLocations, require_evictable, require_keys
+from toolkit.retention.evictable_tables import UnreadableLocations, require_evictable
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces
-from toolkit.retention.plan import ItemKind, PartitionAddress, PlanItem, RetentionDetail, Unrecognized
+from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, RetentionDetail, Unrecognized
 from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class PartitionScan:
     def _add_unrecognized(self, name: str, why: str) -> None:
         self.unrecognized += 1
         if len(self.sample) < _SAMPLE:
-            self.sample.append((str(PartitionAddress(self.table.name, name)), why))
+            self.sample.append((str(NamedPartition(self.table.name, name)), why))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +230,7 @@ class _TableLook:
             instance_key=format_instant(candidate.time),
             path=place,
             base=base,
-            partition=PartitionAddress(self.table.name, candidate.partition),
+            partition=NamedPartition(self.table.name, candidate.partition),
         )
 
 

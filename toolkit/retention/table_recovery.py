@@ -23,7 +23,7 @@ from toolkit.result import Outcome
 from toolkit.retention.evictable_tables import UnreadableLocations
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.partition_places import PartitionPlaces
-from toolkit.retention.plan import ItemKind, PartitionAddress, PlanItem
+from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem
 from toolkit.retention.records import as_settled, keys_of, notes
 from toolkit.retention.table_eviction import DataRemoval, is_left
 from toolkit.retention.table_plan import places_of
@@ -92,7 +92,7 @@ class TableRecovery:
 
     def _there(self, left: Sequence[Item], metastore: Metastore) -> dict[str, bool]:
         """Whether a partition is there, by its address; those of other tables are left out."""
-        own = str(PartitionAddress(self.table.name, ""))
+        own = str(NamedPartition(self.table.name, ""))
         names = {item.path: item.path.removeprefix(own) for item in left if item.path.startswith(own)}
         found = metastore.table(self.table.name)
         there = {found.partition_name(each) for each in metastore.partitions(self.table.name, sorted(names.values()))}

@@ -43,8 +43,8 @@ def test_partitions_that_are_not_the_feeds_are_counted_and_the_first_is_explaine
     [
         (replace(_TABLE, parameters={"transactional": "true"}), "ACID", "DROP PARTITION"),
         (replace(_TABLE, kind=TableKind.VIEW), "is a view", "name its tables"),
-        (replace(_TABLE, keys=_TABLE.keys[1:]), "no partition key DS, but: region string", "`table`"),
-        (replace(_TABLE, keys=()), "no partition key DS, region, but: none", "`table`"),
+        (replace(_TABLE, keys=_TABLE.keys[1:]), "it has no key DS; its keys are: region string", "`table`"),
+        (replace(_TABLE, keys=()), "it has no key DS; it has no key region; its keys are: none", "`table`"),
     ],
 )
 def test_what_no_action_can_work_on_is_a_failure(table: Table, expected: str, todo: str) -> None:
