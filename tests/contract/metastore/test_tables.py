@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.contract.metastore.conftest import Place
-from tests.tables.tables import partition_of, table_of
+from tests.tables.tables import TEXT, partition_of, table_of
 from toolkit.catalog.errors import AlreadyExists, NoSuchDatabase, NoSuchTable
 from toolkit.catalog.model import Column, Skew, SortColumn, StorageDescriptor, Table, TableKind, TableName
 
@@ -129,7 +129,11 @@ def test_a_table_that_is_not_there_is_not_described_anew(place: Place) -> None:
 
 
 def test_a_database_has_a_place(place: Place) -> None:
-    assert place.database in place.metastore.database_location(place.database)
+    found = place.metastore.database_location(place.database)
+    assert found.startswith("file:/")
+    place.metastore.create_table(replace(table_of(place.named("t"), "", ds="string"), storage=TEXT))
+    made = place.metastore.table(place.named("t")).storage.location
+    assert made in {None, f"{found}/t"}
     with pytest.raises(NoSuchDatabase, match="no_db"):
         place.metastore.database_location("no_db")
 
