@@ -18,6 +18,8 @@ class ActionKind(StrEnum):
     """Eviction of a feed's old instances on a cluster."""
     REPLICATION = "replication"
     """Pulling a feed to a target."""
+    HIVE_REPLICATION = "hive_replication"
+    """Pulling the partitions of a table feed to a target."""
     PROCESS = "process"
     """All instances of a process that are due."""
     LATE_CHECK = "late_check"
@@ -26,6 +28,8 @@ class ActionKind(StrEnum):
     """All processes of a cluster once more: inputs have come, or retries are due."""
     REPLICATION_AGAIN = "replication_again"
     """All feeds of a target once more: what was missing at a source has come."""
+    HIVE_REPLICATION_AGAIN = "hive_replication_again"
+    """The same for table feeds."""
     WATCHDOG = "watchdog"
     """Whether anything has not succeeded within its cadence."""
 

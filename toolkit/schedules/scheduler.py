@@ -39,6 +39,11 @@ _SAMPLE_INSTANCE = 100
 Unsupported = Callable[[ProcessSite], "InvalidInput | None"]
 """Why the process runner cannot run a process yet; None: it can."""
 
+_PULLS = {
+    ActionKind.REPLICATION: ActionKind.REPLICATION_AGAIN,
+    ActionKind.HIVE_REPLICATION: ActionKind.HIVE_REPLICATION_AGAIN,
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scheduler:
@@ -98,9 +103,10 @@ class Scheduler:
         if ActionKind.PROCESS in kinds:
             what = "processes that wait for inputs, or for a retry"
             yield self._again(ActionKind.PROCESS_AGAIN, cluster, what, ("--all", "--due", "--cluster", cluster.name))
-        if ActionKind.REPLICATION in kinds:
-            what = "feeds whose source had nothing yet"
-            yield self._again(ActionKind.REPLICATION_AGAIN, cluster, what, ("--all", "--target", cluster.name))
+        for kind, again in _PULLS.items():
+            if kind in kinds:
+                what = "feeds whose source had nothing yet"
+                yield self._again(again, cluster, what, ("--all", "--target", cluster.name))
 
     def _again(self, kind: ActionKind, cluster: Cluster, what: str, options: tuple[str, ...]) -> ScheduledAction:
         return ScheduledAction(
@@ -158,7 +164,7 @@ class Scheduler:
         )
 
     def _replication(self, feed: Feed, cluster: Cluster) -> ScheduledAction | LeftOut:
-        kind = ActionKind.REPLICATION
+        kind = ActionKind.HIVE_REPLICATION if feed.is_table else ActionKind.REPLICATION
         for value in not_implemented(feed, Area.REPLICATION, cluster.name):
             return _left_out(kind, feed.name, cluster, value.error(where=f"feed {feed.name}"))
         try:

@@ -62,7 +62,19 @@ def asked(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> Asked:
         ("entity list --env prod --tag stage", ["stage=production", "stage=recovery"]),
         ("lint --select retention-below", ["retention-below-cut-off", "retention-below-frequency"]),
         ("lint --ignore unknown-f", ["unknown-feed"]),
-        ("entrypoint ", ["doctor", "late_check", "process", "replication", "retention"]),
+        (
+            "entrypoint ",
+            [
+                "doctor",
+                "hive_export",
+                "hive_import",
+                "hive_replication",
+                "late_check",
+                "process",
+                "replication",
+                "retention",
+            ],
+        ),
         ("schema d", ["datasource", "defaults"]),
     ],
 )

@@ -170,7 +170,10 @@ def test_the_path_of_an_entrypoint_is_printed(feedctl: Feedctl) -> None:
 def test_an_unknown_entrypoint_names_those_there_are(feedctl: Feedctl) -> None:
     ran = feedctl("entrypoint", "retentoin")
     assert ran.code == 2
-    assert "known: doctor, late_check, process, replication, retention" in ran.err
+    assert (
+        "known: doctor, hive_export, hive_import, hive_replication, late_check, process, replication, retention"
+        in ran.err
+    )
 
 
 def test_the_version_is_printed(feedctl: Feedctl) -> None:

@@ -46,7 +46,10 @@ def test_nothing_stale_is_exit_code_0(feedctl: Feedctl) -> None:
 def test_an_eviction_that_no_action_can_do_yet_is_not_looked_at(feedctl: Feedctl, own_repo: Path) -> None:
     feed = own_repo / "feeds" / "web" / "clicks_by_country.yaml"
     text = feed.read_text(encoding="utf-8")
-    feed.write_text(text.replace("properties:", "    retention: {limit: days(10)}\nproperties:"), encoding="utf-8")
+    feed.write_text(
+        text.replace("properties:", "    retention: {limit: days(10), action: quarantine}\nproperties:"),
+        encoding="utf-8",
+    )
     ran = feedctl("status", "--stale", *LATER, "--config-repo", str(own_repo))
     assert "clicks_by_country_job" in ran.out
     assert "eviction of clicks_by_country " not in ran.out

@@ -118,18 +118,30 @@ def test_a_cluster_outside_of_the_environment_or_none_at_all_is_refused() -> Non
 
 
 def test_what_no_action_can_do_yet_is_left_out_with_the_reason() -> None:
-    refusal = NotImplementedYet(what="a process over tables", instead="wait")
-    table = FEED.replace('  data: "/data/clicks/${YEAR}/${MONTH}/${DAY}/${HOUR}"\n', "").replace(
-        "locations:\n", 'table: "catalog:db:clicks#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"\n'
-    )
-    cluster = CLUSTER.replace("interfaces: {", 'interfaces: {registry: {endpoint: "thrift://hms:9083"}, ')
-    texts = {"feeds/clicks.yaml": table, "clusters/primary.yaml": cluster}
-    schedule = scheduled(texts, refused={"clicks_hourly": refusal})
+    refusal = NotImplementedYet(what="engine: oozie", instead="wait")
+    feed = FEED.replace("limit: days(10)", "limit: days(10), action: quarantine")
+    assert feed != FEED
+    schedule = scheduled({"feeds/clicks.yaml": feed}, refused={"clicks_hourly": refusal})
     assert [each.name for each in schedule.actions] == ["watchdog"]
     assert [(each.name, each.reason[:50]) for each in schedule.left_out] == [
-        ("process.clicks_hourly", "a process over tables is not implemented yet; wait"),
-        ("retention.clicks", "feed clicks: retention of a table is not implemente"[:50]),
+        ("process.clicks_hourly", "engine: oozie is not implemented yet; wait"),
+        ("retention.clicks", "feed clicks: action: quarantine is not implemented"),
     ]
+
+
+def test_table_feeds_are_evicted_like_others_and_pulled_by_their_own_entrypoint() -> None:
+    table = 'table: "catalog:db:orders#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"\n'
+    lines = [line for line in REPLICATED.splitlines() if not line.startswith(("locations", "partitions"))]
+    feed = "\n".join(lines).replace("cluster", f"{table}cluster", 1) + "\n"
+    registry = CLUSTER.replace("interfaces: {", 'interfaces: {registry: {endpoint: "thrift://hms:9083"}, ')
+    assert registry != CLUSTER
+    clusters = {f"clusters/{name}.yaml": registry.replace("primary", name) for name in ("primary", "backup")}
+    actions = {
+        each.name: each for each in scheduled({**clusters, "feeds/orders.yaml": feed}, environment=EVERYWHERE).actions
+    }
+    assert any(part.endswith("/hive_replication.py") for part in actions["hive_replication.orders"].command)
+    assert any(part.endswith("/hive_replication.py") for part in actions["hive_replication_again"].command)
+    assert "replication_again" not in actions
 
 
 def _late(late: str) -> dict[str, str | None]:
