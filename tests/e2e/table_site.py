@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -120,6 +121,7 @@ def tree(directory: Path) -> list[str]:
 @contextmanager
 def spark_on(server: HiveMetastoreServer) -> Iterator[SparkSession]:
     """A session whose tables are the metastore's."""
+    before = signal.getsignal(signal.SIGINT)  # the handler of a context that is gone fails in the tests that follow
     session = (
         SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
@@ -138,3 +140,4 @@ def spark_on(server: HiveMetastoreServer) -> Iterator[SparkSession]:
         yield session
     finally:
         session.stop()
+        signal.signal(signal.SIGINT, before)

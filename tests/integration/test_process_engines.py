@@ -96,7 +96,7 @@ def test_an_engine_is_told_all_of_the_instance(scene: Scene) -> None:
     assert first.directory == scene.runs.directory / "repo"
     assert first.properties["nominalTime"] == KEYS[0]
     assert first.log != second.log
-    assert 40 < (first.quiet_seconds or 0) <= 50
+    assert 30 < (first.quiet_seconds or 0) <= 40, "most of the lease, and not its end"
 
 
 def test_the_application_of_a_step_is_known_while_it_runs(scene: Scene) -> None:

@@ -156,8 +156,9 @@ def _calendar(turns: Turns, clock: str) -> CronTimes:
         days, months = _numbers(at.day for at in found), _numbers(at.month for at in found)
         is_exact = is_once and len(days) == 1 and _YEAR % count == 0
         return CronTimes(minutes=minutes, hours=hours, days=days, months=months, is_exact=is_exact)
-    if count % _WEEK:
-        return CronTimes(minutes=minutes, hours=hours, is_exact=is_once and count == 1)
+    is_shifted = turns.delay is not None and turns.delay.unit is Unit.MONTHS  # to any day of the week
+    if count % _WEEK or is_shifted:
+        return CronTimes(minutes=minutes, hours=hours, is_exact=is_once and count == 1 and not is_shifted)
     weekdays = _numbers(at.isoweekday() % _WEEK for at in found)
     return CronTimes(minutes=minutes, hours=hours, weekdays=weekdays, is_exact=is_once and count == _WEEK)
 

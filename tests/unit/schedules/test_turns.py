@@ -38,6 +38,7 @@ def turns(frequency: str, start: str = "2026-01-01T00:00Z", timezone: str = "UTC
         (turns("days(7)", "2026-01-05T03:00Z"), "0 3 * * 1", True),
         (turns("days(14)", "2026-01-05T03:00Z"), "0 3 * * 1", False),
         (turns("days(2)"), "0 0 * * *", False),
+        (turns("days(7)", "2026-01-05T03:00Z", delay="months(1)"), "0 3 * * *", False),
         (turns("months(1)", "2026-01-15T04:20Z"), "20 4 15 * *", True),
         (turns("months(3)", "2026-02-01T00:00Z"), "0 0 1 2,5,8,11 *", True),
         (turns("months(1)", "2026-01-31T00:00Z"), "0 0 28,29,30,31 * *", False),
