@@ -16,7 +16,7 @@ from toolkit.actions.batch_loop import settled_item
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
-from toolkit.el import CanonicalPath, parse_instant
+from toolkit.el import parse_instant
 from toolkit.entities import LocationType
 from toolkit.planning.retention import holding
 from toolkit.result import Outcome
@@ -32,6 +32,7 @@ from toolkit.runs.recorder import SettledLeftOver
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.catalog.port import Metastore
+    from toolkit.el import CanonicalPath
     from toolkit.ledger.runs.items import Item
     from toolkit.retention.plan import FeedPlan
     from toolkit.retention.targets import FeedTable
@@ -104,7 +105,7 @@ class TableRecovery:
         check = self.work.guard.run.check
         foreign = ForeignData(table=self.table)
         divided = PartitionPlaces(table=self.base, owner_of=foreign.owner_of).divided(
-            {key: CanonicalPath.parse(item.path) for key, item in by_place.items()},
+            {key: self.table.place(item.path) for key, item in by_place.items()},
             places_of(self.table, metastore, metastore.partition_names(self.table.name), check),
         )
         items = [self._item(by_place[group.names[0]], group.root, group.base) for group in divided.groups]
@@ -119,7 +120,7 @@ class TableRecovery:
             elif result.outcome is Outcome.FAILED:
                 failed.append(result)
         for key, why in divided.stays.items():
-            place = CanonicalPath.parse(by_place[key].path)
+            place = self.table.place(by_place[key].path)
             result = ItemResult.failed(self._item(by_place[key], place, self.base), IN_USE, f"{place} stays: {why}")
             failed.append(result)
             settled.append(SettledLeftOver(left=by_place[key], item=settled_item(by_place[key].position, result)))

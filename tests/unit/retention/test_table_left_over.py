@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from tests.tables.tables import table_of
+from tests.tables.tables import partition_of, table_of
 from tests.unit.retention.acting import capabilities
 from tests.unit.retention.feeds import FeedText, days, run
 from tests.unit.retention.memory import MemoryFileSystem
@@ -14,7 +15,7 @@ from tests.unit.retention.tables import BASE, TableSite
 from tests.unit.runs.fakes import MemoryRecorder, left_item
 from toolkit.catalog.model import TableName
 from toolkit.el import parse_instant
-from toolkit.entities import Hold
+from toolkit.entities import Cluster, Hold, Interface, Interfaces
 from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.planning.delete_limits import DeleteLimits
@@ -31,7 +32,7 @@ def _partition(position: int = 0, name: str = OLD, table: str = "logs:clicks", r
 
 
 def _data(position: int = 1, place: str = f"{BASE}/{OLD}", run_id: int = 7) -> Item:
-    path = f"file://{place}"
+    path = place if ":" in place else f"file://{place}"
     return left_item(NewItem(position=position, kind="partition_data:data", path=path, instance_key=KEY), run_id)
 
 
@@ -86,6 +87,25 @@ def test_a_place_that_a_partition_has_by_now_stays_and_is_named_once() -> None:
     (item,) = result.items
     assert (item.code, result.exit_code) == ("location_in_use", ExitCode.FAILED)
     assert "data of the partition ds=2026-03-20, which stays" in item.message
+
+
+def test_a_place_in_an_older_spelling_of_its_name_service_is_the_place_that_a_partition_has() -> None:
+    site = _HighlyAvailable()
+    site.metastore.alter_table(replace(site.table, storage=replace(site.table.storage, location=f"hdfs://ns1{BASE}")))
+    young = partition_of(site.table, "2026-03-20", location="hdfs://ns1/ext/one")
+    site.metastore.add_partitions(site.table.name, [young])
+    site.system.put("/ext/one/part")
+    site.run(left=[_partition(), _data(place="hdfs://nn1/ext/one")])
+    assert "/ext/one/part" in site.system.files
+    assert _settled(site)[-1][1:3] == (ItemState.FAILED, "location_in_use")
+
+
+class _HighlyAvailable(TableSite):
+    @property
+    def cluster(self) -> Cluster:
+        names = {"dfs.nameservices": "ns1", "dfs.ha.namenodes.ns1": "a", "dfs.namenode.rpc-address.ns1.a": "nn1:8020"}
+        write = Interface(endpoint="hdfs://ns1")
+        return Cluster(name="primary", interfaces=Interfaces(write=write), hadoop_conf=names)
 
 
 def test_a_place_of_another_table_stays() -> None:
