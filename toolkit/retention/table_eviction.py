@@ -16,7 +16,7 @@ from toolkit.actions.batch_loop import new_item, settled_item
 from toolkit.actions.hold_watch import HoldWatch, NewHolds
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import BoundMetastore
-from toolkit.catalog.errors import CatalogError, MetastoreUnreachable
+from toolkit.catalog.errors import AccessDenied, CatalogError, MetastoreUnreachable
 from toolkit.catalog.port import BATCH
 from toolkit.el import ElError
 from toolkit.result import Outcome
@@ -250,20 +250,33 @@ class PartitionDrop:
         left = {_name(item): at for at, item in partitions.items() if at not in results}
         try:
             dropped = set(metastore.drop_partitions(self.table.name, list(left))) if left else set()
-        except MetastoreUnreachable as error:  # what was asked for may still happen
-            return results | _all_failed({at: partitions[at] for at in left.values()}, error), set(left.values())
         except CatalogError as error:
-            return results | _all_failed({at: partitions[at] for at in left.values()}, error), set()
+            done, is_open = self._in_spite_of(error, {at: partitions[at] for at in left.values()}, metastore)
+            return results | done, is_open
         for name, at in left.items():
             done, gone = ItemResult.done(partitions[at]), ItemResult.skipped(partitions[at], StayReason.ALREADY_GONE)
             results[at] = done if name in dropped else gone
         return results, set()
 
+    def _in_spite_of(
+        self, error: CatalogError, asked: Mapping[int, PlanItem], metastore: Metastore
+    ) -> tuple[dict[int, ItemResult[PlanItem]], set[int]]:
+        """What became of partitions whose drop failed: a metastore may fail after it has forgotten them."""
+        results = _all_failed(asked, error)
+        if isinstance(error, MetastoreUnreachable):  # what was asked for may still happen
+            return results, set(asked)
+        if isinstance(error, AccessDenied):
+            return results, set()
+        try:
+            there = self._locations(asked, metastore)
+        except CatalogError:
+            return results, set(asked)
+        gone = {at: ItemResult.done(item) for at, item in asked.items() if _name(item) not in there}
+        return results | gone, set()
+
     def _looked_at(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[int, ItemResult[PlanItem]]:
         """Those that are not, or not any more, what was planned."""
-        found = metastore.table(self.table.name)
-        there = metastore.partitions(self.table.name, [_name(item) for item in partitions.values()])
-        locations = {found.partition_name(each): each.location for each in there}
+        locations = self._locations(partitions, metastore)
         results: dict[int, ItemResult[PlanItem]] = {}
         for at, item in partitions.items():
             location = locations.get(_name(item))
@@ -272,6 +285,12 @@ class PartitionDrop:
             elif not self._is_at(location, item.path):
                 results[at] = ItemResult.skipped(item, StayReason.MOVED)
         return results
+
+    def _locations(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[str, str]:
+        """Where those that are there are, by their names."""
+        found = metastore.table(self.table.name)
+        there = metastore.partitions(self.table.name, [_name(item) for item in partitions.values()])
+        return {found.partition_name(each): each.location for each in there}
 
     def _is_at(self, location: str, place: CanonicalPath) -> bool:
         try:

@@ -10,7 +10,7 @@ from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of, table_of
 from tests.unit.retention.feeds import FeedText
 from tests.unit.retention.tables import BASE, DS, TableSite, done, kept, not_done
-from toolkit.catalog.errors import AccessDenied, MetastoreUnreachable
+from toolkit.catalog.errors import AccessDenied, MetastoreFailure, MetastoreUnreachable
 from toolkit.catalog.model import Partition, TableKind, TableName
 from toolkit.el import parse_instant
 from toolkit.entities import FeedMaxDelete, Hold
@@ -309,6 +309,40 @@ def test_a_drop_that_was_refused_leaves_data_alone_and_nothing_open() -> None:
         (f"file://{BASE}/ds=2026-03-01", "skipped", "partition_stays"),
     ]
     assert [each.position for step in site.recorder.steps for each in step.settled] == [0, 1]
+
+
+def test_a_drop_that_failed_after_it_was_done_counts_as_done() -> None:
+    site = TableSite(metastore=Failing("drop", MetastoreFailure(about="logs.clicks", detail="a listener"), then=True))
+    site.add_days("01")
+    assert (not_done(site.run()), site.directories) == ([], [])
+    assert [each.instance_key for each in site.recorder.events()] == ["2026-03-01T00:00Z"]
+
+
+def test_a_drop_that_failed_before_it_was_done_leaves_data_alone() -> None:
+    site = TableSite(metastore=Failing("drop", MetastoreFailure(about="logs.clicks")))
+    site.add_days("01")
+    assert [code for _, _, code in not_done(site.run())] == ["metastore_failure", "partition_stays"]
+    assert site.directories == ["ds=2026-03-01"]
+
+
+def test_a_drop_that_failed_and_that_nobody_can_tell_of_stays_open() -> None:
+    class Dying(Failing):
+        is_dead = False
+
+        def drop_partitions(self, name: TableName, names: object) -> tuple[str, ...]:
+            self.is_dead = True
+            return super().drop_partitions(name, names)
+
+        def partitions(self, name: TableName, names: object) -> tuple[Partition, ...]:
+            if self.is_dead:
+                raise MetastoreUnreachable(about="thrift://x:1")
+            return super().partitions(name, names)  # type: ignore[arg-type]
+
+    site = TableSite(metastore=Dying("drop", MetastoreFailure(about="logs.clicks"), then=True))
+    site.add_days("01")
+    assert site.run().exit_code is ExitCode.FAILED
+    assert site.directories == ["ds=2026-03-01"]
+    assert [each for step in site.recorder.steps for each in step.settled] == []
 
 
 def test_a_missing_table_fails_the_feed_and_names_it() -> None:
