@@ -278,13 +278,19 @@ class PartitionDrop:
         """Those that are not, or not any more, what was planned."""
         locations = self._locations(partitions, metastore)
         results: dict[int, ItemResult[PlanItem]] = {}
-        for at, item in partitions.items():
-            location = locations.get(_name(item))
-            if location is None:
-                results[at] = ItemResult.skipped(item, StayReason.ALREADY_GONE)
-            elif not self._is_at(location, item.path):
-                results[at] = ItemResult.skipped(item, StayReason.MOVED)
+        for group in _groups(partitions):
+            of_group = {at: self._why_not(item, locations) for at, item in group.items()}
+            has_moved = StayReason.MOVED in of_group.values()  # the data of the others stay then, so they do, too
+            stay = StayReason.PARTITION_STAYS if has_moved else None
+            whys = {at: why or stay for at, why in of_group.items()}
+            results |= {at: ItemResult.skipped(group[at], why) for at, why in whys.items() if why is not None}
         return results
+
+    def _why_not(self, item: PlanItem, locations: Mapping[str, str]) -> StayReason | None:
+        location = locations.get(_name(item))
+        if location is None:
+            return StayReason.ALREADY_GONE
+        return None if self._is_at(location, item.path) else StayReason.MOVED
 
     def _locations(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[str, str]:
         """Where those that are there are, by their names."""
@@ -303,6 +309,18 @@ _UNKNOWN = (
     MetastoreUnreachable.code,
     "whether its partitions are gone could not be seen; the next run sees it, and removes it when they are",
 )
+
+
+def _groups(partitions: Mapping[int, PlanItem]) -> Iterator[dict[int, PlanItem]]:
+    """Those that share a directory, which stands behind them in the plan."""
+    group: dict[int, PlanItem] = {}
+    for at, item in partitions.items():
+        if group and at - 1 not in group:
+            yield group
+            group = {}
+        group[at] = item
+    if group:
+        yield group
 
 
 def _name(item: PlanItem) -> str:

@@ -236,21 +236,27 @@ def test_denied_data_are_named_and_stay_open_and_the_others_go() -> None:
     assert [each.position for step in site.recorder.steps for each in step.settled] == [0, 2, 3]
 
 
+@dataclass
+class Moving(MemoryMetastore):
+    """One where partitions of these days get another location after the plan was made."""
+
+    days: tuple[str, ...] = ("01",)
+    looks: int = 0
+
+    def __init__(self) -> None:
+        super().__init__(["logs"])
+
+    def partitions(self, name: TableName, names: object) -> tuple[Partition, ...]:
+        self.looks += 1
+        found = super().partitions(name, names)  # type: ignore[arg-type]
+        return tuple(self._moved(each) for each in found) if self.looks == 2 else found
+
+    def _moved(self, each: Partition) -> Partition:
+        has_moved = each.values[0].removeprefix("2026-03-") in self.days
+        return replace(each, storage=replace(each.storage, location="file:/new")) if has_moved else each
+
+
 def test_a_partition_that_moved_since_the_plan_stays_with_its_data() -> None:
-    @dataclass
-    class Moving(MemoryMetastore):
-        looks: int = 0
-
-        def __init__(self) -> None:
-            super().__init__(["logs"])
-
-        def partitions(self, name: TableName, names: object) -> tuple[Partition, ...]:
-            self.looks += 1
-            found = super().partitions(name, names)  # type: ignore[arg-type]
-            if self.looks == 2:
-                return tuple(replace(each, storage=replace(each.storage, location="file:/new")) for each in found)
-            return found
-
     site = TableSite(metastore=Moving())
     site.add_days("01")
     assert not_done(site.run()) == [
@@ -258,6 +264,20 @@ def test_a_partition_that_moved_since_the_plan_stays_with_its_data() -> None:
         (f"file://{BASE}/ds=2026-03-01", "skipped", "partition_stays"),
     ]
     assert site.names == ["ds=2026-03-01"]
+
+
+def test_the_others_of_its_place_stay_with_it_and_those_of_other_places_go() -> None:
+    site = TableSite(metastore=Moving())
+    site.add("2026-03-01", location="/data/x/one")
+    site.add("2026-03-02", location="/data/x/one")
+    site.add("2026-03-03", location="/data/x/two")
+    assert not_done(site.run()) == [
+        (f"{LOGS}ds=2026-03-01", "skipped", "moved"),
+        (f"{LOGS}ds=2026-03-02", "skipped", "partition_stays"),
+        ("file:///data/x/one", "skipped", "partition_stays"),
+    ]
+    assert site.names == ["ds=2026-03-01", "ds=2026-03-02"]
+    assert "/data/x/two" not in site.system.directories
 
 
 @dataclass
