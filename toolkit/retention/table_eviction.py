@@ -197,7 +197,7 @@ class _BatchOutcome:
                 continue
             codes = {self.results[at].code for at in above}
             if self.open.intersection(above):
-                self.open.add(position)
+                self.open.update((*above, position))
                 self.results[position] = ItemResult.failed(self.items[position], *_UNKNOWN)
             elif codes <= _GONE and "" in codes:
                 found.append(position)
@@ -208,17 +208,26 @@ class _BatchOutcome:
         return found
 
     def add_removed(self, done: Mapping[int, Removed]) -> None:
-        """What became of directories; one that is left stays open, whatever the reason: nothing else names it."""
+        """What became of directories; one that is left stays open, whatever the reason: nothing else names it.
+
+        With it all of its partitions do: they name the table, and the instances that a hold may be on.
+        """
         for position, removed in done.items():
             self.results[position] = removed.result
-            self.open.update([position] if is_left(removed.result) else [])
+            self.open.update(self._group(position) if is_left(removed.result) else ())
+
+    def _group(self, position: int) -> range:
+        """A directory with the partitions that stand before it."""
+        begin = position
+        while begin > self.positions.start and self.items[begin - 1].type is ItemKind.PARTITION:
+            begin -= 1
+        return range(begin, position + 1)
 
     def applied(self, events: InstanceEvents, parents: Sequence[tuple[int, ItemResult[PlanItem]]]) -> Applied[PlanItem]:
         """All of it."""
         told = [
             events.of(result.item, is_gone=result.code in _GONE, by_us=not result.code)
-            for at, result in sorted(self.results.items())
-            if at not in self.open
+            for _, result in sorted(self.results.items())
         ]
         return Applied(
             results=tuple(self.results[at] for at in self.positions),
@@ -251,8 +260,8 @@ class PartitionDrop:
         try:
             dropped = set(metastore.drop_partitions(self.table.name, list(left))) if left else set()
         except CatalogError as error:
-            done, is_open = self._in_spite_of(error, {at: partitions[at] for at in left.values()}, metastore)
-            return results | done, is_open
+            asked, is_open = self._in_spite_of(error, {at: partitions[at] for at in left.values()}, metastore)
+            return results | asked, is_open
         for name, at in left.items():
             done, gone = ItemResult.done(partitions[at]), ItemResult.skipped(partitions[at], StayReason.ALREADY_GONE)
             results[at] = done if name in dropped else gone
@@ -283,7 +292,7 @@ class PartitionDrop:
             has_moved = StayReason.MOVED in of_group.values()  # the data of the others stay then, so they do, too
             stay = StayReason.PARTITION_STAYS if has_moved else None
             whys = {at: why or stay for at, why in of_group.items()}
-            results |= {at: ItemResult.skipped(group[at], why) for at, why in whys.items() if why is not None}
+            results.update({at: ItemResult.skipped(group[at], why) for at, why in whys.items() if why is not None})
         return results
 
     def _why_not(self, item: PlanItem, locations: Mapping[str, str]) -> StayReason | None:
