@@ -243,7 +243,7 @@ class StayReason(StrEnum):
     MOVED = "moved"
     """The partition has got another location since the plan was made, so that it is not what was planned."""
     PARTITION_STAYS = "partition_stays"
-    """A partition that these are the data of is still there."""
+    """A partition that these are the data of is still there, or one stays that it shares its directory with."""
 
 
 FEWEST, MOST = 2, 5_000

@@ -16,7 +16,7 @@ from toolkit.actions.batch_loop import new_item, settled_item
 from toolkit.actions.hold_watch import HoldWatch, NewHolds
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import BoundMetastore
-from toolkit.catalog.errors import CatalogError, MetastoreUnreachable
+from toolkit.catalog.errors import AccessDenied, CatalogError, MetastoreUnreachable
 from toolkit.catalog.port import BATCH
 from toolkit.el import ElError
 from toolkit.result import Outcome
@@ -197,7 +197,7 @@ class _BatchOutcome:
                 continue
             codes = {self.results[at].code for at in above}
             if self.open.intersection(above):
-                self.open.add(position)
+                self.open.update((*above, position))
                 self.results[position] = ItemResult.failed(self.items[position], *_UNKNOWN)
             elif codes <= _GONE and "" in codes:
                 found.append(position)
@@ -208,17 +208,26 @@ class _BatchOutcome:
         return found
 
     def add_removed(self, done: Mapping[int, Removed]) -> None:
-        """What became of directories; one that is left stays open, whatever the reason: nothing else names it."""
+        """What became of directories; one that is left stays open, whatever the reason: nothing else names it.
+
+        With it all of its partitions do: they name the table, and the instances that a hold may be on.
+        """
         for position, removed in done.items():
             self.results[position] = removed.result
-            self.open.update([position] if is_left(removed.result) else [])
+            self.open.update(self._group(position) if is_left(removed.result) else ())
+
+    def _group(self, position: int) -> range:
+        """A directory with the partitions that stand before it."""
+        begin = position
+        while begin > self.positions.start and self.items[begin - 1].type is ItemKind.PARTITION:
+            begin -= 1
+        return range(begin, position + 1)
 
     def applied(self, events: InstanceEvents, parents: Sequence[tuple[int, ItemResult[PlanItem]]]) -> Applied[PlanItem]:
         """All of it."""
         told = [
             events.of(result.item, is_gone=result.code in _GONE, by_us=not result.code)
-            for at, result in sorted(self.results.items())
-            if at not in self.open
+            for _, result in sorted(self.results.items())
         ]
         return Applied(
             results=tuple(self.results[at] for at in self.positions),
@@ -250,28 +259,53 @@ class PartitionDrop:
         left = {_name(item): at for at, item in partitions.items() if at not in results}
         try:
             dropped = set(metastore.drop_partitions(self.table.name, list(left))) if left else set()
-        except MetastoreUnreachable as error:  # what was asked for may still happen
-            return results | _all_failed({at: partitions[at] for at in left.values()}, error), set(left.values())
         except CatalogError as error:
-            return results | _all_failed({at: partitions[at] for at in left.values()}, error), set()
+            asked, is_open = self._in_spite_of(error, {at: partitions[at] for at in left.values()}, metastore)
+            return results | asked, is_open
         for name, at in left.items():
             done, gone = ItemResult.done(partitions[at]), ItemResult.skipped(partitions[at], StayReason.ALREADY_GONE)
             results[at] = done if name in dropped else gone
         return results, set()
 
+    def _in_spite_of(
+        self, error: CatalogError, asked: Mapping[int, PlanItem], metastore: Metastore
+    ) -> tuple[dict[int, ItemResult[PlanItem]], set[int]]:
+        """What became of partitions whose drop failed: a metastore may fail after it has forgotten them."""
+        results = _all_failed(asked, error)
+        if isinstance(error, MetastoreUnreachable):  # what was asked for may still happen
+            return results, set(asked)
+        if isinstance(error, AccessDenied):
+            return results, set()
+        try:
+            there = self._locations(asked, metastore)
+        except CatalogError:
+            return results, set(asked)
+        gone = {at: ItemResult.done(item) for at, item in asked.items() if _name(item) not in there}
+        return results | gone, set()
+
     def _looked_at(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[int, ItemResult[PlanItem]]:
         """Those that are not, or not any more, what was planned."""
+        locations = self._locations(partitions, metastore)
+        results: dict[int, ItemResult[PlanItem]] = {}
+        for group in _groups(partitions):
+            of_group = {at: self._why_not(item, locations) for at, item in group.items()}
+            has_moved = StayReason.MOVED in of_group.values()  # the data of the others stay then, so they do, too
+            stay = StayReason.PARTITION_STAYS if has_moved else None
+            whys = {at: why or stay for at, why in of_group.items()}
+            results.update({at: ItemResult.skipped(group[at], why) for at, why in whys.items() if why is not None})
+        return results
+
+    def _why_not(self, item: PlanItem, locations: Mapping[str, str]) -> StayReason | None:
+        location = locations.get(_name(item))
+        if location is None:
+            return StayReason.ALREADY_GONE
+        return None if self._is_at(location, item.path) else StayReason.MOVED
+
+    def _locations(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[str, str]:
+        """Where those that are there are, by their names."""
         found = metastore.table(self.table.name)
         there = metastore.partitions(self.table.name, [_name(item) for item in partitions.values()])
-        locations = {found.partition_name(each): each.location for each in there}
-        results: dict[int, ItemResult[PlanItem]] = {}
-        for at, item in partitions.items():
-            location = locations.get(_name(item))
-            if location is None:
-                results[at] = ItemResult.skipped(item, StayReason.ALREADY_GONE)
-            elif not self._is_at(location, item.path):
-                results[at] = ItemResult.skipped(item, StayReason.MOVED)
-        return results
+        return {found.partition_name(each): each.location for each in there}
 
     def _is_at(self, location: str, place: CanonicalPath) -> bool:
         try:
@@ -284,6 +318,18 @@ _UNKNOWN = (
     MetastoreUnreachable.code,
     "whether its partitions are gone could not be seen; the next run sees it, and removes it when they are",
 )
+
+
+def _groups(partitions: Mapping[int, PlanItem]) -> Iterator[dict[int, PlanItem]]:
+    """Those that share a directory, which stands behind them in the plan."""
+    group: dict[int, PlanItem] = {}
+    for at, item in partitions.items():
+        if group and at - 1 not in group:
+            yield group
+            group = {}
+        group[at] = item
+    if group:
+        yield group
 
 
 def _name(item: PlanItem) -> str:

@@ -1,14 +1,15 @@
 """What runs that died had begun of a table's partitions: the metastore knows what it has forgotten, the data go now.
 
-In the plan of the run that died (`table_plan`) a directory stands behind the partitions that it is the data of. Without
-an open partition before it, its partitions are gone for sure.
+In the plan of the run that died (`table_plan`) a directory stands behind the partitions that it is the data of, and all
+of them stay open together. That a partition is not there now says that its data may go only when it is gone from the
+same table (ADR 0045); else they stay open, and fail the run until somebody has looked.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery
@@ -16,30 +17,98 @@ from toolkit.actions.batch_loop import settled_item
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
-from toolkit.el import CanonicalPath, parse_instant
+from toolkit.el import ElError, parse_instant
 from toolkit.entities import LocationType
+from toolkit.errors import InvalidInput
 from toolkit.planning.retention import holding
 from toolkit.result import Outcome
+from toolkit.retention.delete import is_present
 from toolkit.retention.evictable_tables import UnreadableLocations
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.partition_places import PartitionPlaces
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem
-from toolkit.retention.records import as_settled, keys_of, notes
+from toolkit.retention.records import as_settled, can_be_told_of, keys_of, notes
 from toolkit.retention.table_eviction import DataRemoval, is_left
-from toolkit.retention.table_plan import places_of
+from toolkit.retention.table_plan import UNUSABLE_STORE, places_of
 from toolkit.runs.recorder import SettledLeftOver
+from toolkit.storage import NotFound
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
+    from toolkit.catalog.model import Table
     from toolkit.catalog.port import Metastore
-    from toolkit.ledger.runs.items import Item
+    from toolkit.el import CanonicalPath
+    from toolkit.ledger.runs.items import Item, SettledItem
     from toolkit.retention.plan import FeedPlan
     from toolkit.retention.targets import FeedTable
 
 _LOG = logging.getLogger(__name__)
 _PARTITION, _DATA = (f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA))
+_CHANGED = "transient_lastDdlTime"
+"""Hive's parameter of a table; partitions that come and go leave it alone."""
+UNKNOWN_OWNER = "unknown_owner"
+"""The code of a directory that stays open, since nobody can tell whether its partitions are gone."""
 IN_USE = "location_in_use"
 """The code of a directory whose partitions are gone, and that is not removed since somebody else's data are there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Group:
+    """What a run had begun together.
+
+    Attributes:
+        partitions: those that are open.
+        data: the directory of all of them; None: it was settled.
+    """
+
+    partitions: Sequence[Item]
+    data: Item | None
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """In the order of the plan."""
+        return (*self.partitions, *([] if self.data is None else [self.data]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A directory of which nothing is known that keeps it."""
+
+    group: _Group
+    data: Item
+    place: CanonicalPath
+
+
+@dataclass(kw_only=True)
+class _Outcome:
+    """What became of what was left open, group by group.
+
+    Attributes:
+        quiet: instances of which no event tells, since something of them is there, or one has told of it.
+    """
+
+    plan: FeedPlan
+    quiet: set[str]
+    settled: list[SettledLeftOver] = field(default_factory=list)
+    failed: list[ItemResult[PlanItem]] = field(default_factory=list)
+
+    def settle_partitions(self, group: _Group, there: Mapping[str, bool]) -> None:
+        """Partitions by whether they are there now; one of another table is not."""
+        for item in group.partitions:
+            is_gone = not there.get(item.path, False)
+            is_departure = is_gone and item.instance_key not in self.quiet
+            self.quiet.update([item.instance_key] if is_departure else [])
+            self.settled.append(as_settled(item, self.plan, is_gone=is_gone, is_departure=is_departure))
+
+    def settle_data(self, item: Item, *, is_gone: bool) -> None:
+        """A directory."""
+        self.settled.append(as_settled(item, self.plan, is_gone=is_gone))
+
+    def fail(self, item: Item, place: CanonicalPath, base: CanonicalPath, code: str, why: str) -> SettledItem:
+        """A directory that stays, as the user is told of it, and as the ledger would be."""
+        result = ItemResult.failed(_plan_item(self.plan, item, place, base), code, why)
+        self.failed.append(result)
+        return settled_item(item.position, result)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,38 +126,85 @@ class TableRecovery:
     work: RunContext
 
     def recovered(self, left: Sequence[Item], *, may_touch: bool) -> Recovery:
-        """See `Action.recover`; what nobody can tell now stays open."""
+        """See `Action.recover`; what nobody can tell now stays open, and is a failure where data may be left."""
         own = [item for item in left if item.kind in {_PARTITION, _DATA}]
         if not own or self.plan.detail.hold_file is not None:
             return Recovery()
         try:
             metastore = read_only(self.table.metastore())
-            settled, ready = self._settled(own, metastore)
-            finished = self._finished(ready, metastore) if ready and may_touch else Recovery()
-        except (CatalogError, UnreadableLocations) as error:
-            _LOG.warning('event=recovery_failed code=%s why="%s"', error.code, error)
+            outcome = self._looked_at(own, metastore, may_touch=may_touch)
+        except (CatalogError, ElError, UnreadableLocations) as error:
+            code = "bad_location" if isinstance(error, ElError) else error.code
+            _LOG.warning('event=recovery_failed code=%s why="%s"', code, error)
             return Recovery()
-        both = (*settled, *finished.settled)
-        return Recovery(settled=both, notes=notes(both) if both else (), failed=finished.failed)
+        settled = tuple(outcome.settled)
+        return Recovery(settled=settled, notes=notes(settled) if settled else (), failed=tuple(outcome.failed))
 
-    def _settled(self, left: Sequence[Item], metastore: Metastore) -> tuple[list[SettledLeftOver], list[Item]]:
-        """What the metastore tells, and the directories whose partitions are gone."""
+    def _looked_at(self, left: Sequence[Item], metastore: Metastore, *, may_touch: bool) -> _Outcome:
         there = self._there(left, metastore)
-        quiet = keys_of(self.plan) | {item.instance_key for item in left if there.get(item.path)}
-        settled: list[SettledLeftOver] = []
-        ready: list[Item] = []
-        for item, above in _with_partitions(left):
-            of_item = [there.get(each.path) for each in (above if item.kind == _DATA else [item])]
-            if None in of_item:
-                continue  # of another table than the feed has now: this one tells nothing of it
-            is_gone = not any(of_item)
-            if item.kind == _DATA and is_gone:
-                ready.append(item)
+        keys = {item.instance_key for item in left if there.get(item.path)}
+        outcome = _Outcome(plan=self.plan, quiet=keys_of(self.plan) | keys)
+        planned = {item.path for item in self.plan.items if item.type is ItemKind.PARTITION_DATA}
+        changed = _last_change(metastore.table(self.table.name))
+        ready: list[_Ready] = []
+        for group in _groups(left):
+            why = self._why_unknown(group, there, changed)
+            if group.data is None:
+                if not why:
+                    outcome.settle_partitions(group, there)
                 continue
-            is_departure = is_gone and item.instance_key not in quiet
-            quiet.update([item.instance_key] if is_departure else [])
-            settled.append(as_settled(item, self.plan, is_gone=is_gone, is_departure=is_departure))
-        return settled, ready
+            place = self._place(group.data)
+            if place in planned or (not why and any(there[each.path] for each in group.partitions)):
+                outcome.settle_partitions(group, there)
+                outcome.settle_data(group.data, is_gone=False)  # the plan takes what is still to go
+            elif any(self._is_held(item) for item in group.items):
+                continue
+            elif problem := self._problem(place, why):
+                outcome.fail(group.data, place, self._base_of(place), *problem)
+            else:
+                ready.append(_Ready(group, group.data, place))
+        if ready and may_touch:
+            self._finish(ready, there, metastore, outcome)
+        return outcome
+
+    def _why_unknown(self, group: _Group, there: Mapping[str, bool], changed: int | None) -> str:
+        """Why nobody can tell whether the partitions are gone; empty: that is known."""
+        if not group.partitions:
+            return "the ledger does not say which partitions had their data there"
+        other = next((each.path for each in group.partitions if each.path not in there), None)
+        if other is not None:
+            return f"it was of {other}, which is not of the table that the feed has now"
+        intended = min(each.intended_at.timestamp() for each in group.partitions)
+        # What is there was not forgotten; what is not there may be in the table that had the name at that time.
+        if any(there[each.path] for each in group.partitions) or (changed is not None and changed + 1 <= intended):
+            return ""
+        return (
+            f"the table {self.table.name} was made or altered since then, or does not say when, and may be another one"
+        )
+
+    def _problem(self, place: CanonicalPath, why: str) -> tuple[str, str] | None:
+        """Code and message of why a directory stays; with `why` it stays unless it is seen that nothing is there."""
+        base = self._base_of(place)
+        try:
+            system = self.work.stores(base)
+        except InvalidInput as error:
+            return UNUSABLE_STORE, f"{place}, which a run that died was to remove, stays: {error}"
+        if not can_be_told_of(base, system):
+            return (
+                NotFound.code,
+                f"{place} was to be removed by a run that died, but {base} is not there; mount its disk",
+            )
+        if not why or is_present(system, place) is False:
+            return None
+        advice = "when they are nobody's, remove them or move them away; the next run then sees that they are gone"
+        return UNKNOWN_OWNER, f"{place} has data that a run that died was to remove, and that stay: {why}; {advice}"
+
+    def _base_of(self, place: CanonicalPath) -> CanonicalPath:
+        return self.base if place.is_within(self.base) else place.parent
+
+    def _place(self, data: Item) -> CanonicalPath:
+        """By the aliases that the cluster has now."""
+        return self.table.place(data.path)
 
     def _there(self, left: Sequence[Item], metastore: Metastore) -> dict[str, bool]:
         """Whether a partition is there, by its address; those of other tables are left out."""
@@ -98,43 +214,33 @@ class TableRecovery:
         there = {found.partition_name(each) for each in metastore.partitions(self.table.name, sorted(names.values()))}
         return {address: name in there for address, name in names.items()}
 
-    def _finished(self, ready: Sequence[Item], metastore: Metastore) -> Recovery:
+    def _finish(
+        self, ready: Sequence[_Ready], there: Mapping[str, bool], metastore: Metastore, outcome: _Outcome
+    ) -> None:
         """Remove directories whose partitions are gone, by the rules for those of the plan."""
-        by_place = {f"{item.run_id}:{item.position}": item for item in ready if not self._is_held(item)}
-        check = self.work.guard.run.check
+        by_name = {f"{each.data.run_id}:{each.data.position}": each for each in ready}
         foreign = ForeignData(table=self.table)
+        names = metastore.partition_names(self.table.name)
         divided = PartitionPlaces(table=self.base, owner_of=foreign.owner_of).divided(
-            {key: CanonicalPath.parse(item.path) for key, item in by_place.items()},
-            places_of(self.table, metastore, metastore.partition_names(self.table.name), check),
+            {name: each.place for name, each in by_name.items()},
+            places_of(self.table, metastore, names, self.work.guard.run.check),
         )
-        items = [self._item(by_place[group.names[0]], group.root, group.base) for group in divided.groups]
+        items = [_plan_item(self.plan, by_name[each.names[0]].data, each.root, each.base) for each in divided.groups]
         removal = DataRemoval(items=items, work=self.work, first=self.plan.target.availability_flag, with_asides=True)
         done, _ = removal.of(range(len(items)))
-        settled: list[SettledLeftOver] = []
-        failed: list[ItemResult[PlanItem]] = []
-        for at, group in enumerate(divided.groups):
+        for at, places in enumerate(divided.groups):
             result = done[at].result
-            if not is_left(result):
-                settled.extend(as_settled(by_place[key], self.plan, is_gone=True) for key in group.names)
-            elif result.outcome is Outcome.FAILED:
-                failed.append(result)
-        for key, why in divided.stays.items():
-            place = CanonicalPath.parse(by_place[key].path)
-            result = ItemResult.failed(self._item(by_place[key], place, self.base), IN_USE, f"{place} stays: {why}")
-            failed.append(result)
-            settled.append(SettledLeftOver(left=by_place[key], item=settled_item(by_place[key].position, result)))
-        return Recovery(settled=tuple(settled), failed=tuple(failed))
-
-    def _item(self, left: Item, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
-        return PlanItem(
-            type=ItemKind.PARTITION_DATA,
-            feed=self.plan.target.feed,
-            cluster=self.plan.target.cluster,
-            location=LocationType.DATA,
-            instance_key=left.instance_key,
-            path=place,
-            base=base,
-        )
+            if is_left(result):
+                outcome.failed.extend([result] if result.outcome is Outcome.FAILED else [])
+                continue
+            for each in (by_name[name] for name in places.names):
+                outcome.settle_partitions(each.group, there)
+                outcome.settle_data(each.data, is_gone=True)
+        for name, why in divided.stays.items():
+            each = by_name[name]
+            outcome.settle_partitions(each.group, there)
+            failed = outcome.fail(each.data, each.place, self.base, IN_USE, f"{each.place} stays: {why}")
+            outcome.settled.append(SettledLeftOver(left=each.data, item=failed))
 
     def _is_held(self, left: Item) -> bool:
         """Whether a hold covers any of the partition's instants; what is open tells only the latest of them."""
@@ -146,11 +252,35 @@ class TableRecovery:
         return period is None or holding(period.spans[0][0], period.spans[-1][1], holds) is not None
 
 
-def _with_partitions(left: Sequence[Item]) -> Iterator[tuple[Item, list[Item]]]:
-    """Each item with the open partitions that stand just before it."""
+def _plan_item(plan: FeedPlan, left: Item, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
+    return PlanItem(
+        type=ItemKind.PARTITION_DATA,
+        feed=plan.target.feed,
+        cluster=plan.target.cluster,
+        location=LocationType.DATA,
+        instance_key=left.instance_key,
+        path=place,
+        base=base,
+    )
+
+
+def _last_change(table: Table) -> int | None:
+    """When a table was last made or altered, in seconds since 1970, rounded down; None: the metastore does not say."""
+    told = table.parameters.get(_CHANGED, "")
+    return int(told) if told.isascii() and told.isdigit() and told.strip("0") else None
+
+
+def _groups(left: Sequence[Item]) -> Iterator[_Group]:
+    """Each directory with the open partitions that stand just before it."""
     above: list[Item] = []
     for item in left:
         if above and (item.run_id, item.position) != (above[-1].run_id, above[-1].position + 1):
+            yield _Group(partitions=above, data=None)
             above = []
-        yield item, above
-        above = [*above, item] if item.kind == _PARTITION else []
+        if item.kind == _DATA:
+            yield _Group(partitions=above, data=item)
+            above = []
+        else:
+            above = [*above, item]
+    if above:
+        yield _Group(partitions=above, data=None)

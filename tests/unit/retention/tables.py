@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of, table_of
@@ -13,15 +14,19 @@ from tests.unit.runs.fakes import MemoryRecorder
 from toolkit.actions.action import RunContext
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.port import Metastore
-from toolkit.el import parse_instant
+from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Cluster, Feed, FeedMaxDelete, Hold
+from toolkit.errors import NotImplementedYet
 from toolkit.ledger.runs.items import Item
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Outcome
 from toolkit.retention import FeedTarget, Resolver, RetentionResult, SharedDataIndex
 from toolkit.retention.shared_tables import SharedTables
 from toolkit.runs.stop import StopSignal
+from toolkit.storage import FileSystem
 
+MADE = "1772323200"
+"""When the table was made, in seconds: long before any run."""
 BASE = "/wh/logs.db/clicks"
 DS = "catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY}"
 
@@ -34,19 +39,22 @@ class TableSite:
         uri: of the feed.
         keys: partition keys of the table with their types.
         others: feeds of the repo that the run is not about.
+        unusable: the scheme of stores that cannot be opened.
     """
 
     uri: str = DS
     keys: Mapping[str, str] = field(default_factory=lambda: {"ds": "string"})
     text: FeedText = field(default_factory=FeedText)
     others: Sequence[Feed] = ()
+    unusable: str = ""
     system: SharedStore = field(default_factory=SharedStore)
     metastore: Metastore = field(default_factory=lambda: MemoryMetastore(["logs", "web"]))
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
     table: Table = field(init=False)
 
     def __post_init__(self) -> None:
-        self.table = table_of(TableName("logs", "clicks"), f"file:{BASE}", **self.keys)
+        table = table_of(TableName("logs", "clicks"), f"file:{BASE}", **self.keys)
+        self.table = replace(table, parameters={**table.parameters, "transient_lastDdlTime": MADE})
         self.metastore.create_table(self.table)
         self.system.make(BASE)
 
@@ -103,7 +111,7 @@ class TableSite:
         def open_context(run: StopSignal) -> RunContext:
             work = context_on(self.system, run)
             self.system.before_effect = work.guard.check
-            return work
+            return replace(work, stores=partial(self._opened, work.stores))
 
         return acted(
             retention(limits=limits),
@@ -113,6 +121,11 @@ class TableSite:
             recorder=self.recorder,
             process=stop_signal,
         )
+
+    def _opened(self, stores: Callable[[CanonicalPath], FileSystem], path: CanonicalPath) -> FileSystem:
+        if path.scheme == self.unusable:
+            raise NotImplementedYet(what=f"the store {path.root}", instead="another one")
+        return stores(path)
 
     @property
     def names(self) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from tests.tables.tables import table_of
+from tests.tables.tables import partition_of, table_of
 from tests.unit.retention.acting import capabilities
 from tests.unit.retention.feeds import FeedText, days, run
 from tests.unit.retention.memory import MemoryFileSystem
@@ -14,11 +15,12 @@ from tests.unit.retention.tables import BASE, TableSite
 from tests.unit.runs.fakes import MemoryRecorder, left_item
 from toolkit.catalog.model import TableName
 from toolkit.el import parse_instant
-from toolkit.entities import Hold
+from toolkit.entities import Cluster, Hold, Interface, Interfaces
 from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.result import ExitCode, Status
+from toolkit.result import ExitCode, Outcome, Status
+from toolkit.retention import RetentionResult
 from toolkit.storage import aside_name
 
 KEY = "2026-03-01T00:00Z"
@@ -31,7 +33,7 @@ def _partition(position: int = 0, name: str = OLD, table: str = "logs:clicks", r
 
 
 def _data(position: int = 1, place: str = f"{BASE}/{OLD}", run_id: int = 7) -> Item:
-    path = f"file://{place}"
+    path = place if ":" in place else f"file://{place}"
     return left_item(NewItem(position=position, kind="partition_data:data", path=path, instance_key=KEY), run_id)
 
 
@@ -61,11 +63,61 @@ def test_killed_before_the_metadata_the_plan_takes_it_again() -> None:
     assert [each.instance_key for each in site.recorder.events()] == [KEY]
 
 
-def test_data_whose_partition_is_known_to_be_gone_are_removed() -> None:
+def _failures(result: RetentionResult) -> list[tuple[str, str]]:
+    return [(each.item.uri, each.code) for each in result.items if each.outcome is Outcome.FAILED]
+
+
+def test_data_of_which_the_ledger_names_no_partition_stay_open_and_fail_until_somebody_moves_them() -> None:
     site = TableSite()
+    site.system.put("/data/x/one/part")
+    result = site.run(left=[_data(place="/data/x/one")])
+    assert (_failures(result), _settled(site)) == ([("file:///data/x/one", "unknown_owner")], [])
+    assert "/data/x/one/part" in site.system.files
+    assert "remove them or move them away" in [*result.items][-1].message
+    site.system.files.pop("/data/x/one/part")
+    site.system.directories.discard("/data/x/one")
+    assert (_failures(site.run(left=[_data(place="/data/x/one")])), _settled(site)) == ([], GONE[1:])
+
+
+def test_what_this_run_plans_anyway_is_no_failure() -> None:
+    site = TableSite()
+    site.add_days("01")
+    result = site.run(left=[_data()])
+    assert (_failures(result), _settled(site)) == ([], [(1, ItemState.FAILED, "not_done", None)])
+    assert (site.names, site.directories) == ([], [])
+
+
+@pytest.mark.parametrize("changed", ["1774008000", "0", "soon", ""])
+def test_a_table_that_may_be_a_later_one_of_the_name_says_nothing_of_the_partitions(changed: str) -> None:
+    site = TableSite()
+    site.metastore.change_parameters(site.table.name, put={"transient_lastDdlTime": changed})
+    site.system.put("/data/x/one/part")
+    result = site.run(left=[_partition(), _data(place="/data/x/one")])
+    assert (_failures(result), _settled(site)) == ([("file:///data/x/one", "unknown_owner")], [])
+    assert "/data/x/one/part" in site.system.files
+    assert "may be another one" in [*result.items][-1].message
+
+
+def test_a_table_without_its_directory_leaves_everything_open_since_the_disk_may_not_be_mounted() -> None:
+    site = TableSite()
+    site.system.directories.clear()
+    result = site.run(left=[_partition(), _data()])
+    assert (_failures(result), _settled(site)) == ([(f"file://{BASE}/{OLD}", "not_found")], [])
+
+
+def test_so_does_a_place_outside_of_it_whose_disk_may_not_be_mounted() -> None:
+    site = TableSite()
+    result = site.run(left=[_partition(), _data(place="/mnt/disk2/one")])
+    assert (_failures(result), _settled(site)) == ([("file:///mnt/disk2/one", "not_found")], [])
+
+
+def test_a_store_that_cannot_be_opened_is_named_and_the_others_go_on() -> None:
+    site = TableSite(unusable="s3")
     site.system.put(f"{BASE}/{OLD}/part")
-    site.run(left=[_data()])
-    assert (site.directories, _settled(site)) == ([], GONE[1:])
+    elsewhere = [_partition(2, "ds=2026-03-02"), _data(3, "s3://bucket/x/one")]
+    result = site.run(left=[_partition(), _data(), *elsewhere])
+    assert (_failures(result), _settled(site)) == ([("s3://bucket/x/one", "unusable_store")], GONE)
+    assert site.directories == []
 
 
 def test_what_a_killed_removal_put_aside_goes_and_so_do_emptied_parents() -> None:
@@ -86,6 +138,25 @@ def test_a_place_that_a_partition_has_by_now_stays_and_is_named_once() -> None:
     (item,) = result.items
     assert (item.code, result.exit_code) == ("location_in_use", ExitCode.FAILED)
     assert "data of the partition ds=2026-03-20, which stays" in item.message
+
+
+def test_a_place_in_an_older_spelling_of_its_name_service_is_the_place_that_a_partition_has() -> None:
+    site = _HighlyAvailable()
+    site.metastore.alter_table(replace(site.table, storage=replace(site.table.storage, location=f"hdfs://ns1{BASE}")))
+    young = partition_of(site.table, "2026-03-20", location="hdfs://ns1/ext/one")
+    site.metastore.add_partitions(site.table.name, [young])
+    site.system.put("/ext/one/part")
+    site.run(left=[_partition(), _data(place="hdfs://nn1/ext/one")])
+    assert "/ext/one/part" in site.system.files
+    assert _settled(site)[-1][1:3] == (ItemState.FAILED, "location_in_use")
+
+
+class _HighlyAvailable(TableSite):
+    @property
+    def cluster(self) -> Cluster:
+        names = {"dfs.nameservices": "ns1", "dfs.ha.namenodes.ns1": "a", "dfs.namenode.rpc-address.ns1.a": "nn1:8020"}
+        write = Interface(endpoint="hdfs://ns1")
+        return Cluster(name="primary", interfaces=Interfaces(write=write), hadoop_conf=names)
 
 
 def test_a_place_of_another_table_stays() -> None:
@@ -111,7 +182,7 @@ def test_data_that_cannot_be_removed_fail_the_run_and_stay_open() -> None:
     site.system.locked.add(f"{BASE}/{OLD}/part")
     site.add_days("02")
     result = site.run(left=[_partition(), _data()])
-    assert _settled(site) == GONE[:1]
+    assert _settled(site) == []
     assert result.exit_code is ExitCode.PARTIAL
     assert [(each.item.uri, each.code) for each in result.items][-1] == (f"file://{BASE}/{OLD}", "permission_denied")
 
@@ -125,7 +196,18 @@ def test_a_hold_keeps_what_a_killed_run_left(how: str) -> None:
     hold = Hold(feed="clicks", end=parse_instant("2026-03-01T12:00Z"), reason="case 7")
     site.run(left=[_partition(), _data()], holds=[hold] if how == "hold" else [])
     assert site.directories == [OLD]
-    assert _settled(site) == (GONE[:1] if how == "hold" else [])
+    assert _settled(site) == []
+
+
+def test_a_hold_on_any_instance_of_a_shared_place_keeps_it() -> None:
+    site = TableSite()
+    site.system.put("/data/x/one/part")
+    later = NewItem(
+        position=0, kind="partition:data", path="catalog:logs:clicks#ds=2026-03-05", instance_key="2026-03-05T00:00Z"
+    )
+    hold = Hold(feed="clicks", start=parse_instant("2026-03-04T00:00Z"), reason="case 7")
+    site.run(left=[left_item(later), _partition(1), _data(2, "/data/x/one")], holds=[hold])
+    assert ("/data/x/one/part" in site.system.files, _settled(site)) == (True, [])
 
 
 def test_a_run_that_is_refused_removes_nothing_of_an_earlier_one() -> None:

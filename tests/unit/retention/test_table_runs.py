@@ -10,7 +10,7 @@ from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of, table_of
 from tests.unit.retention.feeds import FeedText
 from tests.unit.retention.tables import BASE, DS, TableSite, done, kept, not_done
-from toolkit.catalog.errors import AccessDenied, MetastoreUnreachable
+from toolkit.catalog.errors import AccessDenied, MetastoreFailure, MetastoreUnreachable
 from toolkit.catalog.model import Partition, TableKind, TableName
 from toolkit.el import parse_instant
 from toolkit.entities import FeedMaxDelete, Hold
@@ -233,24 +233,31 @@ def test_denied_data_are_named_and_stay_open_and_the_others_go() -> None:
     assert site.directories == ["ds=2026-03-01"]
     assert not_done(result) == [(f"file://{BASE}/ds=2026-03-01", "failed", PermissionDenied.code)]
     assert result.exit_code is ExitCode.PARTIAL
-    assert [each.position for step in site.recorder.steps for each in step.settled] == [0, 2, 3]
+    assert [each.instance_key for each in site.recorder.events()] == ["2026-03-01T00:00Z", "2026-03-02T00:00Z"]
+    assert [each.position for step in site.recorder.steps for each in step.settled] == [2, 3]  # the next run needs both
+
+
+@dataclass
+class Moving(MemoryMetastore):
+    """One where partitions of these days get another location after the plan was made."""
+
+    days: tuple[str, ...] = ("01",)
+    looks: int = 0
+
+    def __init__(self) -> None:
+        super().__init__(["logs"])
+
+    def partitions(self, name: TableName, names: object) -> tuple[Partition, ...]:
+        self.looks += 1
+        found = super().partitions(name, names)  # type: ignore[arg-type]
+        return tuple(self._moved(each) for each in found) if self.looks == 2 else found
+
+    def _moved(self, each: Partition) -> Partition:
+        has_moved = each.values[0].removeprefix("2026-03-") in self.days
+        return replace(each, storage=replace(each.storage, location="file:/new")) if has_moved else each
 
 
 def test_a_partition_that_moved_since_the_plan_stays_with_its_data() -> None:
-    @dataclass
-    class Moving(MemoryMetastore):
-        looks: int = 0
-
-        def __init__(self) -> None:
-            super().__init__(["logs"])
-
-        def partitions(self, name: TableName, names: object) -> tuple[Partition, ...]:
-            self.looks += 1
-            found = super().partitions(name, names)  # type: ignore[arg-type]
-            if self.looks == 2:
-                return tuple(replace(each, storage=replace(each.storage, location="file:/new")) for each in found)
-            return found
-
     site = TableSite(metastore=Moving())
     site.add_days("01")
     assert not_done(site.run()) == [
@@ -258,6 +265,20 @@ def test_a_partition_that_moved_since_the_plan_stays_with_its_data() -> None:
         (f"file://{BASE}/ds=2026-03-01", "skipped", "partition_stays"),
     ]
     assert site.names == ["ds=2026-03-01"]
+
+
+def test_the_others_of_its_place_stay_with_it_and_those_of_other_places_go() -> None:
+    site = TableSite(metastore=Moving())
+    site.add("2026-03-01", location="/data/x/one")
+    site.add("2026-03-02", location="/data/x/one")
+    site.add("2026-03-03", location="/data/x/two")
+    assert not_done(site.run()) == [
+        (f"{LOGS}ds=2026-03-01", "skipped", "moved"),
+        (f"{LOGS}ds=2026-03-02", "skipped", "partition_stays"),
+        ("file:///data/x/one", "skipped", "partition_stays"),
+    ]
+    assert site.names == ["ds=2026-03-01", "ds=2026-03-02"]
+    assert "/data/x/two" not in site.system.directories
 
 
 @dataclass
@@ -309,6 +330,40 @@ def test_a_drop_that_was_refused_leaves_data_alone_and_nothing_open() -> None:
         (f"file://{BASE}/ds=2026-03-01", "skipped", "partition_stays"),
     ]
     assert [each.position for step in site.recorder.steps for each in step.settled] == [0, 1]
+
+
+def test_a_drop_that_failed_after_it_was_done_counts_as_done() -> None:
+    site = TableSite(metastore=Failing("drop", MetastoreFailure(about="logs.clicks", detail="a listener"), then=True))
+    site.add_days("01")
+    assert (not_done(site.run()), site.directories) == ([], [])
+    assert [each.instance_key for each in site.recorder.events()] == ["2026-03-01T00:00Z"]
+
+
+def test_a_drop_that_failed_before_it_was_done_leaves_data_alone() -> None:
+    site = TableSite(metastore=Failing("drop", MetastoreFailure(about="logs.clicks")))
+    site.add_days("01")
+    assert [code for _, _, code in not_done(site.run())] == ["metastore_failure", "partition_stays"]
+    assert site.directories == ["ds=2026-03-01"]
+
+
+def test_a_drop_that_failed_and_that_nobody_can_tell_of_stays_open() -> None:
+    class Dying(Failing):
+        is_dead = False
+
+        def drop_partitions(self, name: TableName, names: object) -> tuple[str, ...]:
+            self.is_dead = True
+            return super().drop_partitions(name, names)
+
+        def partitions(self, name: TableName, names: object) -> tuple[Partition, ...]:
+            if self.is_dead:
+                raise MetastoreUnreachable(about="thrift://x:1")
+            return super().partitions(name, names)  # type: ignore[arg-type]
+
+    site = TableSite(metastore=Dying("drop", MetastoreFailure(about="logs.clicks"), then=True))
+    site.add_days("01")
+    assert site.run().exit_code is ExitCode.FAILED
+    assert site.directories == ["ds=2026-03-01"]
+    assert [each for step in site.recorder.steps for each in step.settled] == []
 
 
 def test_a_missing_table_fails_the_feed_and_names_it() -> None:
