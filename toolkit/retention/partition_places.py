@@ -8,7 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from toolkit.retention.plan import names_text
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
 
 _FEWEST_NAMES = 2
-"""A place outside of the table's directory with fewer names than this is a top-level directory, or a whole store."""
+"""A place with fewer names than this is a top-level directory, or a whole store."""
+_Owner = TypeVar("_Owner")
 
 
 class PartitionGroup(NamedTuple):
@@ -36,7 +38,7 @@ class PartitionGroup(NamedTuple):
 class OwnerOf(Protocol):
     """See `ForeignData.owner_of`."""
 
-    def __call__(self, place: CanonicalPath, *, is_own: bool) -> str:
+    def __call__(self, place: CanonicalPath, *, own: CanonicalPath | None) -> str:
         """In words."""
         ...
 
@@ -72,13 +74,15 @@ class PartitionPlaces:
 
     def against(self, place: CanonicalPath) -> str:
         """Why nothing at a place goes, whatever partitions are there; empty: it may."""
+        if _is_broad(self.table):
+            return f"the table's own directory {self.table} is a whole store, or a top-level directory"
         if place.is_within(self.table):
-            return self.owner_of(place, is_own=True)
+            return self.owner_of(place, own=self.table)
         if overlap(place, self.table):
             return f"{place} is, or holds, the directory of the whole table"
-        if place.path.count("/") < _FEWEST_NAMES:
+        if _is_broad(place):
             return f"{place} is a whole store, or a top-level directory"
-        return self.owner_of(place, is_own=False)
+        return self.owner_of(place, own=None)
 
     def divided(self, going: Mapping[str, CanonicalPath], staying: Mapping[str, CanonicalPath]) -> DividedPartitions:
         """Divide what should go into what may and what stays.
@@ -105,27 +109,37 @@ def overlap(one: CanonicalPath, other: CanonicalPath) -> bool:
     return one == other or one.is_within(other) or other.is_within(one)
 
 
-class PlaceIndex:
-    """Finds out of very many places one that another one is, is inside of or holds.
+def _is_broad(place: CanonicalPath) -> bool:
+    return place.path.count("/") < _FEWEST_NAMES
+
+
+class PlaceIndex(Generic[_Owner]):
+    """Finds out of very many places those that another one is, is inside of or holds.
 
     Args:
-        owners: whose each place is, in words.
+        owners: whose each place is.
     """
 
-    def __init__(self, owners: Iterable[tuple[CanonicalPath, str]]) -> None:
-        self._owners = dict(owners)
+    def __init__(self, owners: Iterable[tuple[CanonicalPath, _Owner]]) -> None:
+        self._owners: dict[CanonicalPath, list[_Owner]] = {}
+        for place, owner in owners:
+            self._owners.setdefault(place, []).append(owner)
         self._sorted = sorted(self._owners, key=names_text)
 
-    def owner_of(self, place: CanonicalPath) -> str:
-        """Whose data are at, above or below a place; empty: nobody's."""
+    def owners_of(self, place: CanonicalPath) -> Iterator[_Owner]:
+        """Whose data are at or above a place, the nearest first, then below it."""
         above = place
-        while above not in self._owners and above != above.parent:
+        while True:
+            yield from self._owners.get(above, ())
+            if above == above.parent:
+                break
             above = above.parent
-        if above in self._owners:
-            return self._owners[above]
         at = bisect_left(self._sorted, names_text(place), key=names_text)  # what is in it follows it at once
-        is_holding = at < len(self._sorted) and self._sorted[at].is_within(place)
-        return self._owners[self._sorted[at]] if is_holding else ""
+        for below in islice(self._sorted, at, None):
+            if below.is_within(place):
+                yield from self._owners[below]
+            elif below != place:
+                return
 
 
 def _overlapping(places: Iterator[_Placed]) -> Iterator[list[_Placed]]:

@@ -210,6 +210,7 @@ class Resolver:
         return replace(
             self._any_target(feed, cluster, retention, pairs),
             table=FeedTable(
+                with_path_feeds=partial(self._with_path_feeds, feed, cluster),
                 uri=uri,
                 name=table_name(uri),
                 metastore=partial(self.metastore, cluster),
@@ -218,6 +219,17 @@ class Resolver:
                 directories=self._directories_of(cluster),
             ),
             notes=(*open_keys, *_neighbour_notes(pairs, cluster)),
+        )
+
+    def _with_path_feeds(self, feed: Feed, cluster: Cluster, target: FeedTarget, base: CanonicalPath) -> FeedTarget:
+        """Path feeds in the table's own directory lose what it loses; only the metastore tells where that is."""
+        pairs = tuple(pair for pair in self.shared_data.based_at(base) if pair not in target.neighbours)
+        holds = tuple(holds_of(pairs, feed, cluster, self.holds))
+        return replace(
+            target,
+            neighbours=tuple(sorted((*target.neighbours, *pairs))),
+            policy=replace(target.policy, holds=(*target.policy.holds, *holds)),
+            notes=(*target.notes, *_neighbour_notes(pairs, cluster)),
         )
 
     def _directories_of(self, cluster: Cluster) -> _Directories:

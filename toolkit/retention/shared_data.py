@@ -31,12 +31,14 @@ class SharedData:
         feed: name.
         cluster: name.
         location: with the base that a hold file of the feed is in.
+        written: that base as the feed has it.
         sample: where the feed's first instance is; a variable without a value stands as its own name.
     """
 
     feed: str
     cluster: str
     location: Location
+    written: CanonicalPath
     sample: CanonicalPath
 
     @property
@@ -102,13 +104,29 @@ class SharedDataIndex:
         own = _locations(feed, cluster, self.real)
         return tuple(dict.fromkeys(chain.from_iterable(_meeting(each, self._index) for each in own)))
 
-    def feed_at(self, place: CanonicalPath) -> str:
-        """A feed with data at, below or above a place; empty: there is none."""
-        return self._bases.owner_of(place)
+    def feed_at(self, place: CanonicalPath, own: CanonicalPath | None) -> str:
+        """What the repo has at, below or above a place, as it is written or in truth, in words; empty: nothing.
+
+        Args:
+            place: of a partition.
+            own: the table's directory around it. A path feed with the same base is the table by another name where the
+                place is an instance of it.
+        """
+        real = place if own is None else _moved(place, own, self.real(own))
+        for spelt in dict.fromkeys((place, self.real(place))):
+            for each in self._bases.owners_of(spelt):
+                is_table = own is not None and each.location.base == self.real(own) and each.location.has(real)
+                if not is_table:
+                    return f"data of the feed {each.feed} on {each.cluster}"
+        return ""
+
+    def based_at(self, place: CanonicalPath) -> tuple[tuple[str, str], ...]:
+        """The feeds whose data are in a directory, none of them deeper or higher, each with its cluster; sorted."""
+        return tuple(sorted({each.pair for each in self._index.by_base.get(self.real(place), ())}))
 
     @cached_property
-    def _bases(self) -> PlaceIndex:
-        return PlaceIndex((each.location.base, f"{each.feed} on {each.cluster}") for each in self._index.by_sample)
+    def _bases(self) -> PlaceIndex[SharedData]:
+        return PlaceIndex((base, each) for each in self._index.by_sample for base in (each.written, each.location.base))
 
     @cached_property
     def _index(self) -> _Index:
@@ -153,6 +171,7 @@ def _locations(feed: Feed, cluster: Cluster, real: Callable[[CanonicalPath], Can
             feed=feed.name,
             cluster=cluster.name,
             location=Location(type=kind, template=template, base=base),
+            written=written,
             sample=_moved(sample, written, base),
         )
 

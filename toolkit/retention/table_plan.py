@@ -117,6 +117,7 @@ class TablePlanner:
         require_evictable(found)
         require_keys(found, table.uri)
         base = self._base(found, table)
+        target = table.with_path_feeds(target, base)
         scan = PartitionScan(target=target, table=table, base=base)
         self.check()
         names = metastore.partition_names(table.name)

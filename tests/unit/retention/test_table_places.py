@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,10 @@ from tests.unit.retention.feeds import FeedText
 from tests.unit.retention.tables import BASE, TableSite, done, kept
 from toolkit.catalog.errors import AccessDenied
 from toolkit.catalog.model import Partition, StorageDescriptor, TableName
+from toolkit.el import CanonicalPath, parse_instant
+from toolkit.entities import Hold
 from toolkit.result import Status
+from toolkit.retention import Resolver
 
 OLD, YOUNG = "2026-03-01", "2026-03-20"
 
@@ -150,3 +154,61 @@ def test_locations_that_are_no_paths_stop_the_table_and_are_all_named() -> None:
     assert target.plan.failed.code == "unreadable_location"
     assert all(part in target.plan.failed.message for part in ("ds=2026-03-19", "ds=2026-03-20", "s3a://b//x"))
     assert len(site.names) == 3
+
+
+@pytest.mark.parametrize("location", ["file:/", "file:/data"])
+@pytest.mark.parametrize("place", ["/data/raw/one", "/elsewhere/one"])
+def test_nothing_of_a_table_goes_whose_directory_is_a_whole_store_or_a_top_level_one(location: str, place: str) -> None:
+    site = TableSite()
+    site.metastore.alter_table(replace(site.table, storage=replace(site.table.storage, location=location)))
+    for top in ("/", "/data"):
+        site.system.make(top)
+    site.add(OLD, location=place)
+    _stays(site, f"the table's own directory {location.replace(':', '://')} is a whole store, or a top-level directory")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"{BASE}/ds={OLD}/${{YEAR}}/${{MONTH}}/${{DAY}}",
+        f"{BASE}/${{YEAR}}/${{MONTH}}/${{DAY}}",
+        f"{BASE}/ds=${{YEAR}}-${{MONTH}}-${{DAY}}/${{HOUR}}",
+        "/wh/${YEAR}/${MONTH}/${DAY}",
+    ],
+)
+def test_data_of_path_feeds_stay_below_the_table_too(data: str) -> None:
+    site = TableSite(others=(FeedText(name="raw", data=data).feed(),))
+    site.add_days("01")
+    _stays(site, "data of the feed raw on primary")
+
+
+def test_a_path_feed_of_the_same_instances_is_the_table_by_another_name_and_its_holds_count() -> None:
+    raw = FeedText(name="raw", data=f"{BASE}/ds=${{YEAR}}-${{MONTH}}-${{DAY}}").feed()
+    site = TableSite(others=(raw,))
+    site.add_days("01", "02")
+    held = site.run(holds=[Hold(feed="raw", start=parse_instant("2026-03-02T00:00Z"), reason="case 7")])
+    assert site.names == ["ds=2026-03-02"]
+    assert kept(held)["ds=2026-03-02"][1].endswith("hold of feed raw: case 7")
+    (target,) = held.targets
+    assert any("feed raw shares this data" in note for note in target.plan.notes)
+    site.run()
+    assert site.names == []
+
+
+class _Linked(TableSite):
+    """`/data` is a link to `/mnt/d1`."""
+
+    def resolver(self, holds: Iterable[Hold] = ()) -> Resolver:
+        def real(path: CanonicalPath) -> CanonicalPath:
+            moved = f"/mnt/d1{path.path.removeprefix('/data')}" if path.path.startswith("/data/") else path.path
+            return replace(path, path=moved)
+
+        resolver = super().resolver(holds)
+        return replace(resolver, shared_data=replace(resolver.shared_data, real=real))
+
+
+@pytest.mark.parametrize("place", ["/data/raw/2026", "/mnt/d1/raw/2026"])
+def test_a_path_feed_behind_a_link_is_found_by_either_name(place: str) -> None:
+    site = _Linked(others=(FeedText(name="raw", data="/data/raw/${YEAR}/${MONTH}/${DAY}").feed(),))
+    site.add(OLD, location=place)
+    _stays(site, "data of the feed raw on primary")
