@@ -127,9 +127,8 @@ class TablePlanner:
         return look.planned(scan, self.hold_file((base, *target.neighbour_bases)))
 
     def _base(self, found: Table, table: FeedTable) -> CanonicalPath:
-        location = found.storage.location or ""
         try:
-            return table.place(location)
+            return table.place(found.location)
         except ElError as error:
             raise UnreadableLocations(table=table.name, found={"the table itself": str(error)}) from error
 

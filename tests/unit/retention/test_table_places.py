@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tables.memory_metastore import MemoryMetastore
-from tests.tables.tables import table_of
+from tests.tables.tables import of_spark, table_of
 from tests.unit.retention.feeds import FeedText
 from tests.unit.retention.tables import BASE, TableSite, done, kept
 from toolkit.catalog.errors import AccessDenied
@@ -193,6 +193,22 @@ def test_a_path_feed_of_the_same_instances_is_the_table_by_another_name_and_its_
     assert any("feed raw shares this data" in note for note in target.plan.notes)
     site.run()
     assert site.names == []
+
+
+def test_the_directory_of_a_table_of_spark_is_where_spark_keeps_it() -> None:
+    site = TableSite()
+    site.metastore.alter_table(of_spark(site.table, "file:/wh/logs.db/clicks-__PLACEHOLDER__"))
+    site.add(OLD, location=BASE)
+    _stays(site, f"file://{BASE} is, or holds, the directory of the whole table")
+
+
+def test_a_hold_file_in_the_directory_of_a_table_of_spark_counts() -> None:
+    site = TableSite()
+    site.metastore.alter_table(of_spark(site.table, "file:/wh/logs.db/clicks-__PLACEHOLDER__"))
+    site.add_days("01")
+    site.system.put(f"{BASE}/.feedctl-hold")
+    site.run()
+    assert site.names == [f"ds={OLD}"]
 
 
 class _Linked(TableSite):
