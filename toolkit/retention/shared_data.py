@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.retention.partition_places import PlaceIndex
@@ -76,6 +76,18 @@ class _Index:
             yield from self.by_base.get(above, ())
 
 
+class _Owner(NamedTuple):
+    """What a place is of, in words; a path feed with its location."""
+
+    text: str
+    location: Location | None = None
+
+
+def _is_table(location: Location, table: CanonicalPath, place: CanonicalPath) -> bool:
+    """Whether a path feed is the table by another name at a place in the table's directory."""
+    return location.base == table and location.has(place)
+
+
 def _as_written(path: CanonicalPath) -> CanonicalPath:
     return path
 
@@ -107,6 +119,8 @@ class SharedDataIndex:
     def feed_at(self, place: CanonicalPath, own: CanonicalPath | None) -> str:
         """What the repo has at, below or above a place, as it is written or in truth, in words; empty: nothing.
 
+        That is data of path feeds, archives of feeds, and clusters' directories for feedctl's own work.
+
         Args:
             place: of a partition.
             own: the table's directory around it. A path feed with the same base is the table by another name where the
@@ -115,9 +129,8 @@ class SharedDataIndex:
         real = place if own is None else _moved(place, own, self.real(own))
         for spelt in dict.fromkeys((place, self.real(place))):
             for each in self._bases.owners_of(spelt):
-                is_table = own is not None and each.location.base == self.real(own) and each.location.has(real)
-                if not is_table:
-                    return f"data of the feed {each.feed} on {each.cluster}"
+                if own is None or each.location is None or not _is_table(each.location, self.real(own), real):
+                    return each.text
         return ""
 
     def based_at(self, place: CanonicalPath) -> tuple[tuple[str, str], ...]:
@@ -125,8 +138,28 @@ class SharedDataIndex:
         return tuple(sorted({each.pair for each in self._index.by_base.get(self.real(place), ())}))
 
     @cached_property
-    def _bases(self) -> PlaceIndex[SharedData]:
-        return PlaceIndex((base, each) for each in self._index.by_sample for base in (each.written, each.location.base))
+    def _bases(self) -> PlaceIndex[_Owner]:
+        return PlaceIndex(chain(self._feed_owners(), self._archive_owners(), self._work_owners()))
+
+    def _feed_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
+        for each in self._index.by_sample:
+            owner = _Owner(f"data of the feed {each.feed} on {each.cluster}", each.location)
+            yield from ((base, owner) for base in (each.written, each.location.base))
+
+    def _archive_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
+        clusters = {each.name: each for each in self.clusters}
+        for archived in (feed.archive_on(on.name) for feed in self.feeds for on in feed.clusters):
+            there = None if archived is None else clusters.get(archived.clusters[0].name)
+            for each in () if archived is None or there is None else _locations(archived, there, self.real):
+                owner = _Owner(f"the archive of the feed {each.feed} on {each.cluster}")
+                yield from ((base, owner) for base in (each.written, each.location.base))
+
+    def _work_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
+        for cluster in self.clusters:
+            for name, text in asdict(cluster.locations).items():
+                if text is not None:
+                    place, owner = cluster.place(text), _Owner(f"the {name} directory of the cluster {cluster.name}")
+                    yield from ((base, owner) for base in (place, self.real(place)))
 
     @cached_property
     def _index(self) -> _Index:

@@ -14,7 +14,7 @@ from toolkit.actions.action import RunContext
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.port import Metastore
 from toolkit.el import parse_instant
-from toolkit.entities import Cluster, Feed, FeedMaxDelete, Hold
+from toolkit.entities import Cluster, ClusterLocations, Feed, FeedMaxDelete, Hold
 from toolkit.ledger.runs.items import Item
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Outcome
@@ -34,12 +34,14 @@ class TableSite:
         uri: of the feed.
         keys: partition keys of the table with their types.
         others: feeds of the repo that the run is not about.
+        work: directories for feedctl's own work on the cluster.
     """
 
     uri: str = DS
     keys: Mapping[str, str] = field(default_factory=lambda: {"ds": "string"})
     text: FeedText = field(default_factory=FeedText)
     others: Sequence[Feed] = ()
+    work: ClusterLocations = field(default_factory=ClusterLocations)
     system: SharedStore = field(default_factory=SharedStore)
     metastore: Metastore = field(default_factory=lambda: MemoryMetastore(["logs", "web"]))
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
@@ -81,7 +83,7 @@ class TableSite:
 
     @property
     def cluster(self) -> Cluster:
-        return cluster()
+        return replace(cluster(), locations=self.work)
 
     def target(self, holds: Iterable[Hold] = ()) -> FeedTarget:
         (target,) = self.resolver(holds).resolve([(self.feed, self.cluster)], must_all_work=True).to_do

@@ -13,8 +13,8 @@ from tests.unit.retention.feeds import FeedText
 from tests.unit.retention.tables import BASE, TableSite, done, kept
 from toolkit.catalog.errors import AccessDenied
 from toolkit.catalog.model import Partition, StorageDescriptor, TableName
-from toolkit.el import CanonicalPath, parse_instant
-from toolkit.entities import Hold
+from toolkit.el import CanonicalPath, Frequency, parse_instant
+from toolkit.entities import Archive, ClusterLocations, Feed, Hold, Locations, Retention, RetentionAction
 from toolkit.result import Status
 from toolkit.retention import Resolver
 
@@ -228,3 +228,25 @@ def test_a_path_feed_behind_a_link_is_found_by_either_name(place: str) -> None:
     site = _Linked(others=(FeedText(name="raw", data="/data/raw/${YEAR}/${MONTH}/${DAY}").feed(),))
     site.add(OLD, location=place)
     _stays(site, "data of the feed raw on primary")
+
+
+def _archived(feed: Feed, data: str) -> Feed:
+    (on,) = feed.clusters
+    archive = Archive(cluster="primary", locations=Locations(data=data))
+    retention = Retention(limit=Frequency.parse("days(10)"), action=RetentionAction.ARCHIVE, archive=archive)
+    return replace(feed, clusters=(replace(on, retention=retention),))
+
+
+@pytest.mark.parametrize("place", ["/archive/raw/2026", "/archive/raw"])
+def test_archives_of_feeds_stay(place: str) -> None:
+    raw = FeedText(name="raw", data="/feeds/raw/${YEAR}/${MONTH}/${DAY}").feed()
+    site = TableSite(others=(_archived(raw, "/archive/raw/${YEAR}/${MONTH}/${DAY}"),))
+    site.add(OLD, location=place)
+    _stays(site, "the archive of the feed raw on primary")
+
+
+@pytest.mark.parametrize("kind", ["staging", "temp", "working"])
+def test_directories_of_feedctls_own_work_stay(kind: str) -> None:
+    site = TableSite(work=ClusterLocations(**{kind: "/apps/feedctl"}))
+    site.add(OLD, location="/apps/feedctl/one")
+    _stays(site, f"the {kind} directory of the cluster primary")
