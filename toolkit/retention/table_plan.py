@@ -174,6 +174,7 @@ class _TableLook:
         places = places_of(self.table, self.metastore, names, self.planner.check)
         self._require_stores(scan.base, [places[name] for name in going if name in places])
         divided = self._divided(scan.base, places, going)
+        self._require_parents(scan.base, divided)
         shared = {
             name: Kept(candidate=scan.candidates[name], reason=KeepReason.SHARED_LOCATION, detail=why)
             for name, why in divided.stays.items()
@@ -201,6 +202,18 @@ class _TableLook:
         if any(place.is_within(base) for place in places) and not self.planner.is_present(base):
             detail = "the table's directory is not there; mount its disk, or correct the table's location"
             raise NotFound(path=base, detail=detail)
+
+    def _require_parents(self, base: CanonicalPath, divided: DividedPartitions) -> None:
+        """The same of what is outside of the table's directory, and goes."""
+        parents = {group.base for group in divided.groups if group.base != base}
+        # In an object store there are no directories to miss; that its bucket is there is asked all the same.
+        absent = [each for each in sorted(parents) if not (self._is_present(each) or each.in_object_store)]
+        if absent:
+            raise NotFound(path=absent[0], detail=_absent(absent))
+
+    def _is_present(self, directory: CanonicalPath) -> bool:
+        self.planner.check()
+        return self.planner.is_present(directory)
 
     def _divided(
         self, base: CanonicalPath, places: Mapping[str, CanonicalPath], going: Sequence[str]
@@ -263,6 +276,16 @@ def places_of(
     if unreadable:
         raise UnreadableLocations(table=table.name, found=unreadable)
     return places
+
+
+def _absent(parents: Sequence[CanonicalPath]) -> str:
+    """What to do about directories that are not there."""
+    rest = ", ".join(map(str, parents[1:_SAMPLE])) + (" ..." if len(parents) > _SAMPLE else "")
+    also = f" (nor are {rest})" if rest else ""
+    return (
+        f"partitions that are to go are in it, but the directory is not there{also}; mount its disk, make the "
+        f"directory if the data are gone for good, or correct the partitions' location"
+    )
 
 
 def _placed(kept: Kept, place: CanonicalPath | None) -> Kept:

@@ -250,3 +250,20 @@ def test_directories_of_feedctls_own_work_stay(kind: str) -> None:
     site = TableSite(work=ClusterLocations(**{kind: "/apps/feedctl"}))
     site.add(OLD, location="/apps/feedctl/one")
     _stays(site, f"the {kind} directory of the cluster primary")
+
+
+def test_what_is_outside_on_a_disk_that_is_not_mounted_does_not_count_as_gone() -> None:
+    site = TableSite()
+    site.add_days("02")
+    for day, disk in (("01", "disk2"), ("03", "disk3")):
+        site.add(f"2026-03-{day}", location=f"/mnt/{disk}/one")
+        site.system.files.pop(f"/mnt/{disk}/one/part")
+        site.system.directories -= {f"/mnt/{disk}", f"/mnt/{disk}/one"}
+    (target,) = site.run().targets
+    assert target.plan.failed is not None
+    assert target.plan.failed.code == "not_found"
+    assert all(part in target.plan.failed.message for part in ("/mnt/disk2", "/mnt/disk3", "mount its disk"))
+    assert len(site.names) == 3
+    site.system.make("/mnt/disk2", "/mnt/disk3")
+    site.run()
+    assert site.names == []
