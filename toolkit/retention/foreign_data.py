@@ -49,7 +49,8 @@ class ForeignData:
 
     @cached_property
     def _index(self) -> PlaceIndex[str]:
-        return PlaceIndex((each, str(name)) for name, each in self._others if each is not None)
+        placed = ((each, str(name)) for name, each in self._others if each is not None)
+        return PlaceIndex(placed, self.table.listed)
 
     @cached_property
     def _unknown(self) -> tuple[TableName, ...]:

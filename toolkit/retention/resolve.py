@@ -19,7 +19,7 @@ from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.retention import RetentionClock, eviction_policy
 from toolkit.retention.foreign_data import table_directories
 from toolkit.retention.plan import PlanItem, RetentionDetail
-from toolkit.retention.shared_data import SharedDataIndex, holds_of, place_of
+from toolkit.retention.shared_data import SharedDataIndex, holds_of, listed_authorities, place_of
 from toolkit.retention.shared_tables import SharedTables, table_name
 from toolkit.retention.targets import ArchiveLocation, ArchiveTarget, FeedTable, FeedTarget, Location
 
@@ -216,6 +216,7 @@ class Resolver:
                 metastore=partial(self.metastore, cluster),
                 place=cluster.place,
                 feed_at=self.shared_data.feed_at,
+                listed=listed_authorities((cluster,)),
                 directories=self._directories_of(cluster),
             ),
             notes=(*open_keys, *_neighbour_notes(pairs, cluster)),

@@ -139,7 +139,8 @@ class SharedDataIndex:
 
     @cached_property
     def _bases(self) -> PlaceIndex[_Owner]:
-        return PlaceIndex(chain(self._feed_owners(), self._archive_owners(), self._work_owners()))
+        owners = chain(self._feed_owners(), self._archive_owners(), self._work_owners())
+        return PlaceIndex(owners, listed_authorities(self.clusters))
 
     def _feed_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
         for each in self._index.by_sample:
@@ -171,6 +172,11 @@ class SharedDataIndex:
             if cluster is not None
             for location in _locations(feed, cluster, self.real)
         )
+
+
+def listed_authorities(clusters: Iterable[Cluster]) -> frozenset[str]:
+    """The authorities that clusters list for their stores: of the write end point, and names of name services."""
+    return frozenset(name for each in clusters for name in (each.place("/").authority, *each.name_services.values()))
 
 
 def holds_of(pairs: Sequence[tuple[str, str]], feed: Feed, cluster: Cluster, holds: Iterable[Hold]) -> Iterator[Hold]:

@@ -220,7 +220,7 @@ class _TableLook:
     ) -> DividedPartitions:
         goes = frozenset(going)
         foreign = ForeignData(table=self.table)
-        return PartitionPlaces(table=base, owner_of=foreign.owner_of).divided(
+        return PartitionPlaces(table=base, owner_of=foreign.owner_of, listed=self.table.listed).divided(
             {name: place for name, place in places.items() if name in goes},
             {name: place for name, place in places.items() if name not in goes} if goes else {},
         )

@@ -106,6 +106,7 @@ class FeedTable:
         metastore: opens the cluster's; it raises `CatalogError`.
         place: where a location is, as the metastore writes it; it raises `ElError`.
         feed_at: see `SharedDataIndex.feed_at`.
+        listed: authorities of ``hdfs`` that the cluster lists; see `PlaceIndex`.
         with_path_feeds: the target, with path feeds whose directory is the table's as neighbours.
         directories: the locations of all tables of the metastore; see `foreign_data.table_directories`.
     """
@@ -115,6 +116,7 @@ class FeedTable:
     metastore: Callable[[], Metastore]
     place: Callable[[str], CanonicalPath]
     feed_at: Callable[[CanonicalPath, CanonicalPath | None], str] = lambda _place, _own: ""
+    listed: frozenset[str] = frozenset()
     with_path_feeds: Callable[[FeedTarget, CanonicalPath], FeedTarget] = lambda target, _: target
     directories: Callable[[], Iterable[tuple[TableName, str | None]]] = tuple
 

@@ -8,13 +8,24 @@ from dataclasses import replace
 import pytest
 
 from tests.tables.memory_metastore import MemoryMetastore
-from tests.tables.tables import of_spark, table_of
+from tests.tables.tables import of_spark, partition_of, table_of
 from tests.unit.retention.feeds import FeedText
 from tests.unit.retention.tables import BASE, TableSite, done, kept
 from toolkit.catalog.errors import AccessDenied
 from toolkit.catalog.model import Partition, StorageDescriptor, TableName
 from toolkit.el import CanonicalPath, Frequency, parse_instant
-from toolkit.entities import Archive, ClusterLocations, Feed, Hold, Locations, Retention, RetentionAction
+from toolkit.entities import (
+    Archive,
+    Cluster,
+    ClusterLocations,
+    Feed,
+    Hold,
+    Interface,
+    Interfaces,
+    Locations,
+    Retention,
+    RetentionAction,
+)
 from toolkit.result import Status
 from toolkit.retention import Resolver
 
@@ -267,3 +278,50 @@ def test_what_is_outside_on_a_disk_that_is_not_mounted_does_not_count_as_gone() 
     site.system.make("/mnt/disk2", "/mnt/disk3")
     site.run()
     assert site.names == []
+
+
+class _OnHdfs(TableSite):
+    @property
+    def cluster(self) -> Cluster:
+        conf = {"dfs.nameservices": "ns1,ns2", "dfs.namenode.rpc-address.ns2": "nn9:8020"}
+        return Cluster(name="primary", interfaces=Interfaces(write=Interface(endpoint="hdfs://ns1")), hadoop_conf=conf)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.table = replace(self.table, storage=replace(self.table.storage, location=f"hdfs://ns1{BASE}"))
+        self.metastore.alter_table(self.table)
+
+    def put(self, day: str, location: str) -> None:
+        self.metastore.add_partitions(self.table.name, [partition_of(self.table, day, location=location)])
+        self.system.put(f"/{location.split('/', 3)[3]}/part")
+
+
+_UNLISTED = ["hdfs://nn1", "hdfs://nn1:9000", "webhdfs://nn1:9870", "swebhdfs://nn1:9871", "viewfs://all"]
+
+
+@pytest.mark.parametrize("store", _UNLISTED)
+@pytest.mark.parametrize("path", ["/ext/one", "/ext/one/in", "/ext"])
+def test_one_path_in_hdfs_is_one_place_when_nobody_lists_the_store(store: str, path: str) -> None:
+    site = _OnHdfs()
+    site.put(OLD, "hdfs://ns1/ext/one")
+    site.put(YOUNG, f"{store}{path}")
+    _stays(site, f"data of the partition ds={YOUNG}, which stays, are at {store}{path}")
+
+
+@pytest.mark.parametrize("store", _UNLISTED)
+def test_other_tables_and_the_own_directory_are_found_on_a_store_that_nobody_lists(store: str) -> None:
+    site = _OnHdfs()
+    site.metastore.create_table(table_of(TableName("web", "other"), f"{store}/ext/one", x="int"))
+    site.put(OLD, "hdfs://ns1/ext/one/x=1")
+    _stays(site, "the directory of the table web.other")
+    own = _OnHdfs()
+    own.put(OLD, f"{store}{BASE}/ds={OLD}")
+    _stays(own, f"the table's own directory hdfs://ns1{BASE} by another name")
+
+
+def test_one_path_on_two_stores_that_the_cluster_lists_is_two_places() -> None:
+    site = _OnHdfs()
+    site.put(OLD, "hdfs://ns1/ext/one")
+    site.put(YOUNG, "hdfs://nn9:8020/ext/one")
+    site.run()
+    assert site.names == [f"ds={YOUNG}"]
