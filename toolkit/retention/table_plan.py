@@ -148,7 +148,7 @@ class _TableLook:
         kept_from = keep_last_from(candidates.values(), policy)
         kept: dict[str, Kept] = {}
         going: list[str] = []
-        young = 0
+        young: list[str] = []
         for name, candidate in candidates.items():
             why = kept_by(policy, candidate, kept_from)
             if why is None and hold_file is not None:
@@ -156,7 +156,7 @@ class _TableLook:
             if why is None:
                 going.append(name)
             elif why.reason is KeepReason.TOO_YOUNG:
-                young += 1
+                young.append(name)
             else:
                 kept[name] = why
         return self._with_places(scan, kept, going, young=young, hold_file=hold_file)
@@ -167,7 +167,7 @@ class _TableLook:
         kept: Mapping[str, Kept],
         going: Sequence[str],
         *,
-        young: int,
+        young: Sequence[str],
         hold_file: HoldFile | None,
     ) -> FeedPlan:
         names = self.names if going else tuple(kept)
@@ -184,7 +184,7 @@ class _TableLook:
             kept=tuple(_placed(told[name], places.get(name)) for name in sorted(told)),
             unrecognized=Unrecognized(count=scan.unrecognized, sample=tuple(scan.sample)),
             hold_file=hold_file,
-            young=young,
+            young=frozenset(young),
             base=scan.base,
         )
         held = () if hold_file is None else (hold_file.note(_held(kept.values(), hold_file)),)
