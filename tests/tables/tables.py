@@ -27,6 +27,13 @@ def table_of(name: TableName, location: str, **keys: str) -> Table:
     )
 
 
+def of_spark(table: Table, elsewhere: str) -> Table:
+    """The table as Spark keeps some of its own: its directory is in the serde's parameters, another in its place."""
+    serde = Serde(parameters={"path": table.location})
+    parameters = {**table.parameters, "spark.sql.sources.provider": "json"}
+    return replace(table, parameters=parameters, storage=replace(table.storage, location=elsewhere, serde=serde))
+
+
 def partition_of(
     table: Table, *values: str, location: str = "", parameters: Mapping[str, str] | None = None
 ) -> Partition:

@@ -175,8 +175,7 @@ class Table:
 
         Spark keeps that of some of its tables as ``path`` in the serde's parameters, and something else in its place.
         """
-        of_spark = self.storage.serde.parameters.get("path", "") if _PROVIDER in self.parameters else ""
-        return of_spark or self.storage.location or ""
+        return table_location(self.storage, self.parameters)
 
     def partition_name(self, partition: Partition | tuple[str, ...]) -> str:
         """The name of a partition of this table, from itself or its values."""
@@ -211,6 +210,12 @@ ACCURATE = "COLUMN_STATS_ACCURATE"
 _FIGURES = {"files": "numFiles", "rows": "numRows", "size": "totalSize"}
 STATISTICS = frozenset({ACCURATE, *_FIGURES.values(), "rawDataSize", "numFilesErasureCoded", "numPartitions"})
 """Parameters that describe the data rather than the table."""
+
+
+def table_location(storage: StorageDescriptor, parameters: Mapping[str, str]) -> str:
+    """See `Table.location`."""
+    of_spark = storage.serde.parameters.get("path", "") if _PROVIDER in parameters else ""
+    return of_spark or storage.location or ""
 
 
 def _figure(text: str) -> int | None:

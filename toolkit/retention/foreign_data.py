@@ -29,26 +29,28 @@ class ForeignData:
 
     table: FeedTable
 
-    def owner_of(self, place: CanonicalPath, *, is_own: bool) -> str:
+    def owner_of(self, place: CanonicalPath, *, own: CanonicalPath | None) -> str:
         """Who else has data at, below or above a place, or may have, in words; empty: nobody.
 
         Args:
             place: the data of a partition.
-            is_own: it is in the table's own directory, where path feeds of the repo are the table's by another name.
+            own: the table's own directory that it is in, where path feeds may be the table by another name; None: it is
+                in none.
 
         Raises:
             CatalogError: the metastore does not say which tables there are.
         """
-        if not is_own and (feed := self.table.feed_at(place)):
-            return f"{place} is in, or holds, data of the feed {feed}"
-        if not is_own and self._unknown:
+        if feed := self.table.feed_at(place, own):
+            return f"{place} is in, or holds, {feed}"
+        if own is None and self._unknown:
             return f"the location of the table {self._unknown[0]} is not known, and {place} may be in it"
-        table = self._index.owner_of(place)
+        table = next(self._index.owners_of(place), "")
         return f"{place} is in, or holds, the directory of the table {table}" if table else ""
 
     @cached_property
-    def _index(self) -> PlaceIndex:
-        return PlaceIndex((each, str(name)) for name, each in self._others if each is not None)
+    def _index(self) -> PlaceIndex[str]:
+        placed = ((each, str(name)) for name, each in self._others if each is not None)
+        return PlaceIndex(placed, self.table.listed)
 
     @cached_property
     def _unknown(self) -> tuple[TableName, ...]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from toolkit.retention.plan import names_text
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
 
 _FEWEST_NAMES = 2
-"""A place outside of the table's directory with fewer names than this is a top-level directory, or a whole store."""
+"""A place with fewer names than this is a top-level directory, or a whole store."""
+_HDFS = frozenset({"hdfs", "webhdfs", "swebhdfs", "viewfs"})
+_Owner = TypeVar("_Owner")
 
 
 class PartitionGroup(NamedTuple):
@@ -36,7 +39,7 @@ class PartitionGroup(NamedTuple):
 class OwnerOf(Protocol):
     """See `ForeignData.owner_of`."""
 
-    def __call__(self, place: CanonicalPath, *, is_own: bool) -> str:
+    def __call__(self, place: CanonicalPath, *, own: CanonicalPath | None) -> str:
         """In words."""
         ...
 
@@ -61,10 +64,12 @@ class PartitionPlaces:
     Attributes:
         table: the table's own directory.
         owner_of: see `ForeignData.owner_of`; it is asked only about what would go.
+        listed: see `PlaceIndex`.
     """
 
     table: CanonicalPath
     owner_of: OwnerOf
+    listed: frozenset[str] = frozenset()
 
     def base_of(self, place: CanonicalPath) -> CanonicalPath:
         """What bounds effects on a place."""
@@ -72,13 +77,17 @@ class PartitionPlaces:
 
     def against(self, place: CanonicalPath) -> str:
         """Why nothing at a place goes, whatever partitions are there; empty: it may."""
+        if _is_broad(self.table):
+            return f"the table's own directory {self.table} is a whole store, or a top-level directory"
         if place.is_within(self.table):
-            return self.owner_of(place, is_own=True)
+            return self.owner_of(place, own=self.table)
         if overlap(place, self.table):
             return f"{place} is, or holds, the directory of the whole table"
-        if place.path.count("/") < _FEWEST_NAMES:
+        if any(PlaceIndex([(self.table, self.table)], self.listed).owners_of(place)):
+            return f"{place} may be in, or hold, the table's own directory {self.table} by another name"
+        if _is_broad(place):
             return f"{place} is a whole store, or a top-level directory"
-        return self.owner_of(place, is_own=False)
+        return self.owner_of(place, own=None)
 
     def divided(self, going: Mapping[str, CanonicalPath], staying: Mapping[str, CanonicalPath]) -> DividedPartitions:
         """Divide what should go into what may and what stays.
@@ -89,14 +98,13 @@ class PartitionPlaces:
         """
         groups: list[PartitionGroup] = []
         stays: dict[str, str] = {}
-        for placed in _overlapping(_Placed(*each) for each in (*going.items(), *staying.items())):
-            of_group = [each.name for each in placed if each.name in going]
-            why = _stayer(placed, staying) or self.against(placed[0].place) if of_group else ""
-            if why:
-                stays.update(dict.fromkeys(of_group, why))
-            elif of_group:
-                root = placed[0].place
-                groups.append(PartitionGroup(root, self.base_of(root), tuple(of_group)))
+        others = PlaceIndex(((place, _Placed(name, place)) for name, place in staying.items()), self.listed)
+        for placed in _overlapping(_Placed(*each) for each in going.items()):
+            names, root = tuple(each.name for each in placed), placed[0].place
+            if why := _stayer(root, others) or self.against(root):
+                stays.update(dict.fromkeys(names, why))
+            else:
+                groups.append(PartitionGroup(root, self.base_of(root), names))
         return DividedPartitions(groups=tuple(groups), stays=stays)
 
 
@@ -105,27 +113,60 @@ def overlap(one: CanonicalPath, other: CanonicalPath) -> bool:
     return one == other or one.is_within(other) or other.is_within(one)
 
 
-class PlaceIndex:
-    """Finds out of very many places one that another one is, is inside of or holds.
+def _is_broad(place: CanonicalPath) -> bool:
+    return place.path.count("/") < _FEWEST_NAMES
+
+
+class PlaceIndex(Generic[_Owner]):
+    """Finds out of very many places those that another one is, is inside of or holds.
+
+    HDFS has many names: NameNode or name service, with or without a port, webhdfs, viewfs. Equal paths there count as
+    one place, unless it is sure that their stores are two.
 
     Args:
-        owners: whose each place is, in words.
+        owners: whose each place is.
+        listed: authorities of ``hdfs`` of which it is known which store they are.
     """
 
-    def __init__(self, owners: Iterable[tuple[CanonicalPath, str]]) -> None:
-        self._owners = dict(owners)
+    def __init__(self, owners: Iterable[tuple[CanonicalPath, _Owner]], listed: frozenset[str]) -> None:
+        self._listed = listed
+        self._owners: dict[CanonicalPath, list[tuple[CanonicalPath, _Owner]]] = {}
+        for place, owner in owners:
+            self._owners.setdefault(_any_hdfs(place), []).append((place, owner))
         self._sorted = sorted(self._owners, key=names_text)
 
-    def owner_of(self, place: CanonicalPath) -> str:
-        """Whose data are at, above or below a place; empty: nobody's."""
-        above = place
-        while above not in self._owners and above != above.parent:
-            above = above.parent
-        if above in self._owners:
-            return self._owners[above]
+    def owners_of(self, place: CanonicalPath) -> Iterator[_Owner]:
+        """Whose data are at or above a place, the nearest first, then below it."""
+        for near in self._near(_any_hdfs(place)):
+            yield from (owner for found, owner in self._owners[near] if self._may_be_one_store(place, found))
+
+    def _near(self, place: CanonicalPath) -> Iterator[CanonicalPath]:
+        for above in (place, *_parents(place)):
+            if above in self._owners:
+                yield above
         at = bisect_left(self._sorted, names_text(place), key=names_text)  # what is in it follows it at once
-        is_holding = at < len(self._sorted) and self._sorted[at].is_within(place)
-        return self._owners[self._sorted[at]] if is_holding else ""
+        for below in islice(self._sorted, at, None):
+            if below.is_within(place):
+                yield below
+            elif below != place:
+                return
+
+    def _may_be_one_store(self, one: CanonicalPath, other: CanonicalPath) -> bool:
+        return one.root == other.root or not (self._is_listed(one) and self._is_listed(other))
+
+    def _is_listed(self, place: CanonicalPath) -> bool:
+        return place.scheme == "hdfs" and place.authority in self._listed
+
+
+def _parents(place: CanonicalPath) -> Iterator[CanonicalPath]:
+    while place != place.parent:
+        place = place.parent
+        yield place
+
+
+def _any_hdfs(place: CanonicalPath) -> CanonicalPath:
+    """The same path for all places of one path in HDFS."""
+    return replace(place, scheme="hdfs", authority="") if place.scheme in _HDFS else place
 
 
 def _overlapping(places: Iterator[_Placed]) -> Iterator[list[_Placed]]:
@@ -140,6 +181,6 @@ def _overlapping(places: Iterator[_Placed]) -> Iterator[list[_Placed]]:
         yield group
 
 
-def _stayer(placed: list[_Placed], staying: Mapping[str, CanonicalPath]) -> str:
-    other = next((each for each in placed if each.name in staying), None)
+def _stayer(place: CanonicalPath, others: PlaceIndex[_Placed]) -> str:
+    other = next(others.owners_of(place), None)
     return "" if other is None else f"data of the partition {other.name}, which stays, are at {other.place}"

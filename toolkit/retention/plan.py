@@ -208,7 +208,7 @@ class RetentionDetail:
         kept: instances that are old enough and stay all the same.
         unrecognized: names that do not conform.
         hold_file: keeps everything of the feed; what would go without it is among those that are kept.
-        young: how many partitions of a table are too young; of a path feed they are counted only when a limit asks.
+        young: partitions of a table that are too young; of a path feed they are counted only when a limit asks.
         base: the directory of a table that was looked at; None: it is a path feed.
     """
 
@@ -216,7 +216,7 @@ class RetentionDetail:
     kept: tuple[Kept, ...] = ()
     unrecognized: Unrecognized = Unrecognized()
     hold_file: HoldFile | None = None
-    young: int = 0
+    young: frozenset[str] = frozenset()
     base: CanonicalPath | None = None
 
 

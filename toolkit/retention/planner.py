@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.actions.model import Problem, TargetPlan
@@ -23,12 +23,15 @@ from toolkit.retention.weighing import SizeCheck
 from toolkit.storage import FileKind, NotFound, StorageError
 
 if TYPE_CHECKING:
+    from toolkit.catalog.model import TableName
     from toolkit.el import CanonicalPath
     from toolkit.planning.delete_limits import DeleteLimits, Excess
     from toolkit.retention.targets import FeedTarget, Location
     from toolkit.storage import FileSystem
 
 
+_Partition: TypeAlias = "tuple[CanonicalPath, TableName, str]"
+"""One partition for all feeds on its table: tables of one name in two metastores have two directories."""
 _LOG = logging.getLogger(__name__)
 _HOLD_TEXT = 200
 _NAMED = 10
@@ -98,7 +101,7 @@ class Planner:
 
         A feed of unknown size is out of its plan, unless no other one is in any.
         """
-        by_feed = {plan.label: number for plan in plans if (number := evicted(plan))}
+        by_feed = {label: number for label, number in _evicted(plans) if number}
         kept = self._kept_instances(plans, kept_needed(sum(by_feed.values()), limits))
         found = excess(by_feed, kept, limits)
         if found is not None or limits.bytes is None:
@@ -188,17 +191,14 @@ class Planner:
                 if len(times) >= target.policy.keep_last:
                     return
 
-    def _kept_instances(self, plans: Iterable[FeedPlan], needed: int | None) -> int:
-        """Kept instances over all feeds, counted no further than needed."""
+    def _kept_instances(self, plans: Sequence[FeedPlan], needed: int | None) -> int:
+        """Kept instances over all feeds, counted no further than needed; what goes for another feed is not kept."""
         if needed is None:
             return 0
         counted: set[CanonicalPath] = set()
-        partitions = 0
+        partitions = len(set().union(*map(_staying, plans)).difference(*map(_going, plans)))
         for plan in plans:
-            if plan.target.table is not None:
-                partitions += 0 if plan.detail.hold_file is not None else plan.detail.young + len(plan.detail.kept)
-                continue
-            if plan.detail.hold_file is None:
+            if plan.target.table is None and plan.detail.hold_file is None:
                 counted.update(kept.candidate.path for kept in plan.detail.kept)
         young = chain.from_iterable(map(self._young_paths, plans))
         while len(counted) + partitions < needed and (path := next(young, None)) is not None:
@@ -225,6 +225,31 @@ class Planner:
 def blank_plan(target: FeedTarget) -> FeedPlan:
     """The plan of a feed that was not looked at."""
     return TargetPlan(target=target, detail=RetentionDetail(), notes=target.notes)
+
+
+def _evicted(plans: Iterable[FeedPlan]) -> Iterator[tuple[str, int]]:
+    """How much of each feed goes; a partition of several counts for the first of them."""
+    seen: set[_Partition] = set()
+    for plan in plans:
+        going = _going(plan)
+        yield plan.label, evicted(plan) if plan.target.table is None else len(going - seen)
+        seen |= going
+
+
+def _going(plan: FeedPlan) -> set[_Partition]:
+    return _partitions(plan, (item.partition.name for item in plan.items if item.partition is not None))
+
+
+def _staying(plan: FeedPlan) -> set[_Partition]:
+    """Those of a feed that is not on hold as a whole."""
+    kept = () if plan.detail.hold_file is not None else plan.detail.kept
+    young = () if plan.detail.hold_file is not None else plan.detail.young
+    return _partitions(plan, chain(young, (each.candidate.partition for each in kept)))
+
+
+def _partitions(plan: FeedPlan, names: Iterable[str]) -> set[_Partition]:
+    table, base = plan.target.table, plan.detail.base
+    return set() if table is None or base is None else {(base, table.name, name) for name in names}
 
 
 def _require_bucket(system: FileSystem, root: CanonicalPath) -> None:

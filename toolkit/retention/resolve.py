@@ -19,7 +19,7 @@ from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.retention import RetentionClock, eviction_policy
 from toolkit.retention.foreign_data import table_directories
 from toolkit.retention.plan import PlanItem, RetentionDetail
-from toolkit.retention.shared_data import SharedDataIndex, holds_of, place_of
+from toolkit.retention.shared_data import SharedDataIndex, holds_of, listed_authorities, place_of
 from toolkit.retention.shared_tables import SharedTables, table_name
 from toolkit.retention.targets import ArchiveLocation, ArchiveTarget, FeedTable, FeedTarget, Location
 
@@ -210,14 +210,27 @@ class Resolver:
         return replace(
             self._any_target(feed, cluster, retention, pairs),
             table=FeedTable(
+                with_path_feeds=partial(self._with_path_feeds, feed, cluster),
                 uri=uri,
                 name=table_name(uri),
                 metastore=partial(self.metastore, cluster),
                 place=cluster.place,
                 feed_at=self.shared_data.feed_at,
+                listed=listed_authorities((cluster,)),
                 directories=self._directories_of(cluster),
             ),
             notes=(*open_keys, *_neighbour_notes(pairs, cluster)),
+        )
+
+    def _with_path_feeds(self, feed: Feed, cluster: Cluster, target: FeedTarget, base: CanonicalPath) -> FeedTarget:
+        """Path feeds in the table's own directory lose what it loses; only the metastore tells where that is."""
+        pairs = tuple(pair for pair in self.shared_data.based_at(base) if pair not in target.neighbours)
+        holds = tuple(holds_of(pairs, feed, cluster, self.holds))
+        return replace(
+            target,
+            neighbours=tuple(sorted((*target.neighbours, *pairs))),
+            policy=replace(target.policy, holds=(*target.policy.holds, *holds)),
+            notes=(*target.notes, *_neighbour_notes(pairs, cluster)),
         )
 
     def _directories_of(self, cluster: Cluster) -> _Directories:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.retention.partition_places import PlaceIndex
@@ -31,12 +31,14 @@ class SharedData:
         feed: name.
         cluster: name.
         location: with the base that a hold file of the feed is in.
+        written: that base as the feed has it.
         sample: where the feed's first instance is; a variable without a value stands as its own name.
     """
 
     feed: str
     cluster: str
     location: Location
+    written: CanonicalPath
     sample: CanonicalPath
 
     @property
@@ -74,6 +76,18 @@ class _Index:
             yield from self.by_base.get(above, ())
 
 
+class _Owner(NamedTuple):
+    """What a place is of, in words; a path feed with its location."""
+
+    text: str
+    location: Location | None = None
+
+
+def _is_table(location: Location, table: CanonicalPath, place: CanonicalPath) -> bool:
+    """Whether a path feed is the table by another name at a place in the table's directory."""
+    return location.base == table and location.has(place)
+
+
 def _as_written(path: CanonicalPath) -> CanonicalPath:
     return path
 
@@ -102,13 +116,51 @@ class SharedDataIndex:
         own = _locations(feed, cluster, self.real)
         return tuple(dict.fromkeys(chain.from_iterable(_meeting(each, self._index) for each in own)))
 
-    def feed_at(self, place: CanonicalPath) -> str:
-        """A feed with data at, below or above a place; empty: there is none."""
-        return self._bases.owner_of(place)
+    def feed_at(self, place: CanonicalPath, own: CanonicalPath | None) -> str:
+        """What the repo has at, below or above a place, as it is written or in truth, in words; empty: nothing.
+
+        That is data of path feeds, archives of feeds, and clusters' directories for feedctl's own work.
+
+        Args:
+            place: of a partition.
+            own: the table's directory around it. A path feed with the same base is the table by another name where the
+                place is an instance of it.
+        """
+        real = place if own is None else _moved(place, own, self.real(own))
+        for spelt in dict.fromkeys((place, self.real(place))):
+            for each in self._bases.owners_of(spelt):
+                if own is None or each.location is None or not _is_table(each.location, self.real(own), real):
+                    return each.text
+        return ""
+
+    def based_at(self, place: CanonicalPath) -> tuple[tuple[str, str], ...]:
+        """The feeds whose data are in a directory, none of them deeper or higher, each with its cluster; sorted."""
+        return tuple(sorted({each.pair for each in self._index.by_base.get(self.real(place), ())}))
 
     @cached_property
-    def _bases(self) -> PlaceIndex:
-        return PlaceIndex((each.location.base, f"{each.feed} on {each.cluster}") for each in self._index.by_sample)
+    def _bases(self) -> PlaceIndex[_Owner]:
+        owners = chain(self._feed_owners(), self._archive_owners(), self._work_owners())
+        return PlaceIndex(owners, listed_authorities(self.clusters))
+
+    def _feed_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
+        for each in self._index.by_sample:
+            owner = _Owner(f"data of the feed {each.feed} on {each.cluster}", each.location)
+            yield from ((base, owner) for base in (each.written, each.location.base))
+
+    def _archive_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
+        clusters = {each.name: each for each in self.clusters}
+        for archived in (feed.archive_on(on.name) for feed in self.feeds for on in feed.clusters):
+            there = None if archived is None else clusters.get(archived.clusters[0].name)
+            for each in () if archived is None or there is None else _locations(archived, there, self.real):
+                owner = _Owner(f"the archive of the feed {each.feed} on {each.cluster}")
+                yield from ((base, owner) for base in (each.written, each.location.base))
+
+    def _work_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
+        for cluster in self.clusters:
+            for name, text in asdict(cluster.locations).items():
+                if text is not None:
+                    place, owner = cluster.place(text), _Owner(f"the {name} directory of the cluster {cluster.name}")
+                    yield from ((base, owner) for base in (place, self.real(place)))
 
     @cached_property
     def _index(self) -> _Index:
@@ -120,6 +172,11 @@ class SharedDataIndex:
             if cluster is not None
             for location in _locations(feed, cluster, self.real)
         )
+
+
+def listed_authorities(clusters: Iterable[Cluster]) -> frozenset[str]:
+    """The authorities that clusters list for their stores: of the write end point, and names of name services."""
+    return frozenset(name for each in clusters for name in (each.place("/").authority, *each.name_services.values()))
 
 
 def holds_of(pairs: Sequence[tuple[str, str]], feed: Feed, cluster: Cluster, holds: Iterable[Hold]) -> Iterator[Hold]:
@@ -153,6 +210,7 @@ def _locations(feed: Feed, cluster: Cluster, real: Callable[[CanonicalPath], Can
             feed=feed.name,
             cluster=cluster.name,
             location=Location(type=kind, template=template, base=base),
+            written=written,
             sample=_moved(sample, written, base),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +17,22 @@ if TYPE_CHECKING:
     from toolkit.el import TableUri
     from toolkit.entities import Cluster, Feed
 
-_Table = tuple[str, TableName]
-"""The end point of a metastore, and a table there."""
+_HAS_PORT = re.compile(r":\d+$")
+_PORT = 9083
+"""That of a metastore when its address has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _On:
+    """A table feed on a cluster.
+
+    Attributes:
+        addresses: of the metastore.
+    """
+
+    pair: tuple[str, str]
+    uri: TableUri
+    addresses: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,23 +49,23 @@ class SharedTables:
 
     def of(self, feed: Feed, cluster: Cluster) -> tuple[tuple[str, str], ...]:
         """The feeds, each with its cluster, that may have partitions of this one, sorted; without itself."""
-        own = FeedStorage.of(feed, cluster).table
-        if own is None:
+        uri = FeedStorage.of(feed, cluster).table
+        if uri is None:
             return ()
-        others = self._by_table.get((_registry(cluster), table_name(own)), ())
-        pairs = (pair for pair, uri in others if not _are_apart(own, uri))
-        return tuple(sorted(pair for pair in pairs if pair != (feed.name, cluster.name)))
+        own = _On((feed.name, cluster.name), uri, _addresses(cluster))
+        others = self._by_table.get(table_name(uri), ())
+        return tuple(sorted(each.pair for each in others if each.pair != own.pair and _may_share(own, each)))
 
     @cached_property
-    def _by_table(self) -> dict[_Table, list[tuple[tuple[str, str], TableUri]]]:
+    def _by_table(self) -> dict[TableName, list[_On]]:
         clusters = {each.name: each for each in self.clusters}
-        found: dict[_Table, list[tuple[tuple[str, str], TableUri]]] = defaultdict(list)
+        found: dict[TableName, list[_On]] = defaultdict(list)
         for feed in (each for each in self.feeds if each.is_table):
             for on in feed.clusters:
                 cluster = clusters.get(on.name)
                 uri = None if cluster is None else FeedStorage.of(feed, cluster).table
                 if cluster is not None and uri is not None:
-                    found[_registry(cluster), table_name(uri)].append(((feed.name, cluster.name), uri))
+                    found[table_name(uri)].append(_On((feed.name, cluster.name), uri, _addresses(cluster)))
         return found
 
 
@@ -59,9 +74,18 @@ def table_name(uri: TableUri) -> TableName:
     return TableName(uri.database, uri.table)
 
 
-def _registry(cluster: Cluster) -> str:
+def _addresses(cluster: Cluster) -> frozenset[str]:
+    """Host and port of each server of the metastore, however its end point writes them."""
     registry = cluster.interfaces.registry
-    return "" if registry is None else registry.endpoint
+    written = () if registry is None else registry.endpoint.lower().split(",")
+    hosts = (each.strip().rpartition("://")[2].rstrip("/") for each in written)
+    return frozenset(host if _HAS_PORT.search(host) else f"{host}:{_PORT}" for host in hosts if host)
+
+
+def _may_share(one: _On, other: _On) -> bool:
+    """Servers in common make one metastore of two lists; clusters without a registry are in one."""
+    is_one = one.addresses == other.addresses or not one.addresses.isdisjoint(other.addresses)
+    return is_one and not _are_apart(one.uri, other.uri)
 
 
 def _are_apart(one: TableUri, other: TableUri) -> bool:

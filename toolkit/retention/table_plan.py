@@ -117,6 +117,7 @@ class TablePlanner:
         require_evictable(found)
         require_keys(found, table.uri)
         base = self._base(found, table)
+        target = table.with_path_feeds(target, base)
         scan = PartitionScan(target=target, table=table, base=base)
         self.check()
         names = metastore.partition_names(table.name)
@@ -126,9 +127,8 @@ class TablePlanner:
         return look.planned(scan, self.hold_file((base, *target.neighbour_bases)))
 
     def _base(self, found: Table, table: FeedTable) -> CanonicalPath:
-        location = found.storage.location or ""
         try:
-            return table.place(location)
+            return table.place(found.location)
         except ElError as error:
             raise UnreadableLocations(table=table.name, found={"the table itself": str(error)}) from error
 
@@ -148,7 +148,7 @@ class _TableLook:
         kept_from = keep_last_from(candidates.values(), policy)
         kept: dict[str, Kept] = {}
         going: list[str] = []
-        young = 0
+        young: list[str] = []
         for name, candidate in candidates.items():
             why = kept_by(policy, candidate, kept_from)
             if why is None and hold_file is not None:
@@ -156,7 +156,7 @@ class _TableLook:
             if why is None:
                 going.append(name)
             elif why.reason is KeepReason.TOO_YOUNG:
-                young += 1
+                young.append(name)
             else:
                 kept[name] = why
         return self._with_places(scan, kept, going, young=young, hold_file=hold_file)
@@ -167,13 +167,14 @@ class _TableLook:
         kept: Mapping[str, Kept],
         going: Sequence[str],
         *,
-        young: int,
+        young: Sequence[str],
         hold_file: HoldFile | None,
     ) -> FeedPlan:
         names = self.names if going else tuple(kept)
         places = places_of(self.table, self.metastore, names, self.planner.check)
         self._require_stores(scan.base, [places[name] for name in going if name in places])
         divided = self._divided(scan.base, places, going)
+        self._require_parents(scan.base, divided)
         shared = {
             name: Kept(candidate=scan.candidates[name], reason=KeepReason.SHARED_LOCATION, detail=why)
             for name, why in divided.stays.items()
@@ -183,7 +184,7 @@ class _TableLook:
             kept=tuple(_placed(told[name], places.get(name)) for name in sorted(told)),
             unrecognized=Unrecognized(count=scan.unrecognized, sample=tuple(scan.sample)),
             hold_file=hold_file,
-            young=young,
+            young=frozenset(young),
             base=scan.base,
         )
         held = () if hold_file is None else (hold_file.note(_held(kept.values(), hold_file)),)
@@ -202,12 +203,24 @@ class _TableLook:
             detail = "the table's directory is not there; mount its disk, or correct the table's location"
             raise NotFound(path=base, detail=detail)
 
+    def _require_parents(self, base: CanonicalPath, divided: DividedPartitions) -> None:
+        """The same of what is outside of the table's directory, and goes."""
+        parents = {group.base for group in divided.groups if group.base != base}
+        # In an object store there are no directories to miss; that its bucket is there is asked all the same.
+        absent = [each for each in sorted(parents) if not (self._is_present(each) or each.in_object_store)]
+        if absent:
+            raise NotFound(path=absent[0], detail=_absent(absent))
+
+    def _is_present(self, directory: CanonicalPath) -> bool:
+        self.planner.check()
+        return self.planner.is_present(directory)
+
     def _divided(
         self, base: CanonicalPath, places: Mapping[str, CanonicalPath], going: Sequence[str]
     ) -> DividedPartitions:
         goes = frozenset(going)
         foreign = ForeignData(table=self.table)
-        return PartitionPlaces(table=base, owner_of=foreign.owner_of).divided(
+        return PartitionPlaces(table=base, owner_of=foreign.owner_of, listed=self.table.listed).divided(
             {name: place for name, place in places.items() if name in goes},
             {name: place for name, place in places.items() if name not in goes} if goes else {},
         )
@@ -263,6 +276,16 @@ def places_of(
     if unreadable:
         raise UnreadableLocations(table=table.name, found=unreadable)
     return places
+
+
+def _absent(parents: Sequence[CanonicalPath]) -> str:
+    """What to do about directories that are not there."""
+    rest = ", ".join(map(str, parents[1:_SAMPLE])) + (" ..." if len(parents) > _SAMPLE else "")
+    also = f" (nor are {rest})" if rest else ""
+    return (
+        f"partitions that are to go are in it, but the directory is not there{also}; mount its disk, make the "
+        f"directory if the data are gone for good, or correct the partitions' location"
+    )
 
 
 def _placed(kept: Kept, place: CanonicalPath | None) -> Kept:

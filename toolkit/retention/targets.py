@@ -105,7 +105,9 @@ class FeedTable:
         name: of the table.
         metastore: opens the cluster's; it raises `CatalogError`.
         place: where a location is, as the metastore writes it; it raises `ElError`.
-        feed_at: a path feed with data at, below or above a place; empty: there is none.
+        feed_at: see `SharedDataIndex.feed_at`.
+        listed: authorities of ``hdfs`` that the cluster lists; see `PlaceIndex`.
+        with_path_feeds: the target, with path feeds whose directory is the table's as neighbours.
         directories: the locations of all tables of the metastore; see `foreign_data.table_directories`.
     """
 
@@ -113,7 +115,9 @@ class FeedTable:
     name: TableName
     metastore: Callable[[], Metastore]
     place: Callable[[str], CanonicalPath]
-    feed_at: Callable[[CanonicalPath], str] = lambda _: ""
+    feed_at: Callable[[CanonicalPath, CanonicalPath | None], str] = lambda _place, _own: ""
+    listed: frozenset[str] = frozenset()
+    with_path_feeds: Callable[[FeedTarget, CanonicalPath], FeedTarget] = lambda target, _: target
     directories: Callable[[], Iterable[tuple[TableName, str | None]]] = tuple
 
     def values_of(self, name: str) -> dict[str, str]:

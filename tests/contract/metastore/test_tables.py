@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.contract.metastore.conftest import Place
-from tests.tables.tables import TEXT, partition_of, table_of
+from tests.tables.tables import TEXT, of_spark, partition_of, table_of
 from toolkit.catalog.errors import AlreadyExists, NoSuchDatabase, NoSuchTable
 from toolkit.catalog.model import Column, Skew, SortColumn, StorageDescriptor, Table, TableKind, TableName
 
@@ -67,6 +67,14 @@ def test_the_directories_of_all_tables_are_told_and_a_view_has_none(place: Place
     assert place.metastore.table(tables[0].name).location == found["clicks"]
     with pytest.raises(NoSuchDatabase):
         place.metastore.directories("nowhere")
+
+
+def test_the_directory_of_a_table_of_spark_is_where_spark_keeps_it(place: Place) -> None:
+    made = of_spark(table_of(place.named("clicks"), f"{place.directory}/data"), f"{place.directory}/c-__PLACEHOLDER__")
+    place.metastore.create_table(made)
+    directory = place.metastore.directories(place.database)["clicks"]
+    assert directory.rpartition("/")[2] == "data"
+    assert place.metastore.table(made.name).location == directory
 
 
 def test_a_name_that_is_taken_is_told_and_nothing_changes(place: Place) -> None:

@@ -15,7 +15,7 @@ from toolkit.actions.action import RunContext
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.port import Metastore
 from toolkit.el import CanonicalPath, parse_instant
-from toolkit.entities import Cluster, Feed, FeedMaxDelete, Hold
+from toolkit.entities import Cluster, ClusterLocations, Feed, FeedMaxDelete, Hold
 from toolkit.errors import NotImplementedYet
 from toolkit.ledger.runs.items import Item
 from toolkit.planning.delete_limits import DeleteLimits
@@ -40,6 +40,7 @@ class TableSite:
         keys: partition keys of the table with their types.
         others: feeds of the repo that the run is not about.
         unusable: the scheme of stores that cannot be opened.
+        work: directories for feedctl's own work on the cluster.
     """
 
     uri: str = DS
@@ -47,6 +48,7 @@ class TableSite:
     text: FeedText = field(default_factory=FeedText)
     others: Sequence[Feed] = ()
     unusable: str = ""
+    work: ClusterLocations = field(default_factory=ClusterLocations)
     system: SharedStore = field(default_factory=SharedStore)
     metastore: Metastore = field(default_factory=lambda: MemoryMetastore(["logs", "web"]))
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
@@ -89,7 +91,7 @@ class TableSite:
 
     @property
     def cluster(self) -> Cluster:
-        return cluster()
+        return replace(cluster(), locations=self.work)
 
     def target(self, holds: Iterable[Hold] = ()) -> FeedTarget:
         (target,) = self.resolver(holds).resolve([(self.feed, self.cluster)], must_all_work=True).to_do

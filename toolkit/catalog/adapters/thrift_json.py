@@ -19,6 +19,7 @@ from toolkit.catalog.model import (
     Table,
     TableKind,
     TableName,
+    table_location,
 )
 
 Struct: TypeAlias = dict[str, Any]
@@ -44,8 +45,14 @@ def table_of(struct: Struct) -> Table:
 
 
 def directories_in(result: Struct) -> dict[str, str]:
-    """The locations of the ``Table`` structs of a result whose first field is their list, by name; without views."""
-    described = {_text(each, 1) or "": _text(_struct(each, 7), 2) for each in _structs(result, 1)}
+    """The locations of the ``Table`` structs of a result whose first field is their list, by name; without views.
+
+    Of whatever kind a table is: one that no Hive has has a place all the same.
+    """
+    described = {
+        _text(each, 1) or "": table_location(_storage_of(_struct(each, 7)), _map(each, 9))
+        for each in _structs(result, 1)
+    }
     return {name: location for name, location in described.items() if location}
 
 
