@@ -100,9 +100,9 @@ class Scene:
         system, guard = LocalFileSystem(life.count), Guard(run=NeverStopped())
         return replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=str(self.run))
 
-    def action(self, life: Life, *, whole: bool = False) -> tuple[TableAction, TableTarget]:
+    def action(self, *, whole: bool = False) -> tuple[TableAction, TableTarget]:
         """What a run does, and with what."""
-        source, target = (self._catalog(each, life) for each in (self.source, self.target))
+        source, target = (self.catalog(each) for each in (self.source, self.target))
         way = LandingWay(source=Tables(catalog=source, uri=lambda _: URI), catalog=target)
         action = TableAction(
             name="hive_replication",
@@ -127,11 +127,11 @@ class Scene:
         )
         return action, target_of
 
-    def _catalog(self, metastore: MemoryMetastore, life: Life) -> Catalog:
-        del life
+    def catalog(self, metastore: MemoryMetastore) -> Catalog:
+        """A metastore of this scene."""
         return Catalog(
             metastore=read_only(metastore),
-            bound=lambda _: BoundMetastore(metastore, self._hook),
+            bound=lambda _: BoundMetastore(metastore, self.hook),
             place=CanonicalPath.parse,
             place_for_reading=CanonicalPath.parse,
         )
@@ -140,9 +140,9 @@ class Scene:
         """A run that plans, settles what an earlier one left, and applies; dies when its life is over."""
         life = life or Life()
         self.run += 1
-        self._hook: Callable[[], None] = life.count
+        self.hook: Callable[[], None] = life.count
         work = self.work(life)
-        action, target = self.action(life, whole=whole)
+        action, target = self.action(whole=whole)
         plan: TablePlan = action.plan(target, work)
         if plan.failed is not None:
             raise AssertionError(plan.failed)
