@@ -108,7 +108,7 @@ def read_manifest(system: FileSystem, export: CanonicalPath) -> Manifest | None:
         return Manifest(description=str(document["description"]), parts=parts)
     except NotFound:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise NoExport(path=path, detail=f"it is no manifest: {error!r}") from error
 
 

@@ -71,6 +71,7 @@ class Scene:
     run: int = 0
 
     def __post_init__(self) -> None:
+        self.hook: Callable[[], None] = lambda: None
         self.source = MemoryMetastore(("src",), warehouse=f"file:{self.root}/from")
         self.target = MemoryMetastore(("dst",), warehouse=f"file:{self.root}/to")
 
@@ -140,7 +141,7 @@ class Scene:
         """A run that plans, settles what an earlier one left, and applies; dies when its life is over."""
         life = life or Life()
         self.run += 1
-        self.hook: Callable[[], None] = life.count
+        self.hook = life.count
         work = self.work(life)
         action, target = self.action(whole=whole)
         plan: TablePlan = action.plan(target, work)

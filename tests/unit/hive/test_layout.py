@@ -56,7 +56,7 @@ def test_files_that_are_not_those_of_the_manifest_make_it_no_export(
         parts_of(read_export(system, place), ["ds=1"], system, POOL, NEVER)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "feedctl export 1", "digest": 3}'])
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "feedctl export 1", "digest": 3}', "[" * 200_000])
 def test_a_manifest_that_is_none_makes_it_no_export(text: str, tmp_path: Path, system: FileSystem) -> None:
     place = written(tmp_path, partition_of(TABLE, "1"))
     (tmp_path / "_manifest.json").write_text(text)
@@ -94,7 +94,7 @@ def test_fewer_files_or_bytes_than_hive_counted_make_it_no_export(
         (tmp_path / "ds=1").mkdir()
     for name, data in found.items():
         (tmp_path / "ds=1" / name).write_bytes(data)
-    with pytest.raises(NoExport, match="data are missing: num|data are missing: total"):
+    with pytest.raises(NoExport, match="data are missing"):
         parts_of(read_export(system, place), ["ds=1"], system, POOL, NEVER)
 
 
