@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.availability import is_there
-from toolkit.catalog.errors import AlreadyExists
+from toolkit.catalog.errors import AlreadyExists, NoSuchTable
 from toolkit.catalog.model import Partition, Table, without_statistics
 from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, differences
 from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied
@@ -254,14 +254,37 @@ class Lander:
         """
         if not is_data_place(item.place, self.root, self._name(item)) or not self.taken.is_alone(item.place):
             return ItemResult.skipped(item, SHARED)
-        remove(self.system, item.place, self.root)
-        remove_emptied(self.system, item.place, self.root)
+        self._discard(item.place)
         return ItemResult.done(item)
 
-    def sweep(self) -> None:
-        """Remove the directory that copies waited in; it is empty, unless some of them failed."""
+    def sweep(self, told: Mapping[TableItem, Landed | Problem]) -> None:
+        """Remove the directory that copies waited in, and the copies that failed."""
         if self.system.capabilities.atomic_rename:
             remove(self.system, self._own(STAGING_PREFIX), self.root)
+            return
+        for item, each in told.items():
+            if item.copies and isinstance(each, Problem):
+                self._discard(self._staging(item))
+
+    def undo(self, landed: Mapping[TableItem, Landed]) -> None:
+        """Remove what this batch has copied and the metastore did not take, as it says now.
+
+        Raises:
+            CatalogError, StorageError: nobody can tell, or it cannot be removed.
+            StopRequested: the run was stopped before.
+        """
+        try:
+            table = self.metastore.table(self.plan.target.table)
+        except NoSuchTable:
+            table = None
+        taken = TakenPlaces.of(self.metastore, table, self.resolve)
+        for item, each in landed.items():
+            if item.copies and each.place.is_within(self.root) and taken.is_free(each.place):
+                self._discard(each.place)
+
+    def _discard(self, place: CanonicalPath) -> None:
+        remove(self.system, place, self.root)
+        remove_emptied(self.system, place, self.root)
 
     def _staging(self, item: TableItem) -> CanonicalPath:
         prefix = STAGING_PREFIX if self.system.capabilities.atomic_rename else DATA_PREFIX
