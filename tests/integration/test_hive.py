@@ -68,10 +68,13 @@ def test_what_is_due_is_replicated_once(copies: TableCopies) -> None:
     assert outcomes(result) == []
 
 
-def test_changed_data_get_a_place_of_their_own_and_the_old_ones_go(copies: TableCopies) -> None:
+def test_changed_data_get_a_place_of_their_own_and_what_feedctl_put_there_goes(copies: TableCopies) -> None:
     filled(copies.source)
     assert copies.replicated()[0] == 0
-    copies.source.end.fill({"clicks/ds=2026-03-02/region=us/part-0": b"other rows\n"})
+    replaced_once(copies)
+    stays = copies.target.orphans()
+    assert [each for each in stays if not each.startswith("ds=2026-03-02/region=us/")] == []
+    copies.source.end.fill({"clicks/ds=2026-03-02/region=us/part-0": b"rows of the third day\n"})
     code, result = copies.replicated(*RANGE)
     assert code == 0, result
     assert outcomes(result) == [
@@ -79,8 +82,17 @@ def test_changed_data_get_a_place_of_their_own_and_the_old_ones_go(copies: Table
         ("clean", "ds=2026-03-02/region=us", "done", None),
     ]
     assert copies.target.rows() == copies.source.rows()
-    assert copies.target.orphans() == []
+    assert copies.target.orphans() == stays
     assert copies.replicated(*RANGE)[1]["items"] == []
+
+
+def replaced_once(copies: TableCopies) -> None:
+    """The data of a partition change for the first time: the old ones stay where they are, and are named."""
+    copies.source.end.fill({"clicks/ds=2026-03-02/region=us/part-0": b"other rows\n"})
+    code, result = copies.replicated(*RANGE)
+    assert code == 0, result
+    assert outcomes(result) == [("replace", "ds=2026-03-02/region=us", "done", None)]
+    assert "remove them when no reader needs them" in str(result)
 
 
 def test_what_the_source_drops_or_empties_stays_at_the_target(copies: TableCopies) -> None:
@@ -239,10 +251,11 @@ def test_files_that_are_in_the_way_stay(copies: TableCopies) -> None:
 def test_data_that_two_partitions_share_are_not_removed(copies: TableCopies) -> None:
     filled(copies.source)
     assert copies.replicated()[0] == 0
+    replaced_once(copies)
     metastore, name = copies.target.metastore, copies.target.name()
     (first,) = metastore.partitions(name, ["ds=2026-03-02/region=us"])
     metastore.add_partitions(name, [replace(first, values=("2025-01-01", "us"))])
-    copies.source.end.fill({"clicks/ds=2026-03-02/region=us/part-0": b"other rows\n"})
+    copies.source.end.fill({"clicks/ds=2026-03-02/region=us/part-0": b"rows of the third day\n"})
     code, result = copies.replicated(*RANGE)
     assert code == 0, result
     assert ("clean", "ds=2026-03-02/region=us", "skipped", "shared") in outcomes(result)

@@ -100,7 +100,8 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
     assert reader.wrong == []
     assert reader.looks
     assert copies.target.rows() == before
-    assert copies.target.orphans() == []
+    # What was replaced where Hive would have it stays; of what feedctl put aside nothing does.
+    assert [each for each in copies.target.orphans() if each.startswith(".feedctl-")] == []
     assert copies.replicated(*RANGE)[1]["items"] == []
     return is_midway
 

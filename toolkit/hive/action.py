@@ -151,7 +151,8 @@ class TableAction:
             return Recovery()
         planned = {path_text(item.uri) for item in plan.items}
         settled = tuple(_left_over(left, is_done=left.path not in planned) for left in own)
-        if not plan.items and not plan.target.is_export and plan.target.instant is not None:
+        is_whole = not plan.items and not plan.unreadable
+        if is_whole and not plan.target.is_export and plan.target.instant is not None:
             # All of it is there, and nobody has told its readers so.
             settled = (replace(settled[0], event=event_of(plan, was_there=False)), *settled[1:])
         done = sum(each.item.state is ItemState.DONE for each in settled)

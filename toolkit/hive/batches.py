@@ -122,9 +122,10 @@ class TableBatch:
 
     def _events(self, done: Sequence[TableItem]) -> tuple[NewEvent, ...]:
         """Of an instance that is whole with this batch; an export is no instance of its feed."""
+        is_part = bool(self.plan.unreadable) or bool(self.so_far.failed)
         target, is_last = self.plan.target, self.positions.stop == len(self.plan.items)
         changed = any(item.step not in {Step.CLEAN, Step.TABLE} for item in self.plan.items)
-        if target.is_export or target.instant is None or not (done and is_last and changed) or self.so_far.failed:
+        if target.is_export or target.instant is None or not (done and is_last and changed) or is_part:
             return ()
         fresh = {Step.ADD, Step.TABLE}
         was_there = bool(self.plan.detail.kept) or any(item.step not in fresh for item in self.plan.items)

@@ -92,11 +92,13 @@ def at_place(
         table_is: the location of its table now.
     """
     parameters = dict(storage.serde.parameters)
-    if _PATH in parameters:
-        named = parameters[_PATH].rstrip("/")
+    for key, value in parameters.items():
+        if key.lower() != _PATH:  # Spark reads its options whatever their case
+            continue
+        named = value.rstrip("/")
         is_own = named == (was.location or "").rstrip("/")
         is_tables = named == (table_was or "").rstrip("/")
-        parameters[_PATH] = place if is_own and not is_tables else table_is
+        parameters[key] = place if is_own and not is_tables else table_is
     serde = Serde(name=storage.serde.name, library=storage.serde.library, parameters=parameters)
     return replace(storage, location=place, serde=serde)
 
@@ -142,7 +144,7 @@ def _properties(serde: Serde) -> dict[str, str]:
     return {
         key: value
         for key, value in serde.parameters.items()
-        if key != _PATH and (key, value) != ("serialization.format", "1")
+        if key.lower() != _PATH and (key, value) != ("serialization.format", "1")
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,12 +24,13 @@ from toolkit.hive.layout import (
     data_of,
     read_manifest,
     require_ours,
+    ways_to,
 )
 from toolkit.hive.metadata import metadata_text
 from toolkit.hive.targets import Step, TableDetail, TableItem, TablePlan
 from toolkit.storage import FileKind
 from toolkit.transfer.publication import remove
-from toolkit.transfer.trees import read_tree
+from toolkit.transfer.trees import below, read_tree
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -157,7 +158,7 @@ class ExportWriter:
         """Remove what belongs to no partition any more, write the manifest, and ``_metadata`` last.
 
         Raises:
-            NoExport: a partition failed, so that this is none.
+            NoExport: a partition failed, or something wrote to it meanwhile, so that this is none.
             StorageError: it cannot be written.
         """
         contents = self.plan.detail.contents
@@ -165,15 +166,32 @@ class ExportWriter:
         if contents is None or len(parts) != len(contents.parts):
             raise NoExport(path=self.directory, detail="not all of its partitions could be copied")
         self._sweep({name or DATA for name in parts})
+        self._require_whole(parts)
         manifest = Manifest(description=description_of(contents), parts=parts)
         self._system.write(self.directory.child(MANIFEST), [manifest.encoded()])
         partitions = [part.partition for part in contents.parts if part.partition is not None]
         self._system.write(self.directory.child(METADATA), [metadata_text(contents.table, partitions)])
 
     def _sweep(self, names: set[str]) -> None:
-        """Only directories of our own export, which are not those of its partitions."""
+        """Only what is in our own export, and neither in a partition's directory nor has one in it."""
+        around = {above for name in names for above in ways_to(name)} - names
+        for name in sorted(self._listed()):
+            above = name.rpartition("/")[0]
+            if names.isdisjoint(ways_to(above)):
+                remove(self._system, below(self.directory, name if above in around else above), self.directory)
+
+    def _require_whole(self, parts: Mapping[str, ExportedPart]) -> None:
+        expected = {
+            f"{name or DATA}/{file}": size for name, part in parts.items() for file, (size, _) in part.files.items()
+        }
+        found = self._listed()
+        wrong = sorted(found.items() ^ expected.items())
+        if wrong:
+            name = wrong[0][0]
+            detail = f"{name} has {found.get(name, 'no')} bytes, expected {expected.get(name, 'no')}; run again"
+            raise NoExport(path=self.directory, detail=detail)
+
+    def _listed(self) -> dict[str, int]:
+        """The sizes of the files in its directories; none of it is a partition's but them."""
         found = read_tree(self._system, self.directory, self.work.guard.check, directories=False) or {}
-        stale = {name.rpartition("/")[0] for name in found} - {""}
-        keeps = {name for name in stale if any(f"{name}/".startswith(f"{own}/") for own in names)}
-        for name in sorted(stale - keeps):
-            remove(self._system, data_of(self.directory, name), self.directory)
+        return {name: entry.size for name, entry in found.items() if "/" in name}

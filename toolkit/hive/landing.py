@@ -7,8 +7,6 @@ would choose is taken, by other files or by the data that are replaced.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.availability import is_there
-from toolkit.catalog.errors import AlreadyExists
+from toolkit.catalog.errors import AlreadyExists, NoSuchTable
 from toolkit.catalog.model import Partition, Table, without_statistics
 from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, differences
+from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied
 from toolkit.hive.targets import Step, TableItem, TablePlan
 from toolkit.storage import STAGING_PREFIX, StorageError
 from toolkit.transfer.digest_reader import DigestReader
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from toolkit.threads import WorkerPool
 
 SHARED = "shared"
-"""The code of replaced data that stay, since another partition has them too, or they are not below the table."""
+"""The code of replaced data that stay, since another partition has them too, or feedctl did not put them there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +84,7 @@ class Lander:
     @cached_property
     def taken(self) -> TakenPlaces:
         """The places of all partitions as they were before the first was changed."""
-        return TakenPlaces.of(self.metastore, self.plan, self.resolve)
+        return TakenPlaces.of(self.metastore, self.plan.detail.present, self.resolve)
 
     def make_table(self, item: TableItem) -> None:
         """Make the table, or describe it anew.
@@ -134,12 +133,18 @@ class Lander:
         staging = self._staging(item)
         if not self.system.capabilities.atomic_rename:
             return staging
-        if item.step is Step.ADD:
-            if is_there(self.system, item.place):
-                self.system.remove_if_empty(item.place, below=self.root)
-            if not is_there(self.system, item.place):
-                return self._renamed(staging, item.place)
-        return self._renamed(staging, below(self._own(DATA_PREFIX), self._name(item)))
+        if item.step is Step.ADD and self._is_free(item.place):
+            return self._renamed(staging, item.place)
+        return self._renamed(staging, data_place(self.root, self.work.run_name, self._name(item)))
+
+    def _is_free(self, place: CanonicalPath) -> bool:
+        """Whether nothing is at a place, and no partition's data are looked for there; an empty directory goes."""
+        if not is_there(self.system, place):
+            return True
+        if not self.taken.is_free(place):
+            return False
+        self.system.remove_if_empty(place, below=self.root)
+        return not is_there(self.system, place)
 
     def _renamed(self, staging: CanonicalPath, place: CanonicalPath) -> CanonicalPath:
         if place.parent != self.root:
@@ -241,22 +246,45 @@ class Lander:
                 raise
 
     def clean(self, item: TableItem) -> ItemResult[TableItem]:
-        """Remove data that were replaced, if they are nobody else's.
+        """Remove data that were replaced, if an earlier replacement put them there, and they are nobody else's.
 
         Raises:
             StorageError: they cannot be removed.
             StopRequested: the run was stopped before.
         """
-        if not item.place.is_within(self.root) or not self.taken.is_alone(item.place):
+        if not is_data_place(item.place, self.root, self._name(item)) or not self.taken.is_alone(item.place):
             return ItemResult.skipped(item, SHARED)
-        remove(self.system, item.place, self.root)
-        remove_emptied(self.system, item.place, self.root)
+        self._discard(item.place)
         return ItemResult.done(item)
 
-    def sweep(self) -> None:
-        """Remove the directory that copies waited in; it is empty, unless some of them failed."""
+    def sweep(self, told: Mapping[TableItem, Landed | Problem]) -> None:
+        """Remove the directory that copies waited in, and the copies that failed."""
         if self.system.capabilities.atomic_rename:
             remove(self.system, self._own(STAGING_PREFIX), self.root)
+            return
+        for item, each in told.items():
+            if item.copies and isinstance(each, Problem):
+                self._discard(self._staging(item))
+
+    def undo(self, landed: Mapping[TableItem, Landed]) -> None:
+        """Remove what this batch has copied and the metastore did not take, as it says now.
+
+        Raises:
+            CatalogError, StorageError: nobody can tell, or it cannot be removed.
+            StopRequested: the run was stopped before.
+        """
+        try:
+            table = self.metastore.table(self.plan.target.table)
+        except NoSuchTable:
+            table = None
+        taken = TakenPlaces.of(self.metastore, table, self.resolve)
+        for item, each in landed.items():
+            if item.copies and each.place.is_within(self.root) and taken.is_free(each.place):
+                self._discard(each.place)
+
+    def _discard(self, place: CanonicalPath) -> None:
+        remove(self.system, place, self.root)
+        remove_emptied(self.system, place, self.root)
 
     def _staging(self, item: TableItem) -> CanonicalPath:
         prefix = STAGING_PREFIX if self.system.capabilities.atomic_rename else DATA_PREFIX
@@ -267,55 +295,3 @@ class Lander:
 
     def _own(self, prefix: str) -> CanonicalPath:
         return self.root.child(f"{prefix}{self.work.run_name}")
-
-
-def remove_emptied(system: FileSystem, place: CanonicalPath, root: CanonicalPath) -> None:
-    """Remove the directories above data that went, up to that of the run that wrote them, as far as they are empty."""
-    above = place.parent
-    while above.is_within(root) and DATA_PREFIX in above.path and system.remove_if_empty(above, below=root):
-        above = above.parent
-
-
-@dataclass(frozen=True)
-class TakenPlaces:
-    """The places of all partitions of a table, each as often as it is one.
-
-    Attributes:
-        counts: by place.
-        ordered: all of them.
-    """
-
-    counts: Counter[CanonicalPath]
-    ordered: tuple[CanonicalPath, ...]
-
-    @classmethod
-    def of(cls, metastore: Metastore, plan: TablePlan, resolve: Callable[[str], CanonicalPath]) -> TakenPlaces:
-        """Those of the table of a plan.
-
-        Raises:
-            CatalogError: the metastore cannot tell.
-        """
-        name, present = plan.target.table, plan.detail.present
-        found: Counter[CanonicalPath] = Counter()
-        if present is not None and present.keys:
-            partitions = metastore.partitions(name, metastore.partition_names(name))
-            found.update(resolve(each.location) for each in partitions if each.location)
-        elif present is not None and present.storage.location:
-            found[resolve(present.storage.location)] += 1
-        return cls(found, tuple(sorted(found)))
-
-    def is_free(self, place: CanonicalPath) -> bool:
-        """Whether no partition has the place, and none lies in it or around it."""
-        return not self.counts[place] and self.is_alone(place)
-
-    def is_alone(self, place: CanonicalPath) -> bool:
-        """Whether no partition has the place but at most one, and none lies in it or around it."""
-        if self.counts[place] > 1:
-            return False
-        above = place.parent
-        while above.path != "/":
-            if above in self.counts:
-                return False
-            above = above.parent
-        at = bisect_left(self.ordered, replace(place, path=f"{place.path}/"))
-        return at == len(self.ordered) or not self.ordered[at].is_within(place)

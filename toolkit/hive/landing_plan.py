@@ -22,7 +22,9 @@ from toolkit.hive.described import (
     landed_table,
     lasting,
 )
+from toolkit.hive.taken_places import TakenPlaces, is_data_place
 from toolkit.hive.targets import SchemaChange, Step, TableDetail, TableItem, TablePlan, TableTarget
+from toolkit.storage import StorageError
 from toolkit.transfer.trees import Tree, below, read_tree
 
 if TYPE_CHECKING:
@@ -50,6 +52,13 @@ class IncompatibleTable(Failed):
             f"{table}: what comes has {'; '.join(found)}; nothing was changed under --schema-change {rule}. "
             "Change the table, or choose another --schema-change"
         )
+
+
+class Overlapping(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
+    """A table would be copied over itself."""
+
+    code = "overlapping"
+    text = "the data that come are in the table's own directory, or around it; nothing was changed. Name another place"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +94,13 @@ class LandingPlanner:
         items = [self._item(Step.TABLE, place, wanted=described)] if described != present else []
         if wanted.kind.is_view:
             return replace(blank, items=tuple(items), detail=replace(detail, kept=int(not items)))
+        self._require_apart(contents, place)
         slots = self._slots(contents, described, present, place)
         trees = self._trees(slots)
-        found = [each for slot in slots if (each := self._step(slot, trees[slot.part.name])) is not None]
+        are_in_the_way = any(slot.present is None and trees[slot.part.name] is not None for slot in slots)
+        taken = TakenPlaces.of(self.reader.metastore, present if are_in_the_way else None, self.reader.place)
+        root = self.reader.place(root_text)
+        found = [each for slot in slots if (each := self._step(slot, trees[slot.part.name], taken, root)) is not None]
         changed = [each for each in found if isinstance(each, TableItem)]
         failed = [each for each in found if isinstance(each, ItemResult)]
         failed += [self._failed(name, place, why) for name, why in contents.broken.items()]
@@ -100,6 +113,17 @@ class LandingPlanner:
             detail=replace(detail, kept=len(slots) - len(found)),
             notes=tuple(each.note for each in changed if each.note),
         )
+
+    def _require_apart(self, contents: Contents, place: CanonicalPath) -> None:
+        """Refuse what comes from where it goes.
+
+        Raises:
+            Overlapping: a source, or the export, is in the table's directory, around it or the same.
+        """
+        sources = [part.place for part in contents.parts]
+        for source in (*sources, *([self.target.directory] if self.target.directory else ())):
+            if source == place or source.is_within(place) or place.is_within(source):
+                raise Overlapping(path=place, detail=f"it comes from {source}")
 
     def _present(self) -> Table | None:
         try:
@@ -181,13 +205,17 @@ class LandingPlanner:
             self.work.pool(slots[0].own).run_all(look, slots)
         return found
 
-    def _step(self, slot: _Slot, tree: Tree | None) -> TableItem | ItemResult[TableItem] | None:
+    def _step(
+        self, slot: _Slot, tree: Tree | None, taken: TakenPlaces, root: CanonicalPath
+    ) -> TableItem | ItemResult[TableItem] | None:
         """What is to be done with a partition; None: it is there, and the same."""
         part, present = slot.part, slot.present
         sizes = {name: entry.size for name, entry in (tree or {}).items()}
         if present is None:
-            is_there = bool(sizes) and sizes == part.files
-            note = f"{slot.own} has files that no partition refers to; they stay" if sizes and not is_there else ""
+            is_free = taken.is_free(slot.own)
+            is_there = bool(sizes) and sizes == part.files and is_free
+            whose = "no partition refers to" if is_free else "another partition has"
+            note = f"{slot.own} has files that {whose}; they stay" if sizes and not is_there else ""
             return self._item(Step.ADD, slot.default, part=part, wanted=slot.wanted, is_there=is_there, note=note)
         is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files
         if is_same:
@@ -197,7 +225,10 @@ class LandingPlanner:
         if sizes and not part.files:
             message = f"{part.place} has no data, and {slot.own} has; nothing is removed for an empty source"
             return self._failed(part.name, slot.own, Problem(code=SOURCE_EMPTY, message=message))
-        return self._item(Step.REPLACE, slot.default, part=part, wanted=slot.wanted, outdated=slot.own)
+        is_ours = COPIED in present.parameters and is_data_place(slot.own, root, part.name or self.target.table.table)
+        note = "" if is_ours or not sizes else _stays(part.name, slot.own)
+        outdated = slot.own if is_ours else None
+        return self._item(Step.REPLACE, slot.default, part=part, wanted=slot.wanted, outdated=outdated, note=note)
 
     def _item(
         self,
@@ -252,6 +283,11 @@ class _Slot:
             return self.wanted == self.present
         is_alike = lasting(self.wanted.parameters) == lasting(self.present.parameters)
         return is_alike and not any(differences(self.wanted.storage, self.present.storage))
+
+
+def _stays(name: str, place: CanonicalPath) -> str:
+    whose = name or "the table"
+    return f"the data that {whose} had are still at {place}; remove them when no reader needs them"
 
 
 def _above(location: str) -> str:

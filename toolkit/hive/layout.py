@@ -8,16 +8,19 @@ TABLE wrote.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolkit.availability import is_there
+from toolkit.catalog.model import Statistics
 from toolkit.catalog.partition_name import NULL
 from toolkit.errors import Failed
 from toolkit.hive.contents import Part
 from toolkit.hive.metadata import BadMetadataText, read_metadata
-from toolkit.storage import OWN_PREFIX, NotFound, StorageError
+from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, SymlinkRefused
 from toolkit.transfer.digests import DIGEST
 from toolkit.transfer.trees import Tree, below, read_tree
 
@@ -105,7 +108,7 @@ def read_manifest(system: FileSystem, export: CanonicalPath) -> Manifest | None:
         return Manifest(description=str(document["description"]), parts=parts)
     except NotFound:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise NoExport(path=path, detail=f"it is no manifest: {error!r}") from error
 
 
@@ -160,20 +163,49 @@ def parts_of(
     """The data of partitions of an export.
 
     Raises:
-        NoExport: data that the manifest names are missing, or others are there.
+        NoExport: data that the manifest names are missing, or others are there; or, without one, fewer than counted.
+        SymlinkRefused: a symbolic link is on the way to them.
         StorageError: they cannot be listed.
     """
     found: dict[str, Part] = {}
+    if system.capabilities.directories:
+        ways = {below(export.directory, way) for name in names for way in ways_to(name or DATA)}
+        pool.run_all(partial(_require_no_link, system), sorted(ways))
 
     def look(name: str) -> None:
         place = data_of(export.directory, name)
         # Hive makes no directory for a partition without files.
         tree = read_tree(system, place, check, directories=False) or {}
         part = Part(name=name, partition=export.partitions.get(name), place=place, tree=tree)
+        if export.manifest is None:
+            _require_figures(part, export.table)
         found[name] = _with_digests(part, export.manifest)
 
     pool.run_all(look, names)
     return tuple(found[name] for name in names)
+
+
+def _require_figures(part: Part, table: Table) -> None:
+    """Refuse data that are fewer than the metastore counted; it counts no files whose names are hidden."""
+    told = Statistics.of(table.parameters if part.partition is None else part.partition.parameters)
+    found = {"numFiles": (len(part.files), told.files or 0), "totalSize": (part.bytes, told.size or 0)}
+    less = [f"{name} says {figure}, found {has}" for name, (has, figure) in found.items() if has < figure]
+    if less:
+        raise NoExport(path=part.place, detail=f"data are missing: {'; '.join(less)}")
+
+
+def ways_to(name: str) -> Iterator[str]:
+    """Names down to a path, and those to all directories around it."""
+    while name:
+        yield name
+        name = name.rpartition("/")[0]
+
+
+def _require_no_link(system: FileSystem, path: CanonicalPath) -> None:
+    """Refuse a symbolic link: what it points to may be anything."""
+    with suppress(NotFound):
+        if system.status(path).kind is FileKind.SYMLINK:
+            raise SymlinkRefused(path=path)
 
 
 def _with_digests(part: Part, manifest: Manifest | None) -> Part:

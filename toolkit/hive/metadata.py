@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from toolkit.catalog.adapters.thrift_json import partition_of, partition_struct, table_of, table_struct
+from toolkit.catalog.model import TableKind
+from toolkit.el import is_name
 
 if TYPE_CHECKING:
     from toolkit.catalog.adapters.thrift_json import Struct
@@ -14,6 +17,11 @@ if TYPE_CHECKING:
 
 _VERSION = "0.2"
 _KNOWN = ("0.1", "0.2")
+_OF_A_TABLE, _OF_A_PARTITION = ("1", "2", "3", "7", "8", "9", "10", "11", "12"), ("1", "6", "7")
+"""The fields that are read; Hive may write privileges as well."""
+_NO_TEXT = re.compile("[\\0\ud800-\udfff]")
+"""NUL, and half of a character, which JSON can escape and no encoding has."""
+_KINDS = (TableKind.MANAGED, TableKind.EXTERNAL, TableKind.VIEW)
 
 
 class BadMetadataText(ValueError):  # noqa: N818 - named for what was found
@@ -40,9 +48,32 @@ def read_metadata(text: bytes) -> tuple[Table, list[Partition]]:
     Raises:
         BadMetadataText: it is none, was cut, or is of a version that is not known.
     """
+    document = _document(text)
+    try:
+        table = table_of(_typed(document["table"], _OF_A_TABLE))
+        partitions = [partition_of(_typed(each, _OF_A_PARTITION)) for each in document["partitions"]]
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        message = f"what it says of the table or a partition is no JSON of Thrift: {error!r}"
+        raise BadMetadataText(message) from error
+    if table.kind not in _KINDS:
+        message = f"its table is a {table.kind}, expected {', '.join(_KINDS)}"
+        raise BadMetadataText(message)
+    if any(not is_name(key) for key in table.key_names):
+        message = f"the keys {table.key_names} are no names of columns"
+        raise BadMetadataText(message)
+    if not (table.name.database and table.name.table) or not (table.storage.columns or table.kind.is_view):
+        message = "its table has no name, or no columns"
+        raise BadMetadataText(message)
+    if any(len(each.values) != len(table.keys) for each in partitions):
+        message = f"a partition has not one value for each of the keys {table.key_names}"
+        raise BadMetadataText(message)
+    return table, partitions
+
+
+def _document(text: bytes) -> dict[str, Any]:
     try:
         document: Any = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"it is no JSON, or was cut: {error}"
         raise BadMetadataText(message) from error
     if not isinstance(document, dict) or "table" not in document or not isinstance(document.get("partitions"), list):
@@ -52,16 +83,54 @@ def read_metadata(text: bytes) -> tuple[Table, list[Partition]]:
     if version not in _KNOWN and str(document.get("fcversion")) not in _KNOWN:
         message = f"it is of version {version}, expected {' or '.join(_KNOWN)}"
         raise BadMetadataText(message)
-    try:
-        table = table_of(json.loads(document["table"]))
-        partitions = [partition_of(json.loads(each)) for each in document["partitions"]]
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        message = f"what it says of the table or a partition is no JSON of Thrift: {error!r}"
-        raise BadMetadataText(message) from error
-    if not (table.name.database and table.name.table) or not (table.storage.columns or table.kind.is_view):
-        message = "its table has no name, or no columns"
-        raise BadMetadataText(message)
-    if any(len(each.values) != len(table.keys) for each in partitions):
-        message = f"a partition has not one value for each of the keys {table.key_names}"
-        raise BadMetadataText(message)
-    return table, partitions
+    return document
+
+
+def _typed(text: str, read: Collection[str]) -> Struct:
+    """The fields of a struct that are read, each of the type that is named beside it.
+
+    Raises:
+        ValueError: it is no JSON.
+        TypeError: it is no struct, or a field is of another type.
+    """
+    found = json.loads(text)
+    struct = {number: field for number, field in found.items() if number in read}
+    wrong = [number for number, field in struct.items() if not _is_struct({number: field})]
+    if wrong:
+        message = f"field {wrong[0]} is not of its type: {str(struct[wrong[0]])[:80]!r}"
+        raise TypeError(message)
+    return struct
+
+
+def _is(kind: str, value: object) -> bool:
+    """Whether a value is of a type of Thrift's JSON, and so is all that is in it."""
+    if kind == "rec":
+        return _is_struct(value)
+    if kind in {"lst", "set"}:
+        return _is_list(value)
+    if kind == "map":
+        return _is_map(value)
+    if kind == "str":
+        return isinstance(value, str) and not _NO_TEXT.search(value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_struct(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(field, dict) and len(field) == 1 and all(_is(*each) for each in field.items())
+        for field in value.values()
+    )
+
+
+def _is_list(value: object) -> bool:
+    if not isinstance(value, list) or len(value) < len(["type", "count"]):
+        return False
+    return value[0] in {"str", "rec", "lst"} and all(_is(value[0], each) for each in value[2:])
+
+
+def _is_map(value: object) -> bool:
+    if not isinstance(value, list) or len(value) != len(["key", "value", "count", "items"]):
+        return False
+    items = value[3]
+    is_of_texts = value[1] == "str" and isinstance(items, dict)
+    return is_of_texts and all(_is("str", each) for each in (*items.keys(), *items.values()))

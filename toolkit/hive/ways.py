@@ -12,19 +12,18 @@ from toolkit.catalog.partition_name import split_name
 from toolkit.el import CanonicalPath, ElError
 from toolkit.hive.contents import Contents, TableReader, require_plain
 from toolkit.hive.copies import PartCopies
-from toolkit.hive.described import DATA_PREFIX
 from toolkit.hive.exporting import ExportWriter, planned
 from toolkit.hive.instances import NamedInstances
-from toolkit.hive.landing import Lander, TakenPlaces, remove_emptied
+from toolkit.hive.landing import Lander
 from toolkit.hive.landing_plan import LandingPlanner
 from toolkit.hive.layout import parts_of, read_export
+from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied
 from toolkit.hive.targets import Step, TablePlan, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.hive.workers import ExportWorker, LandingWorker
 from toolkit.runs.recorder import path_of
 from toolkit.storage import STAGING_PREFIX, aside_name
 from toolkit.transfer.publication import remove
-from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -208,20 +207,29 @@ class LandingWay:
         root = plan.detail.root
         if root is None:
             return
-        system, taken = work.stores(root), TakenPlaces.of(self.catalog.metastore, plan, self.catalog.place)
+        system = work.stores(root)
+        taken = TakenPlaces.of(self.catalog.metastore, plan.detail.present, self.catalog.place)
         for item in left:
-            place = CanonicalPath.parse(path_of(item.path))
-            if item.kind == Step.CLEAN and place.is_within(root) and taken.is_free(place):
-                _remove(system, place, root)
-                remove_emptied(system, place, root)
-            if item.kind in _WITH_DATA and place.is_within(root):
-                own = root.child(f"{DATA_PREFIX}{item.run_id}")
-                data = below(own, place.relative_to(root))
-                if taken.is_free(data):
-                    _remove(system, data, root)
-                    remove_emptied(system, data, root)
+            data = _left_data(item, plan, root)
+            if data is not None and taken.is_free(data):
+                _remove(system, data, root)
+                remove_emptied(system, data, root)
         for run in {item.run_id for item in left}:
             _remove(system, root.child(f"{STAGING_PREFIX}{run}"), root)
+
+
+def _left_data(item: Item, plan: TablePlan, root: CanonicalPath) -> CanonicalPath | None:
+    """Where data of a dead run's item may lie that are feedctl's own for certain."""
+    place, contents = CanonicalPath.parse(path_of(item.path)), plan.detail.contents
+    if not place.is_within(root):
+        return None
+    down = place.relative_to(root)
+    has_keys = contents is not None and contents.table.keys
+    if item.kind == Step.CLEAN:
+        name = down.partition("/")[2] if has_keys else plan.target.table.table
+        return place if is_data_place(place, root, name) else None
+    name = down if has_keys else plan.target.table.table
+    return data_place(root, str(item.run_id), name) if item.kind in _WITH_DATA else None
 
 
 def _remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.actions.guard import CalledOff
-from toolkit.actions.model import ItemResult, Problem
+from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
 from toolkit.catalog.errors import CatalogError
+from toolkit.errors import Unavailable
 from toolkit.hive.targets import Step, TableItem
 from toolkit.storage import StorageError
 
@@ -78,10 +79,25 @@ class LandingWorker:
         refusal = work.guard.refusal(base, must_look=True) if landed else None
         if refusal is not None:
             raise CalledOff(refusal=refusal)
-        if landed:
-            self.lander.register(landed)
-        self.lander.sweep()
-        return {item: _result(item, told[item]) for item in parts}
+        results = {item: _result(item, each) for item, each in told.items()}
+        try:
+            if landed:
+                self.lander.register(landed)
+        except CatalogError as error:
+            if isinstance(error, Unavailable):  # it may have been done: the next run sees
+                raise
+            results |= self._undone(landed, error)
+        self.lander.sweep(told)
+        return results
+
+    def _undone(self, landed: Mapping[TableItem, Landed], error: CatalogError) -> Results:
+        """Of what the metastore refused nothing stays; what cannot be removed is left open for the next run."""
+        try:
+            self.lander.undo(landed)
+        except (StorageError, CatalogError) as left:
+            message = f"{error}; what was copied could not be removed, which the next run does: {left}"
+            return {item: ItemResult.failed(item, INTERRUPTED, message) for item in landed}
+        return {item: ItemResult.failed(item, error.code, str(error)) for item in landed}
 
     def _cleaned(self, item: TableItem) -> ItemResult[TableItem]:
         try:

@@ -96,3 +96,11 @@ def test_a_description_differs_by_what_reads_its_files() -> None:
 
 def test_what_the_metastore_writes_for_itself_is_no_lasting_parameter() -> None:
     assert lasting({"transient_lastDdlTime": "1", "feedctl.copied": "x", "numFiles": "1", "a": "b"}) == {"a": "b"}
+
+
+@pytest.mark.parametrize("key", ["path", "Path", "PATH"])
+def test_the_place_of_a_table_that_spark_reads_becomes_the_new_one_in_whatever_case(key: str) -> None:
+    was = replace(TEXT, location="hdfs://a/t", serde=replace(TEXT.serde, parameters={key: "hdfs://secret/t"}))
+    moved = at_place(was, was, "hdfs://b/t", table_was="hdfs://a/t", table_is="hdfs://b/t")
+    assert moved.serde.parameters == {key: "hdfs://b/t"}
+    assert not list(differences(was, moved))

@@ -12,7 +12,7 @@ from toolkit.catalog.model import Partition, TableName
 from toolkit.el import CanonicalPath
 from toolkit.hive.layout import ExportedPart, Manifest, NoExport, NotOurs, parts_of, read_export, require_ours
 from toolkit.hive.metadata import metadata_text
-from toolkit.storage import FileSystem, StorageSpec, open_file_system
+from toolkit.storage import FileSystem, StorageSpec, SymlinkRefused, open_file_system
 from toolkit.threads import WorkerPool
 
 TABLE = table_of(TableName("logs", "clicks"), "hdfs://h/t", ds="string")
@@ -56,7 +56,7 @@ def test_files_that_are_not_those_of_the_manifest_make_it_no_export(
         parts_of(read_export(system, place), ["ds=1"], system, POOL, NEVER)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "feedctl export 1", "digest": 3}'])
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "feedctl export 1", "digest": 3}', "[" * 200_000])
 def test_a_manifest_that_is_none_makes_it_no_export(text: str, tmp_path: Path, system: FileSystem) -> None:
     place = written(tmp_path, partition_of(TABLE, "1"))
     (tmp_path / "_manifest.json").write_text(text)
@@ -80,3 +80,43 @@ def test_only_an_empty_directory_or_one_of_ours_is_written_to(tmp_path: Path, sy
         require_ours(system, place)
     (tmp_path / "x/.feedctl-export").touch()
     assert require_ours(system, place)
+
+
+FIGURES = {"numFiles": "2", "totalSize": "9"}
+
+
+@pytest.mark.parametrize("found", [{}, {"x": b"123456789"}, {"x": b"1", "y": b"2"}])
+def test_fewer_files_or_bytes_than_hive_counted_make_it_no_export(
+    found: dict[str, bytes], tmp_path: Path, system: FileSystem
+) -> None:
+    place = written(tmp_path, partition_of(TABLE, "1", parameters=FIGURES))
+    if found:
+        (tmp_path / "ds=1").mkdir()
+    for name, data in found.items():
+        (tmp_path / "ds=1" / name).write_bytes(data)
+    with pytest.raises(NoExport, match="data are missing"):
+        parts_of(read_export(system, place), ["ds=1"], system, POOL, NEVER)
+
+
+def test_as_much_as_hive_counted_is_read(tmp_path: Path, system: FileSystem) -> None:
+    place = written(tmp_path, partition_of(TABLE, "1", parameters=FIGURES), partition_of(TABLE, "2"))
+    (tmp_path / "ds=1").mkdir()
+    for name in ("x", "y", "_SUCCESS"):
+        (tmp_path / "ds=1" / name).write_bytes(b"12345")
+    parts = parts_of(read_export(system, place), ["ds=1", "ds=2"], system, POOL, NEVER)
+    assert [len(part.files) for part in parts] == [3, 0]
+
+
+@pytest.mark.parametrize("link", ["ds=1", "ds=1/region=in", "data"])
+def test_a_symbolic_link_on_the_way_to_data_is_refused(link: str, tmp_path: Path, system: FileSystem) -> None:
+    export, secret = tmp_path / "export", tmp_path / "secret"
+    (secret / "region=in").mkdir(parents=True)
+    keys = {} if link == "data" else {"ds": "string", "region": "string"}
+    table = table_of(TableName("logs", "clicks"), "hdfs://h/t", **keys)
+    (export / link).parent.mkdir(parents=True)
+    (export / link).symlink_to(secret)
+    partitions = [partition_of(table, "1", "in")] if keys else []
+    (export / "_metadata").write_bytes(metadata_text(table, partitions))
+    found = read_export(system, CanonicalPath.parse(f"file://{export}"))
+    with pytest.raises(SymlinkRefused):
+        parts_of(found, ["ds=1/region=in" if keys else ""], system, POOL, NEVER)

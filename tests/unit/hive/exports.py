@@ -1,0 +1,70 @@
+"""Exports and imports of a scene's tables, into and out of directories on this disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from tests.unit.hive.test_landing import FROM, KEY, TO, URI, Life, Scene
+from toolkit.actions.copy_limits import CopyLimits
+from toolkit.actions.model import ItemResult, Problem
+from toolkit.el import CanonicalPath, parse_instant
+from toolkit.hive.action import TableAction
+from toolkit.hive.targets import LandingRules, TableItem, TablePlan, TableTarget
+from toolkit.hive.ways import Exports, ExportWay, LandingWay, Tables
+from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.storage import StorageSpec
+from toolkit.threads import WorkerPool
+
+
+def exported(scene: Scene, directory: Path, meanwhile: Callable[[], None] = lambda: None) -> list[Problem]:
+    """What fails of an export of the whole source, when something happens after each batch."""
+    way = ExportWay(tables=Tables(catalog=scene.catalog(scene.source), uri=lambda _: URI))
+    return _ran(scene, way, replace(_target(directory), table=FROM, goes_out=True), meanwhile)
+
+
+def imported(scene: Scene, directory: Path, instant: datetime | None = None) -> list[Problem]:
+    """What fails of an import into the target."""
+    way = LandingWay(source=Exports(uri=lambda _: URI), catalog=scene.catalog(scene.target))
+    return _ran(scene, way, replace(_target(directory), instant=instant))
+
+
+def _target(directory: Path) -> TableTarget:
+    return TableTarget(
+        feed="clicks",
+        cluster="backup",
+        instance_key=KEY,
+        instant=None,
+        table=TO,
+        directory=CanonicalPath.parse(f"file://{directory}"),
+        rules=LandingRules(at_once=1),
+    )
+
+
+def _ran(
+    scene: Scene, way: ExportWay | LandingWay, target: TableTarget, meanwhile: Callable[[], None] = lambda: None
+) -> list[Problem]:
+    scene.run += 1
+    scene.hook = lambda: None
+    work = scene.work(Life())
+    action = TableAction(
+        name="hive_export",
+        life_cycle=LifeCycle.EXPORT,
+        way_of=lambda _: way,
+        nominal=parse_instant(KEY),
+        limits=CopyLimits(instances=100),
+        spec_of=lambda path: StorageSpec(scheme=path.scheme),
+        pool=WorkerPool(1, "test"),
+        executors_turn=threading.Lock(),
+    )
+    plan: TablePlan = action.plan(target, work)
+    if plan.failed is not None:
+        return [plan.failed]
+    results: list[ItemResult[TableItem]] = []
+    for batch in action.batches(plan, work):
+        results += batch.apply(lambda _: None).results
+        meanwhile()
+    return [Problem(code=each.code, message=each.message) for each in results if each.code]

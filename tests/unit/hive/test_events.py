@@ -1,0 +1,68 @@
+"""Who reads an instance is told of it when it is whole, and not before."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.unit.hive.test_landing import NAMES, Dead, Life, Scene
+from toolkit.hive.targets import TablePlan
+from toolkit.ledger.events import NewEvent
+from toolkit.ledger.vocabulary import EventKind
+
+
+def told(scene: Scene) -> tuple[Sequence[NewEvent], TablePlan]:
+    """What a run tells others, with its plan."""
+    work = scene.work(Life())
+    action, target = scene.action()
+    plan: TablePlan = action.plan(target, work)
+    found = [event for batch in action.batches(plan, work) for event in batch.apply(lambda _: None).events]
+    return found, plan
+
+
+def recovered(scene: Scene) -> list[NewEvent]:
+    """What is told of a run that died after it had finished all."""
+    work = scene.work(Life())
+    action, target = scene.action()
+    plan: TablePlan = action.plan(target, work)
+    assert not plan.items
+    found = action.recover(plan, scene.left, work, may_touch=True).settled
+    return [each.event for each in found if each.event is not None]
+
+
+def killed_after_its_last_effect(root: Path) -> Scene:
+    """All is there, and the ledger does not know it."""
+    for number in range(100):
+        scene = Scene(root=root / str(number))
+        scene.filled()
+        try:
+            list(scene.ran(Life(left=number)))
+        except Dead:
+            if len(scene.rows()) == len(NAMES) and scene.left:
+                return scene
+    raise AssertionError
+
+
+def test_an_instance_that_is_whole_is_told_of(tmp_path: Path) -> None:
+    scene = Scene(root=tmp_path)
+    scene.filled()
+    found, _ = told(scene)
+    assert [each.kind for each in found] == [EventKind.AVAILABLE]
+
+
+def test_nobody_is_told_of_an_instance_with_a_partition_that_cannot_be_read(tmp_path: Path) -> None:
+    scene = Scene(root=tmp_path)
+    scene.filled()
+    shutil.rmtree(tmp_path / "from/clicks" / NAMES[1])
+    found, plan = told(scene)
+    assert [each.code for each in plan.unreadable] == ["data_missing"]
+    assert found == []
+    assert list(scene.rows()) == [NAMES[0]]
+
+
+def test_nobody_is_told_of_a_part_when_a_dead_run_is_settled(tmp_path: Path) -> None:
+    scene = killed_after_its_last_effect(tmp_path)
+    assert [each.kind for each in recovered(scene)] == [EventKind.AVAILABLE]
+    shutil.rmtree(scene.root / "from/clicks" / NAMES[1])
+    assert recovered(scene) == []

@@ -1,0 +1,88 @@
+"""What a metastore refuses leaves nothing behind that nobody reads, and takes nothing that somebody does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tests.tables.memory_metastore import MemoryMetastore
+from tests.tables.tables import partition_of
+from tests.unit.hive.test_landing import FROM, NAMES, Life, Scene, both
+from toolkit.actions.action import RunContext
+from toolkit.catalog.errors import MetastoreUnreachable, NoSuchPartition
+from toolkit.catalog.model import Partition, TableName
+from toolkit.storage.local.file_system import LocalFileSystem
+
+ADDED = "ds=2026-03-01/region=zz"
+
+
+class Refusing(MemoryMetastore):
+    """Refuses to alter partitions."""
+
+    error: type[NoSuchPartition | MetastoreUnreachable] | None = None
+
+    def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        """See `Metastore.alter_partitions`."""
+        if self.error is not None:
+            raise self.error(about="x")
+        super().alter_partitions(name, partitions)
+
+
+class WithoutRenames(LocalFileSystem):
+    """A disk that is used like an object store."""
+
+    capabilities = replace(LocalFileSystem.capabilities, atomic_rename=False)
+
+
+class SceneWithoutRenames(Scene):
+    """A scene on such a disk."""
+
+    def work(self, life: Life) -> RunContext:
+        """See `Scene.work`."""
+        system = WithoutRenames(life.count)
+        return replace(super().work(life), stores=lambda _: system)
+
+
+def changed(root: Path) -> tuple[Scene, Refusing]:
+    """A partition is to be replaced, and another one added, in one batch."""
+    scene = Scene(root=root)
+    target = Refusing(("dst",), warehouse=f"file:{root}/to")
+    scene.target = target
+    scene.filled()
+    assert [each.code for each in scene.ran()] == ["", "", ""]
+    scene.fill(NAMES[0], "newer")
+    scene.fill(ADDED, "old")
+    location = f"file:{root}/from/clicks/{ADDED}"
+    scene.source.add_partitions(FROM, [partition_of(scene.source.table(FROM), "2026-03-01", "zz", location=location)])
+    return scene, target
+
+
+def test_what_is_refused_leaves_no_copy_and_what_was_added_before_stays(tmp_path: Path) -> None:
+    scene, target = changed(tmp_path)
+    target.error = NoSuchPartition
+    assert {each.code for each in scene.ran()} == {"no_such_partition"}
+    assert scene.orphans() == []
+    assert scene.rows() == {NAMES[0]: both("old"), NAMES[1]: both("old"), ADDED: both("old")}
+    target.error = None
+    assert [each.code for each in scene.ran()] == [""]
+    assert scene.rows()[NAMES[0]] == both("newer")
+
+
+def test_what_may_have_been_done_stays_for_the_next_run(tmp_path: Path) -> None:
+    scene, target = changed(tmp_path)
+    target.error = MetastoreUnreachable
+    assert {each.code for each in scene.ran()} == {"unreachable"}
+    assert [each for each in scene.orphans() if "/.feedctl-data-2/" in each]
+
+
+def test_a_copy_that_failed_stays_nowhere_without_renames_either(tmp_path: Path) -> None:
+    scene = SceneWithoutRenames(root=tmp_path)
+    scene.filled()
+    run = scene.ran()
+    assert next(run).item.kind == "table"
+    (tmp_path / "from/clicks" / NAMES[0] / "a").write_text("grown since the plan")
+    assert sorted(each.code for each in run) == ["", "files_failed"]
+    assert scene.orphans() == []
+    assert scene.rows() == {NAMES[1]: both("old")}
+    assert [each.code for each in scene.ran()] == [""]
