@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
 
 _FEWEST_NAMES = 2
-"""A place with fewer names than this is a top-level directory, or a whole store."""
+"""A place with fewer names than this is a top-level directory, or a whole store; of buckets one name is enough."""
 _HDFS = frozenset({"hdfs", "webhdfs", "swebhdfs", "viewfs"})
 _Owner = TypeVar("_Owner")
 
@@ -114,7 +114,8 @@ def overlap(one: CanonicalPath, other: CanonicalPath) -> bool:
 
 
 def _is_broad(place: CanonicalPath) -> bool:
-    return place.path.count("/") < _FEWEST_NAMES
+    names = 0 if place.path == "/" else place.path.count("/")
+    return names < (_FEWEST_NAMES if place.scheme in {"file", *_HDFS} else 1)
 
 
 class PlaceIndex(Generic[_Owner]):

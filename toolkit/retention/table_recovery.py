@@ -221,7 +221,7 @@ class TableRecovery:
         by_name = {f"{each.data.run_id}:{each.data.position}": each for each in ready}
         foreign = ForeignData(table=self.table)
         names = metastore.partition_names(self.table.name)
-        divided = PartitionPlaces(table=self.base, owner_of=foreign.owner_of).divided(
+        divided = PartitionPlaces(table=self.base, owner_of=foreign.owner_of, listed=self.table.listed).divided(
             {name: each.place for name, each in by_name.items()},
             places_of(self.table, metastore, names, self.work.guard.run.check),
         )

@@ -28,6 +28,7 @@ from toolkit.entities import (
 )
 from toolkit.result import Status
 from toolkit.retention import Resolver
+from toolkit.retention.partition_places import PartitionPlaces
 
 OLD, YOUNG = "2026-03-01", "2026-03-20"
 
@@ -325,3 +326,14 @@ def test_one_path_on_two_stores_that_the_cluster_lists_is_two_places() -> None:
     site.put(YOUNG, "hdfs://nn9:8020/ext/one")
     site.run()
     assert site.names == [f"ds={YOUNG}"]
+
+
+@pytest.mark.parametrize(
+    ("place", "goes"),
+    [("s3://bucket/clicks", True), ("s3://bucket", False), ("hdfs://nn/clicks", False), ("hdfs://nn/wh/clicks", True)],
+)
+def test_a_table_at_the_top_of_a_bucket_has_a_directory_of_its_own(place: str, *, goes: bool) -> None:
+    table = CanonicalPath.parse(place)
+    old = table.child("ds=2026-03-01")
+    divided = PartitionPlaces(table=table, owner_of=lambda *_, **__: "").divided({"ds=2026-03-01": old}, {})
+    assert ([each.root for each in divided.groups] == [old], bool(divided.stays)) == (goes, not goes)
