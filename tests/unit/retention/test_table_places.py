@@ -330,7 +330,7 @@ def test_one_path_on_two_stores_that_the_cluster_lists_is_two_places() -> None:
 
 @pytest.mark.parametrize(
     ("place", "goes"),
-    [("s3://bucket/clicks", True), ("s3://bucket", False), ("hdfs://nn/clicks", False), ("hdfs://nn/wh/clicks", True)],
+    [("s3://bucket/clicks", True), ("s3://bucket/", False), ("hdfs://nn/clicks", False), ("hdfs://nn/wh/clicks", True)],
 )
 def test_a_table_at_the_top_of_a_bucket_has_a_directory_of_its_own(place: str, *, goes: bool) -> None:
     table = CanonicalPath.parse(place)
