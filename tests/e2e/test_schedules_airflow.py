@@ -38,7 +38,7 @@ schedules:
   look_again: minutes(1)
 """
 
-pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(3 * MOST_SECONDS)]
+pytestmark = [pytest.mark.soak, pytest.mark.slow, pytest.mark.timeout(3 * MOST_SECONDS)]
 
 
 class Airflow:

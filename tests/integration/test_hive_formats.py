@@ -17,7 +17,7 @@ from tests.tables.spark_sql import spark_sql
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.metastore import HiveMetastoreServer
 
-pytestmark = [pytest.mark.slow, pytest.mark.extended, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.timeout(1800)]
 _COLUMNS = "(id BIGINT, what STRUCT<a: INT, b: STRING>, price DECIMAL(10, 2), at TIMESTAMP)"
 _ROWS = """SELECT id, named_struct('a', CAST(id AS INT), 'b', CONCAT('é ', id)), CAST(id AS DECIMAL(10, 2)) / 3,
 TIMESTAMP '2026-03-01 10:00:00'"""
