@@ -67,7 +67,7 @@ class Written:
     schema: str = ""
 
 
-class QualityFailed(Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
+class QualityFailed(Failed):
     """What was written must not be announced; no retry helps.
 
     Args:
