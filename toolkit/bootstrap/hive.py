@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,27 +12,27 @@ from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.actions.model import NoTarget
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
-from toolkit.bootstrap.catalogs import catalog_of
-from toolkit.bootstrap.replication import ReplicationOptions, evicted_keys, routes_of, whole_keys
+from toolkit.bootstrap.catalogs import open_catalog
+from toolkit.bootstrap.replication import ReplicationOptions, ends, evicted_keys, routes_of, whole_keys
 from toolkit.el import CanonicalPath, ElError, format_instant
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.hive.action import TableAction
 from toolkit.hive.resolve import Asked, Pulls, resolved, uri_of
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, LandingRules, TableDetail, TableItem, TableTarget
-from toolkit.hive.ways import Exports, ExportWay, LandingWay, Tables
+from toolkit.hive.ways import Catalog, Exports, ExportWay, LandingWay, Tables
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.retention import RetentionClock
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
+    from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
     from toolkit.el import TableUri
     from toolkit.entities import Cluster, Feed
     from toolkit.hive.action import Way
     from toolkit.hive.resolve import TableTargets
     from toolkit.hive.targets import TableResult
-    from toolkit.hive.ways import Catalog
     from toolkit.runs.stop import StopSignal
 
 PARALLEL = 8
@@ -84,7 +84,7 @@ def replicate_tables(
 ) -> TableResult:
     """A replication of tables, from the options to the result; arguments and errors are those of `run_action`."""
     _ = own.wanted
-    wire, stakes = partial(_wire_replication, own, rules), partial(_ends, own)
+    wire, stakes = partial(_wire_replication, own, rules), partial(ends, own, tables=True)
     return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=stakes)
 
 
@@ -98,12 +98,6 @@ def _check(own: ExchangeOptions) -> None:
 def _stakes(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The chosen feeds; those of paths have none in how an export is reached."""
     return (pair for pair in context.pairs if pair[0].table_on(pair[1].name) is not None)
-
-
-def _ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
-    for route in routes_of(own, context):
-        yield route.feed, route.target.cluster
-        yield route.feed, route.source.cluster
 
 
 def _wire_export(own: ExchangeOptions, context: ActionContext) -> TableWired:
@@ -157,12 +151,12 @@ def _wire_replication(own: ReplicationOptions, rules: LandingRules, context: Act
     ]
     targets = resolved(chosen, must_all_work=bool(options.selection.names))
     catalogs, clusters = _Catalogs(), repository.clusters
+    named = {target.feed for target in targets.to_do}
     uris = {
         (side.feed.name, side.cluster.name): uri_of(side.feed, side.cluster)
-        for target in targets.to_do
         for route in found
+        if route.feed.name in named
         for side in (route.source, route.target)
-        if side.feed.name == target.feed
     }
     ways: dict[str, Way] = {}
     for target in targets.to_do:
@@ -228,6 +222,20 @@ class _Catalogs:
         if cluster.name not in self._found:
             self._found[cluster.name] = catalog_of(cluster)
         return self._found[cluster.name]
+
+
+def catalog_of(cluster: Cluster) -> Catalog:
+    """The metastore of a cluster, and its places, for actions on tables; errors as of `open_catalog`."""
+    return Catalog(
+        metastore=open_catalog(cluster, read_only=True),
+        bound=partial(_bound, cluster),
+        place=cluster.place,
+        place_for_reading=cluster.place_for_reading,
+    )
+
+
+def _bound(cluster: Cluster, before_effect: Callable[[], None]) -> Metastore:
+    return open_catalog(cluster, before_effect=before_effect)
 
 
 def _pair(target: TableTarget) -> str:

@@ -98,9 +98,9 @@ def replicate(
     return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=partial(ends, own))
 
 
-def ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
-    """The feeds on both ends of their routes."""
-    for route in routes_of(own, context):
+def ends(own: ReplicationOptions, context: ActionContext, *, tables: bool = False) -> Iterator[tuple[Feed, Cluster]]:
+    """The feeds on both ends of their routes, which are those of `routes_of`."""
+    for route in routes_of(own, context, tables=tables):
         yield route.feed, route.target.cluster
         yield route.feed, route.source.cluster
 
