@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING
 from toolkit.actions.choosing import NothingChosen, WrongChoice
 from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.hold_watch import NoNewHolds
-from toolkit.actions.model import NoTarget
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.replication import ReplicationOptions, ends, evicted_keys, routes_of, whole_keys
-from toolkit.el import CanonicalPath, ElError, format_instant
+from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.hive.action import TableAction
-from toolkit.hive.resolve import Asked, Pulls, resolved, uri_of
+from toolkit.hive.resolve import Asked, Pulls, uri_of
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, LandingRules, TableDetail, TableItem, TableTarget
 from toolkit.hive.ways import Catalog, Exports, ExportWay, LandingWay, Tables
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.planning.retention import RetentionClock
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
@@ -125,31 +123,15 @@ def _wire_replication(own: ReplicationOptions, rules: LandingRules, context: Act
     found = list(routes_of(own, context, tables=True))
     if not found:
         raise NothingChosen(wanted="a table on a cluster with type: target", known=())
-    clock = RetentionClock(
-        nominal_time=options.nominal_time, keep_beyond_validity=repository.settings.keep_instances_beyond_validity
-    )
     pulls = Pulls(
         nominal=options.nominal_time,
-        clock=clock,
+        clock=context.retention_clock,
         wanted=own.wanted,
         copied=partial(whole_keys, ledger),
         evicted=partial(evicted_keys, ledger),
         rules=rules,
     )
-    key = format_instant(options.nominal_time)
-    chosen = [
-        (
-            NoTarget(
-                entity=route.feed.name,
-                cluster=route.target.cluster.name,
-                counterpart=route.source.cluster.name,
-                instance_key=key,
-            ),
-            partial(pulls.targets, route),
-        )
-        for route in found
-    ]
-    targets = resolved(chosen, must_all_work=bool(options.selection.names))
+    targets = pulls.resolve(found, must_all_work=bool(options.selection.names))
     catalogs, clusters = _Catalogs(), repository.clusters
     named = {target.feed for target in targets.to_do}
     uris = {
@@ -189,14 +171,9 @@ def _exchanged(own: ExchangeOptions, context: ActionContext, *, goes_out: bool) 
         named = ", ".join(f"{feed.name} on {cluster.name}" for feed, cluster in pairs)
         message = f"{named} would have one directory {own.place}; name one feed and one cluster"
         raise InvalidInput(message)
-    key = format_instant(options.nominal_time)
-    chosen = [
-        (NoTarget(entity=feed.name, cluster=cluster.name, instance_key=key), partial(asked.targets, feed, cluster))
-        for feed, cluster in pairs
-    ]
-    if not chosen:
+    if not pairs:
         raise NothingChosen(wanted="a table", known=())
-    return resolved(chosen, must_all_work=bool(options.selection.names))
+    return asked.resolve(pairs, must_all_work=bool(options.selection.names))
 
 
 def _clusters(context: ActionContext, targets: TableTargets) -> dict[str, Cluster]:

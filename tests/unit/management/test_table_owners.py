@@ -32,7 +32,9 @@ def test_the_feed_of_a_partition_is_found_however_its_address_is_written(text: s
     assert (found.feed, format_instant(found.period.first)) == ("clicks", "2026-03-01T00:00Z")
 
 
-@pytest.mark.parametrize("text", ["catalog:web", "catalog:web:clicks#", "catalog:web:clicks#ds", "web.clicks/ds=1/ds=2"])
+@pytest.mark.parametrize(
+    "text", ["catalog:web", "catalog:web:clicks#", "catalog:web:clicks#ds", "web.clicks/ds=1/ds=2"]
+)
 def test_what_begins_as_a_partition_and_is_none_is_refused(text: str) -> None:
     with pytest.raises(ElError, match="catalog:DATABASE:TABLE#KEY=VALUE"):
         AskedPartition.parse(text)
