@@ -17,12 +17,12 @@ from toolkit.hive.instances import NamedInstances
 from toolkit.hive.landing import Lander
 from toolkit.hive.landing_plan import LandingPlanner
 from toolkit.hive.layout import parts_of, read_export
-from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied
+from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied, remove_staging
 from toolkit.hive.targets import Step, TablePlan, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.hive.workers import ExportWorker, LandingWorker
 from toolkit.runs.recorder import path_of
-from toolkit.storage import STAGING_PREFIX, aside_name
+from toolkit.storage import aside_name
 from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
@@ -214,8 +214,10 @@ class LandingWay:
             if data is not None and taken.is_free(data):
                 _remove(system, data, root)
                 remove_emptied(system, data, root)
+        contents = plan.detail.contents
+        alone = "" if contents is None or contents.table.keys else plan.target.table.table
         for run in {item.run_id for item in left}:
-            _remove(system, root.child(f"{STAGING_PREFIX}{run}"), root)
+            remove_staging(system, root, str(run), alone)
 
 
 def _left_data(item: Item, plan: TablePlan, root: CanonicalPath) -> CanonicalPath | None:

@@ -63,10 +63,12 @@ class Scene:
 
     Attributes:
         root: a directory of this test.
+        key: of the instance; of the whole table the time of the run.
         rules: how the table comes.
     """
 
     root: Path
+    key: str = KEY
     rules: LandingRules = field(default_factory=LandingRules)
     run: int = 0
 
@@ -120,7 +122,7 @@ class Scene:
             feed="clicks",
             cluster="backup",
             counterpart="primary",
-            instance_key=KEY,
+            instance_key=self.key,
             instant=instant,
             table=TO,
             source=FROM,
@@ -254,24 +256,6 @@ def test_a_table_without_partitions_appears_with_its_data_and_is_replaced_again_
         assert scene.rows() == {"": files(f"file:{tmp_path}/from/clicks")}
         assert scene.orphans() == []
     assert list(scene.ran(whole=True)) == []
-
-
-@pytest.mark.parametrize("number", range(30))
-def test_after_whichever_effect_a_run_dies_an_unpartitioned_table_is_whole(tmp_path: Path, number: int) -> None:
-    scene = Scene(root=tmp_path)
-    scene.made()
-    for text in ("old", "older than that"):
-        scene.fill("", text)
-        assert done(scene.ran(whole=True))
-    scene.stays = [tmp_path / "to/dst.db/clicks"]
-    scene.fill("", "newer")
-    try:
-        list(scene.ran(Life(left=number), whole=True))
-    except Dead:
-        assert scene.rows()[""] in (both("older than that"), both("newer"), {})
-        done(scene.ran(whole=True))
-    assert scene.rows() == {"": both("newer")}
-    assert scene.orphans() == []
 
 
 def test_a_description_that_changed_alone_copies_nothing_and_moves_nothing(tmp_path: Path) -> None:
