@@ -16,7 +16,7 @@ from toolkit.actions.model import ItemResult, Problem
 from toolkit.availability import is_there
 from toolkit.catalog.errors import AlreadyExists, NoSuchTable
 from toolkit.catalog.model import Partition, Table, without_statistics
-from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, differences
+from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, table_differences
 from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied, remove_staging
 from toolkit.hive.targets import Step, TableItem, TablePlan
 from toolkit.storage import STAGING_PREFIX, StorageError
@@ -242,7 +242,7 @@ class Lander:
         except AlreadyExists:
             # The run of another instance was first; what it made came from the same source.
             there = self.metastore.table(table.name)
-            if not table.keys or there.keys != table.keys or any(differences(table.storage, there.storage)):
+            if not table.keys or there.keys != table.keys or any(table_differences(table, there)):
                 raise
 
     def clean(self, item: TableItem) -> ItemResult[TableItem]:

@@ -281,6 +281,26 @@ def test_a_view_comes_as_its_query(tmp_path: Path) -> None:
     assert list(scene.ran(whole=True)) == []
 
 
+def test_a_table_whose_files_are_read_otherwise_is_refused_or_described_anew(tmp_path: Path) -> None:
+    scene = Scene(root=tmp_path)
+    scene.filled()
+    assert done(scene.ran())
+    skipping = {"skip.header.line.count": "1"}
+    table = scene.source.table(FROM)
+    scene.source.alter_table(replace(table, parameters={**table.parameters, **skipping}))
+    for rule in (SchemaChange.FAIL, SchemaChange.ADDITIVE):
+        scene.rules = LandingRules(schema_change=rule)
+        with pytest.raises(AssertionError, match=r"skip\.header\.line\.count '1' instead of '0'"):
+            list(scene.ran())
+    scene.rules = LandingRules(schema_change=SchemaChange.REPLACE)
+    assert done(scene.ran()) == ["table"]
+    assert scene.target.table(TO).parameters.items() >= skipping.items()
+    scene.source.alter_table(table)
+    assert done(scene.ran()) == ["table"]
+    assert "skip.header.line.count" not in scene.target.table(TO).parameters
+    assert list(scene.ran()) == []
+
+
 def test_an_added_column_comes_only_when_it_may(tmp_path: Path) -> None:
     scene = Scene(root=tmp_path)
     scene.filled()
