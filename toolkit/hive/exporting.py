@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -138,12 +138,14 @@ class ExportWriter:
         plan: of the export.
         work: of its run.
         copies: copies partitions.
+        moved: see `LandingWorker`.
         written: what was copied, by the names of the partitions; grows.
     """
 
     plan: TablePlan
     work: RunContext
     copies: PartCopies
+    moved: Callable[[Collection[str]], frozenset[str]]
     written: dict[str, ExportedPart]
 
     @property
@@ -190,13 +192,18 @@ class ExportWriter:
         """Remove what belongs to no partition any more, write the manifest, and ``_metadata`` last.
 
         Raises:
-            NoExport: a partition failed, or something wrote to it meanwhile, so that this is none.
+            NoExport: a partition failed, or was altered, or something wrote to it meanwhile, so that this is none.
+        CatalogError: the metastore cannot tell.
             StorageError: it cannot be written.
         """
         contents = self.plan.detail.contents
         parts = {**self.plan.detail.kept_parts, **self.written}
         if contents is None or len(parts) != len(contents.parts):
             raise NoExport(path=self.directory, detail="not all of its partitions could be copied")
+        moved = self.moved(list(parts))
+        if moved:
+            detail = f"{min(moved) or 'the table'} was altered, dropped or made anew meanwhile; run again"
+            raise NoExport(path=self.directory, detail=detail)
         self._sweep({name or DATA for name in parts})
         self._require_whole(parts)
         text = _metadata_of(contents)

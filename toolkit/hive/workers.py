@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.errors import StopRequested, Unavailable
 from toolkit.hive.targets import Step, TableItem
 from toolkit.storage import StorageError
+from toolkit.transfer.copying import SourceChanged
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -48,9 +49,15 @@ class ExportWorker:
 
 @dataclass(frozen=True, kw_only=True)
 class LandingWorker:
-    """See `Worker`: brings partitions and tables to a metastore."""
+    """See `Worker`: brings partitions and tables to a metastore.
+
+    Attributes:
+        lander: brings them.
+        moved: those partitions, by their names, that are described otherwise at the source than when it was planned.
+    """
 
     lander: Lander
+    moved: Callable[[Collection[str]], frozenset[str]]
 
     @property
     def base(self) -> CanonicalPath:
@@ -88,14 +95,20 @@ class LandingWorker:
         if refusal is not None:
             told |= self._undone(landed, refusal.of)
             return
+        left = dict(landed)
         try:
-            self.lander.register(landed)
-        except CatalogError as error:
+            moved = self.moved([item.name for item in landed])
+            gone = {item: left.pop(item) for item in landed if item.name in moved}
+            if gone:
+                told |= self._undone(gone, _source_changed)
+            if left:
+                self.lander.register(left)
+        except (CatalogError, StorageError) as error:
             if isinstance(error, Unavailable):  # it may have been done: the next run sees
                 raise
-            told |= self._undone(landed, partial(ItemResult.failed, code=error.code, message=str(error)))
+            told |= self._undone(left, partial(ItemResult.failed, code=error.code, message=str(error)))
         else:
-            told |= {item: ItemResult.done(item) for item in landed}
+            told |= {item: ItemResult.done(item) for item in left}
 
     def _undone(self, landed: Mapping[TableItem, Landed], why: Callable[[TableItem], ItemResult[TableItem]]) -> Results:
         """Of what was not registered nothing stays; what cannot be removed is left open for the next run."""
@@ -115,6 +128,13 @@ class LandingWorker:
             return self.lander.clean(item)
         except (StorageError, CatalogError) as error:
             return ItemResult.failed(item, error.code, str(error))
+
+
+def _source_changed(item: TableItem) -> ItemResult[TableItem]:
+    """What was copied is of a table or a partition that is not that one any more."""
+    place = item.place if item.part is None else item.part.place
+    error = SourceChanged(path=place, detail="it, or its table, was altered, dropped or made anew since the plan")
+    return ItemResult.failed(item, error.code, str(error))
 
 
 _STAYS = "not_replaced"
