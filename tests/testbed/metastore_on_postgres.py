@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from tests.testbed.metastore_server import MetastoreServer
 from tests.testbed.processes import Starter
 
 _DATABASE = "metastore"
+_FIRST = date(2026, 1, 1)
 _MANY = Path(__file__).with_name("many_partitions.sql")
 
 
@@ -42,8 +44,8 @@ def metastore_on(postgres: PostgresServer) -> Iterator[str]:
             postgres.drop_database(_DATABASE)
 
 
-def multiply_partition(postgres: PostgresServer, count: int) -> None:
-    """Make so many partitions of the only one there is, besides it; see `many_partitions.sql`."""
-    statements = _MANY.read_text().replace("%(count)s", str(count))
+def multiply_partition(postgres: PostgresServer, count: int, first: date = _FIRST) -> None:
+    """Make so many partitions of the only one there is, besides it, ten a day; see `many_partitions.sql`."""
+    statements = _MANY.read_text().replace("%(count)s", str(count)).replace("%(first)s", str(first))
     with psycopg.connect(postgres.url(_DATABASE).replace("+psycopg", "")) as connection:
         connection.execute(statements.encode())
