@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
+from toolkit.actions.gate import Gate, NoGate
 from toolkit.actions.model import D, I, ItemResult, T, TargetPlan
 from toolkit.actions.progress import NoProgress
 
@@ -45,6 +46,7 @@ class RunContext:
         progress: told how much was copied, of `TargetPlan.volume`.
         run_name: is in the names of what the run makes for itself, and tells it from what others do: its number in the
             ledger, where it has one.
+        gate: judges what was written before it is announced, of feeds with `quality`.
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
@@ -59,6 +61,7 @@ class RunContext:
     close: Callable[[], None] = lambda: None
     progress: Progress = field(default_factory=NoProgress)
     run_name: str = "none"
+    gate: Gate = field(default_factory=NoGate)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

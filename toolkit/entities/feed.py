@@ -9,6 +9,7 @@ from toolkit.entities.cluster import Cluster
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.feed_cluster import FeedCluster, FeedSla
 from toolkit.entities.locations import Locations
+from toolkit.entities.quality import Quality
 from toolkit.entities.retention import FeedMaxDelete, Lifecycle
 from toolkit.entities.values import Acl, Notification, Properties, property_text
 from toolkit.entities.vocabulary import Kind
@@ -44,6 +45,7 @@ class Feed:
         locations: of a path feed; a table feed has `table` instead.
         max_delete: bounds a retention run of this feed on each cluster, unless that says otherwise.
         external: made outside of the repo's processes.
+        quality: how instances are judged before they are announced, unless a cluster says otherwise; absent: not.
         version: rises with incompatible changes; references may ask for it.
     """
 
@@ -71,6 +73,7 @@ class Feed:
     notification: Notification | None = None
     max_delete: FeedMaxDelete = field(default_factory=FeedMaxDelete)
     external: bool = False
+    quality: Quality | None = None
     version: int = 0
 
     @property
@@ -130,6 +133,14 @@ class Feed:
             UnknownName: the feed is not on that cluster.
         """
         return self.cluster(cluster_name).lifecycle or self.lifecycle
+
+    def quality_on(self, cluster_name: str) -> Quality | None:
+        """How instances on a cluster are judged before they are announced: its own, else the feed's; None: not.
+
+        Raises:
+            UnknownName: the feed is not on that cluster.
+        """
+        return self.cluster(cluster_name).quality or self.quality
 
     def max_delete_on(self, cluster_name: str) -> FeedMaxDelete:
         """What bounds a retention run of this feed alone on a cluster: its own over the feed's, key by key.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from toolkit.el import Frequency
 from toolkit.entities.exchange import Export, Import
 from toolkit.entities.locations import Locations
+from toolkit.entities.quality import Quality
 from toolkit.entities.retention import Lifecycle, Retention
 from toolkit.entities.values import Validity
 from toolkit.entities.vocabulary import ClusterRole
@@ -40,6 +41,7 @@ class FeedCluster:
         import_: the YAML key is `import`.
         version: the least version of the cluster that will do.
         keep_instances_beyond_validity: overrides the config repo's.
+        quality: replaces the feed's.
     """
 
     name: str
@@ -56,3 +58,4 @@ class FeedCluster:
     export: Export | None = None
     version: int | None = None
     keep_instances_beyond_validity: bool | None = None
+    quality: Quality | None = None

@@ -60,11 +60,13 @@ class Output:
     Attributes:
         instance: EL expression.
         allow_empty: the workflow has succeeded also when it made nothing of it, or left it as it was.
+        suites: of expectations, besides those of the feed.
     """
 
     feed: str
     instance: str
     allow_empty: bool = False
+    suites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

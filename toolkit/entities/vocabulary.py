@@ -225,3 +225,36 @@ class LintLevel(StrEnum):
     """They are shown, and nothing fails."""
     OFF = "off"
     """They are not looked for."""
+
+
+class OnFailure(StrEnum):
+    """What becomes of data that its expectations refuse."""
+
+    BLOCK = "block"
+    """It is not announced, until somebody releases it."""
+    WARN = "warn"
+    """It is announced; the result of the run says so."""
+
+
+class DataFormat(StrEnum):
+    """Of the files of a path feed, as Spark reads them."""
+
+    PARQUET = "parquet"
+    """Columns with types of their own."""
+    ORC = "orc"
+    """Columns with types of their own."""
+    JSON = "json"
+    """An object a line; Spark tells the types from all of them."""
+    CSV = "csv"
+    """Fields of text, unless an option says otherwise."""
+
+
+class Severity(StrEnum):
+    """How much an expectation counts, as Great Expectations names it."""
+
+    CRITICAL = "critical"
+    """Data that fails it is not announced."""
+    WARNING = "warning"
+    """It is told, and never blocks."""
+    INFO = "info"
+    """As `WARNING`."""

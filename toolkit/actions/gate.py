@@ -1,0 +1,136 @@
+"""Judging what was written before readers see it: what every action that makes data asks, once (issue of gates).
+
+The order is: written in a place that nobody reads, judged there, given its name or its flag or its partition, told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.errors import Failed
+from toolkit.storage import OWN_PREFIX
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster, Feed
+    from toolkit.entities.quality import Quality
+
+GATE_DIRECTORY = f"{OWN_PREFIX}-gate"
+"""Beside the data of an instance: in it lies, under its own name, what was written and is not announced."""
+
+
+def gate_place(unit: CanonicalPath) -> CanonicalPath:
+    """Where a unit waits until it was judged, and stays while it is blocked; its name does not begin with a dot.
+
+    A program that lists files leaves out what begins with a dot, also when it is told to read exactly that.
+    """
+    return unit.parent.child(GATE_DIRECTORY).child(unit.name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A directory of what was written.
+
+    Attributes:
+        place: where it lies now, whole.
+        keys: values of a partition's keys, which its files do not have, as Hive writes them; of a path feed none.
+    """
+
+    place: CanonicalPath
+    keys: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """What is judged at once.
+
+    Attributes:
+        feed: whose instance it is.
+        cluster: where.
+        instance_key: which.
+        unit: what of the instance: the address that it is announced under, as `path_text` writes it.
+        parts: its directories.
+        quality: that it is judged by.
+        counterpart: of a copy, the cluster it came from; else empty.
+        schema: of a table's files that tell no types of their own, as Spark's DDL; else empty.
+    """
+
+    feed: Feed
+    cluster: Cluster
+    instance_key: str
+    unit: str
+    parts: Sequence[Part]
+    quality: Quality
+    counterpart: str = ""
+    schema: str = ""
+
+
+class QualityFailed(Failed):
+    """What was written must not be announced; no retry helps.
+
+    Args:
+        unit: see `Written`.
+        why: which expectations refused it, or why nobody could judge it.
+        code: ``quality_failed``; ``quality_unknown`` when nobody could judge it.
+    """
+
+    def __init__(self, *, unit: str, why: str, code: str = "quality_failed") -> None:
+        self.unit, self.code = unit, code
+        super().__init__(f"{unit} is blocked: {why}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Admitted:
+    """What was written may be announced.
+
+    Attributes:
+        digest: of the data that was judged, see `Gate.digest`.
+        notes: for the user: that warnings were found, that it was released in spite of what was found.
+    """
+
+    digest: str
+    notes: tuple[str, ...] = ()
+
+
+class Gate(Protocol):
+    """Asked by an action between writing and announcing."""
+
+    def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
+        """Return when what was written may be announced: judged now, or before, on exactly this data.
+
+        The verdict is in the ledger when this returns or raises, and the data are listed once more after they were
+        read: data that changed meanwhile has no verdict.
+
+        Raises:
+            QualityFailed: it must not be.
+            StorageError: it cannot be listed.
+            Unavailable: the ledger cannot be written.
+            Stopped: `check` says that the run must end; the process that judges has ended.
+        """
+        ...
+
+    def was_admitted(self, written: Written) -> bool:
+        """Whether this data, where it lies now, was judged and may be announced, without judging it.
+
+        What has been copied to where it lies has other times than what was judged: names and sizes decide then.
+
+        Raises:
+            StorageError: it cannot be listed.
+        """
+        ...
+
+
+class NoGate:
+    """Of runs that announce nothing; feeds with `quality` are refused by whoever has only this."""
+
+    def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
+        """See `Gate.admit`: without a gate nothing passes."""
+        del check
+        raise QualityFailed(unit=written.unit, why="this run has nothing to judge it with", code="quality_unknown")
+
+    def was_admitted(self, written: Written) -> bool:
+        """See `Gate.was_admitted`."""
+        del written
+        return False

@@ -1,0 +1,61 @@
+"""What a feed's data must be like before anybody is told of it: suites of expectations, and what names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolkit.el import Frequency
+from toolkit.entities.vocabulary import DataFormat, OnFailure, Severity
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expectation:
+    """One thing that is expected of the data.
+
+    Attributes:
+        type: as Great Expectations names it, for example ``expect_column_values_to_not_be_null``.
+        kwargs: its arguments; texts may have ``${YEAR}``, ``${previous.row_count}`` and the like in them.
+        severity: only `Severity.CRITICAL` blocks.
+        meta: for people.
+    """
+
+    type: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    severity: Severity = Severity.CRITICAL
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Suite:
+    """A file in ``expectations/``; its name is the file's.
+
+    Attributes:
+        path: of the file in the config repo.
+    """
+
+    name: str
+    path: str
+    expectations: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quality:
+    """How the instances of a feed are judged.
+
+    Attributes:
+        suites: names; all of them are judged in one reading of the data.
+        on_failure: what becomes of data that fails.
+        format: of the files of a path feed; a partition's is its table's.
+        options: of Spark's reader, for example ``header``; path feeds only.
+        sample: the part of the rows that is judged, above 0, to 1.
+        budget: how long judging may take; then the data has failed.
+    """
+
+    suites: tuple[str, ...]
+    on_failure: OnFailure = OnFailure.BLOCK
+    format: DataFormat = DataFormat.PARQUET
+    options: Mapping[str, str] = field(default_factory=dict)
+    sample: float = 1.0
+    budget: Frequency = field(default_factory=lambda: Frequency.parse("minutes(30)"))
