@@ -138,7 +138,7 @@ class NotUnderstood(Failed):
 
 def write_question(path: Path, question: Question) -> None:
     """See `write_answer`."""
-    _write(path, asdict(question))
+    write_private(path, json.dumps(asdict(question)))
 
 
 def write_answer(path: Path, answer: Answer) -> None:
@@ -147,7 +147,7 @@ def write_answer(path: Path, answer: Answer) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    _write(path, asdict(answer))
+    write_private(path, json.dumps(asdict(answer)))
 
 
 def read_question(path: Path) -> Question:
@@ -165,12 +165,17 @@ def read_answer(path: Path) -> Answer:
     return _read(path, Answer)
 
 
-def _write(path: Path, facts: Mapping[str, Any]) -> None:
+def write_private(path: Path, text: str) -> None:
+    """Write a file for its owner alone, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     with suppress(FileNotFoundError):
         beside.unlink()  # of a process that had this number and was killed
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "w", encoding="utf-8") as file:
-        json.dump(facts, file)
+        file.write(text)
     beside.replace(path)
 
 
@@ -201,7 +206,7 @@ def _made(kind: type[_Kind], facts: object, where: str) -> _Kind:
     return kind(**{name: _typed(hints[name], facts[name], f"{where}.{name}") for name in names})
 
 
-def _typed(hint: Any, value: Any, where: str) -> Any:  # noqa: ANN401, PLR0911 - JSON; one line a kind
+def _typed(hint: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - JSON
     if hint is Any:
         return value
     if get_origin(hint) in {Union, types.UnionType}:
