@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -186,11 +187,17 @@ clusters:
         document = json.loads(printed.getvalue())
         return code, [(each["kind"], each["partition"]) for each in document["differences"]]
 
-    def started(self, name: str, *more: str, time: str = NOMINAL) -> subprocess.Popen[str]:
-        """A run in another process."""
-        command = [sys.executable, str(ROOT / f"entrypoints/{name}.py"), *self.arguments(*more, time=time)]
+    def started(self, name: str, *more: str, lease_seconds: float) -> subprocess.Popen[str]:
+        """A run in another process, whose leases are over so soon after it died."""
+        command = [sys.executable, str(ROOT / f"entrypoints/{name}.py"), *self.arguments(*more)]
         return subprocess.Popen(
-            command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            command,
+            cwd=ROOT,
+            env={**os.environ, "FEEDCTL_LEASE_SECONDS": str(lease_seconds)},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
 
 

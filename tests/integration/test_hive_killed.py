@@ -24,7 +24,7 @@ from toolkit.catalog.errors import NoSuchTable
 REGIONS = tuple(f"r{number:02}" for number in range(40))
 DAYS = ("2026-03-01", "2026-03-02")
 RANGE = ("--start", "2026-03-01T00:00Z", "--end", "2026-03-03T00:00Z")
-LEASE_SECONDS, _DEADLINE_SECONDS, _SKIPPED = 2.0, 120.0, 5
+_LEASE_SECONDS, _DEADLINE_SECONDS, _SKIPPED = 2.0, 120.0, 5
 
 
 @dataclass
@@ -85,7 +85,7 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
     )
     files = copies.target.end.files("", hidden=True)
     with Reader(copies.target, [before, already]) as reader:
-        run = copies.started("hive_replication", *RANGE)
+        run = copies.started("hive_replication", *RANGE, lease_seconds=_LEASE_SECONDS)
         _wait_for_effects(copies, run.pid)
         time.sleep(chance.uniform(0, 0.6))
         os.killpg(run.pid, signal.SIGKILL)
@@ -122,9 +122,7 @@ def test_a_killed_replication_is_finished_by_the_next_and_no_reader_sees_half_a_
     metastore: HiveMetastoreServer,
     restartable_metastore: HiveMetastoreServer,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("FEEDCTL_LEASE_SECONDS", str(LEASE_SECONDS))
     first = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
     print(f"FEEDCTL_SEED={first}")  # noqa: T201 - how to repeat it
     copies, chance = scene(metastore, restartable_metastore, tmp_path), random.Random(first)  # noqa: S311 - no secret

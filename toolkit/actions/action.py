@@ -119,11 +119,13 @@ class Recovery:
         settled: those of which it is known by now; the others stay open.
         notes: for the user, when that could be written down.
         failed: what could not be finished now; the run has failed by that much, and the next one tries again.
+        audit_only: effects that went with them, as when a directory was emptied; only the audit file has them.
     """
 
     settled: tuple[SettledLeftOver, ...] = ()
     notes: tuple[str, ...] = ()
     failed: tuple[ItemResult[Any], ...] = ()
+    audit_only: tuple[SettledLeftOver, ...] = ()
 
 
 class Action(Protocol[T, I, D]):

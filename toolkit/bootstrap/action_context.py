@@ -31,6 +31,7 @@ from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.ledger.registry.registration import entity_digest
+from toolkit.planning.retention import RetentionClock
 from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import origin_here
 from toolkit.runs.run import ActiveRun, Envelope
@@ -140,6 +141,12 @@ class ActionContext:
             pairs=stakes,
             trusted_links=self.repository.settings.trusted_links,
         )
+
+    @property
+    def retention_clock(self) -> RetentionClock:
+        """What the repo's retention counts back from at the nominal time."""
+        keep = self.repository.settings.keep_instances_beyond_validity
+        return RetentionClock(nominal_time=self.options.nominal_time, keep_beyond_validity=keep)
 
     @cached_property
     def stores(self) -> SharedStores:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from toolkit.runs.stop import StopSignal
 
 _SUSPENDED = "suspended"
-_MOST_AT_ONCE = 32
+MOST_AT_ONCE = 32
 """So many instances of all processes of a cluster, unless the user says another number: each of them has a child."""
 
 
@@ -136,7 +136,7 @@ class ProcessWiring:
         return Wired(
             action=action,
             targets=Targets(to_do=tuple(candidates), settled=tuple(self.settled)),
-            parallel=max(1, min(self.turns.at_once, _MOST_AT_ONCE)),
+            parallel=max(1, min(self.turns.at_once, MOST_AT_ONCE)),
             turns=self.turns,
         )
 

@@ -31,6 +31,8 @@ class SchemaName(StrEnum):
     """A file under environments/."""
     HOLDS = "holds"
     """holds.yaml."""
+    SUITE = "suite"
+    """A file under expectations/."""
 
 
 class Form(StrEnum):
@@ -123,7 +125,7 @@ def _nullable(node: dict[str, Any]) -> dict[str, Any]:
         relaxed["items"] = _item(node["items"])
     if "type" in node:
         types = node["type"] if isinstance(node["type"], list) else [node["type"]]
-        relaxed["type"] = [*types, "null"]
+        relaxed["type"] = [*(each for each in types if each != "null"), "null"]
     if "enum" in node:
         relaxed["enum"] = [*node["enum"], None]
     return relaxed

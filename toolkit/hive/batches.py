@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -41,10 +41,12 @@ class Worker(Protocol):
         """The directory that bounds every effect."""
         ...
 
-    def work(self, items: Sequence[TableItem]) -> Mapping[TableItem, ItemResult[TableItem]]:
+    def work(self, items: Sequence[TableItem], told: dict[TableItem, ItemResult[TableItem]]) -> None:
         """Do items of one batch, which are of one kind or `Step.REPLACE` with their `Step.CLEAN`.
 
-        Items without a result have the one that is told of what this raises.
+        Args:
+            items: of the batch.
+            told: gets the result of each as soon as it is known; those without one have that of what this raises.
 
         Raises:
             CatalogError, StorageError, Unavailable, CalledOff, Stopped: it could not be done.
@@ -90,7 +92,7 @@ class TableBatch:
             return {item: refusal.of(item) for item in items}
         told: dict[TableItem, ItemResult[TableItem]] = {}
         try:
-            told = dict(self.worker.work(items))
+            self.worker.work(items, told)
         except CalledOff as called_off:
             rest = {item: called_off.refusal.of(item) for item in items}
         except Stopped as stopped:

@@ -175,6 +175,23 @@ class LateVerdict(StrEnum):
     """Nobody expects late data of it, or not any more; it is not looked at again."""
 
 
+class VerdictState(StrEnum):
+    """What holds of data that were judged."""
+
+    PASSED = "passed"
+    """All that is expected holds."""
+    WARNED = "warned"
+    """Something does not, and it is announced all the same: it only warns, or the feed only wants to be told."""
+    BLOCKED = "blocked"
+    """Something does not: it is not announced."""
+    UNKNOWN = "unknown"
+    """Nobody could judge it; it is announced only when its feed asks for no more than warnings."""
+    RELEASED = "released"
+    """A person has let it be announced, whatever was found."""
+    REJECTED = "rejected"
+    """A person has thrown it away."""
+
+
 class RequestKind(StrEnum):
     """What a command asks of the owner of a running instance."""
 
