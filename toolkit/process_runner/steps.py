@@ -12,7 +12,7 @@ from toolkit.actions.action import Applied
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
-from toolkit.process_runner.calls import StepCaller, Workplace
+from toolkit.process_runner.calls import Workplace, step_call
 from toolkit.process_runner.engines.port import StepEnd, StepMark
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.jobs import Opening, failed, last_succeeded, succeeded, without_effect
@@ -182,8 +182,8 @@ class _Job:
 
     def _run(self, item: StepItem) -> StepEnd:
         """Run a step; that it has begun is written down before it does anything."""
-        caller = StepCaller(target=self.target, resolved=self.resolved, workplace=self.batch.workplace)
-        call = replace(caller.call(item, self.run_id), quiet_seconds=self._quiet_seconds())
+        call = step_call(item, self.target, self.resolved, self.batch.workplace, self.run_id)
+        call = replace(call, quiet_seconds=self._quiet_seconds())
         has_begun = False
 
         def started(mark: StepMark) -> None:
