@@ -137,15 +137,10 @@ class _Job:
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
         if not self.batch.plan.detail.may_be_made:
             self.made = outputs_before(self.target.site, self.resolved.outputs, self.batch.data)
-        return Opening(
-            inputs=list(dict.fromkeys(instances)),
-            consumed=None if self.batch.plan.detail.resumed else self._noted(),
-            is_forced=self.target.is_forced,
-        )
-
-    def _noted(self) -> Sequence[ReadInput]:
-        """What the inputs are, before the first step reads them."""
-        return read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
+        consumed: Sequence[ReadInput] | None = None
+        if not self.batch.plan.detail.resumed:  # before the first step reads them
+            consumed = read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
+        return Opening(inputs=list(dict.fromkeys(instances)), consumed=consumed, is_forced=self.target.is_forced)
 
     def _inputs_of(self, step: Step) -> Iterable[str]:
         return self.target.site.process.inputs if step.inputs is None else step.inputs
