@@ -123,14 +123,18 @@ def test_a_killed_replication_is_finished_by_the_next_and_no_reader_sees_half_a_
     restartable_metastore: HiveMetastoreServer,
     tmp_path: Path,
 ) -> None:
+    assert killed_rounds(scene(metastore, restartable_metastore, tmp_path), 3)
+
+
+def killed_rounds(copies: TableCopies, rounds: int) -> int:
+    """How many of so many rounds were killed when something of them was there."""
     first = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
     print(f"FEEDCTL_SEED={first}")  # noqa: T201 - how to repeat it
-    copies, chance = scene(metastore, restartable_metastore, tmp_path), random.Random(first)  # noqa: S311 - no secret
-    midway = 0
-    for number in range(3):
+    chance, midway = random.Random(first), 0  # noqa: S311 - no secret
+    for number in range(rounds):
         midway += killed_round(copies, chance)
         change(copies, number)
-    assert midway
+    return midway
 
 
 def change(copies: TableCopies, number: int) -> None:
