@@ -11,13 +11,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
-from uuid import uuid4
 
 import pytest
 
-from tests.integration.replications import End
-from tests.integration.table_copies import Side, TableCopies, add, filled
-from tests.tables.databases import create_database
+from tests.integration.table_copies import Side, TableCopies, add, filled, two_sites
 from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.errors import NoSuchTable
 
@@ -61,13 +58,7 @@ class Reader:
 
 def scene(metastore: HiveMetastoreServer, other: HiveMetastoreServer, directory: Path) -> TableCopies:
     """A table with very many small partitions."""
-    sides = []
-    for server, name in ((metastore, "from"), (other, "to")):
-        (directory / name).mkdir(parents=True)
-        database = f"test_{uuid4().hex[:12]}"
-        create_database(server.spec, database, f"file:{directory}/{name}")
-        sides.append(Side(registry=server.uri, end=End(uri=f"file://{directory}/{name}"), database=database))
-    copies = TableCopies(directory=directory, source=sides[0], target=sides[1])
+    copies = two_sites(metastore, other, directory)
     filled(copies.source, days=DAYS, regions=REGIONS)
     return copies
 

@@ -78,6 +78,7 @@ class TableAction:
         nominal: for which the run acts.
         limits: of a run over all its feeds.
         spec_of: how the store that a path is on is opened anywhere.
+        address: of an instance, or a whole table, as consumers know it.
         new_holds: that were added since the run read the holds.
         pool: copies the files of all instances.
         executors_turn: held by the one instance that executors work for.
@@ -89,6 +90,7 @@ class TableAction:
     nominal: datetime
     limits: CopyLimits
     spec_of: Callable[[CanonicalPath], StorageSpec]
+    address: Callable[[TableTarget], str]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
     executors_turn: threading.Lock = field(default_factory=threading.Lock)
@@ -165,7 +167,7 @@ class TableAction:
         is_whole = not plan.items and not plan.unreadable
         if is_whole and not plan.target.is_export and plan.target.instant is not None:
             # All of it is there, and nobody has told its readers so.
-            settled = (replace(settled[0], event=event_of(plan, was_there=False)), *settled[1:])
+            settled = (replace(settled[0], event=event_of(plan, self.address(target), was_there=False)), *settled[1:])
         done = sum(each.item.state is ItemState.DONE for each in settled)
         note = (
             f"an earlier run died: of its {len(settled)} open steps {done} had been finished; the others are made anew"
@@ -183,7 +185,7 @@ class TableAction:
             bandwidth=plan.target.rules.bandwidth,
         )
         worker = self.way_of(plan.target).worker(plan, work, PartCopies(files=files, work=work), self.pool)
-        return batches_of(plan, work, worker)
+        return batches_of(plan, work, worker, self.address(plan.target))
 
 
 def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...]:
