@@ -21,7 +21,9 @@ from toolkit.catalog.errors import NoSuchTable
 REGIONS = tuple(f"r{number:02}" for number in range(40))
 DAYS = ("2026-03-01", "2026-03-02")
 RANGE = ("--start", "2026-03-01T00:00Z", "--end", "2026-03-03T00:00Z")
-LEASE_SECONDS, _DEADLINE_SECONDS, _SKIPPED = 2.0, 120.0, 5
+LEASE_SECONDS, _DEADLINE_SECONDS = 2.0, 240.0
+_NOT_YET = {5, 143}
+"""Exit codes of a run that found the lease of the dead one, or that lost its own, short as it is, on a busy machine."""
 
 
 @dataclass
@@ -84,7 +86,7 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
         is_midway = copies.target.end.files("", hidden=True) != files
         deadline = time.monotonic() + _DEADLINE_SECONDS
         code, result = copies.replicated(*RANGE)
-        while code == _SKIPPED and time.monotonic() < deadline:
+        while code in _NOT_YET and time.monotonic() < deadline:
             time.sleep(0.5)
             code, result = copies.replicated(*RANGE)
         assert code == 0, result

@@ -33,7 +33,7 @@ def address(copies: TableCopies, day: str) -> str:
 def told(copies: TableCopies) -> list[tuple[str, str, str]]:
     """Kind, instance and address of all events, oldest first."""
     with closing(sqlite3.connect(copies.directory / "ledger.db")) as ledger:
-        return ledger.execute("SELECT kind, instance_key, uri FROM event ORDER BY event_number").fetchall()
+        return ledger.execute("SELECT kind, instance_key, uri FROM event ORDER BY sequence").fetchall()
 
 
 def test_consumers_are_told_of_instances_that_came_and_that_changed(copies: TableCopies) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from toolkit.storage import StorageSpec
 
 NOT_AVAILABLE = "not_available"
+_MOST_NAME = 400
+"""Characters that the name of a leased resource may have."""
 _AT_ONCE = 128
 """So many files of a batch of partitions: closing one on HDFS waits for its DataNode, and only company hides that."""
 
@@ -103,10 +106,10 @@ class TableAction:
         if target.is_export:
             own = Wanted(resource=f"export/{target.feed}/{target.cluster}/{target.instance_key}")
             return (own, *_directory_leases(target, LeaseMode.EXCLUSIVE))
-        table, read = f"table/{target.cluster}/{target.table}", _directory_leases(target, LeaseMode.SHARED)
+        table, read = _resource(f"table/{target.cluster}/{target.table}"), _directory_leases(target, LeaseMode.SHARED)
         if target.instant is None:
             return (Wanted(resource=table), *read)
-        own = Wanted(resource=f"{table}/{target.instance_key}")
+        own = Wanted(resource=_resource(f"{table}/{target.instance_key}"))
         return (Wanted(resource=table, mode=LeaseMode.SHARED), own, *read)
 
     def conditions(self, target: TableTarget, work: RunContext) -> tuple[HoldWatch, ...]:
@@ -193,8 +196,15 @@ def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...
     if target.directory is None:
         return ()
     place = RealPlaces().of(target.directory)
-    around = Wanted(resource=f"directory/{path_text(str(place.parent))}", mode=LeaseMode.SHARED)
-    return (Wanted(resource=f"directory/{path_text(str(place))}", mode=mode), around)
+    own, around = (_resource(f"directory/{path_text(str(each))}") for each in (place, place.parent))
+    return (Wanted(resource=own, mode=mode), Wanted(resource=around, mode=LeaseMode.SHARED))
+
+
+def _resource(text: str) -> str:
+    """A name that the ledger has room for; a long one ends in a digest of the whole."""
+    if len(text) <= _MOST_NAME:
+        return text
+    return f"{text[: _MOST_NAME - 65]}#{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _is_of_whole(left: Item, plan: TablePlan) -> bool:

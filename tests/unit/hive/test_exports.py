@@ -123,6 +123,14 @@ def test_one_directory_is_written_by_one_export_at_a_time_and_by_none_that_is_re
         assert leases(scene, export / "instance", goes_out=goes_out)[resource] is LeaseMode.SHARED
 
 
+def test_long_directories_have_leases_of_their_own_that_the_ledger_has_room_for(tmp_path: Path) -> None:
+    scene = Scene(root=tmp_path)
+    names = [tmp_path.joinpath(*["x" * 200] * 3, each) for each in ("one", "other")]
+    one, other = (frozenset(leases(scene, each)) for each in names)
+    assert one != other
+    assert all(len(each) <= 400 for each in one | other)
+
+
 def test_an_export_that_somebody_wrote_to_meanwhile_is_none(tmp_path: Path) -> None:
     scene, export = Scene(root=tmp_path), tmp_path / "export"
     scene.filled()
