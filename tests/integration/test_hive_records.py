@@ -98,3 +98,22 @@ def test_an_export_of_which_a_part_is_cut_is_written_again(copies: TableCopies, 
     code, result = copies.exported(to, "--whole-table", time="2026-03-04T00:00Z")
     assert [item["kind"] for item in result["items"]] == ["finish"]
     assert (code, metadata.read_bytes()) == (0, whole)
+
+
+def held(copies: TableCopies, resource: str, mode: str) -> None:
+    """A run that has come to its end holds a resource again, as one in another process would."""
+    values = (resource, mode, "2026-03-01T00:00:00.000000Z", "2999-03-01T00:00:00.000000Z")
+    with closing(sqlite3.connect(copies.directory / "ledger.db")) as ledger, ledger:
+        ledger.execute("DELETE FROM lease")
+        ledger.execute("INSERT INTO lease SELECT ?1, MIN(run_id), ?2, 1, ?3, ?4 FROM run", values)
+
+
+def test_an_export_that_is_read_or_written_is_left_alone(copies: TableCopies, tmp_path: Path) -> None:
+    to = f"file://{tmp_path}/exports"
+    assert copies.exported(to)[0] == 0
+    resource = f"directory/{to}/2026-03-02T0000Z"
+    held(copies, resource, "exclusive")
+    assert (copies.imported(to)[0], copies.exported(to)[0]) == (5, 5)
+    assert copies.exported(f"{to}/2026-03-02T0000Z", "--whole-table")[0] == 5
+    held(copies, resource, "shared")
+    assert (copies.exported(to)[0], copies.imported(to)[0]) == (5, 0)
