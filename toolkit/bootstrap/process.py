@@ -125,6 +125,7 @@ class ProcessWiring:
             engines=self.engines,
             metastores=catalog_for_reading,
             workplace=place,
+            spec_of=self.context.choice.spec_of,
             end_left_over=lambda mark, target: end_left_over(
                 mark,
                 cluster=target.site.cluster,

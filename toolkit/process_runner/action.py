@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, RunContext
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import INTERRUPTED, Problem
 from toolkit.availability import DataAccess
 from toolkit.entities import Engine
@@ -25,10 +27,12 @@ from toolkit.runs.recorder import SettledLeftOver
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
+    from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
     from toolkit.process_runner.jobs import JobBook
+    from toolkit.storage import StorageSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,8 @@ class ProcessAction:
         workplace: where they run.
         metastores: that of a cluster, for reading.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
+        spec_of: how the store that a path is on is opened anywhere.
+        executors_turn: held by the one instance that executors copy for.
     """
 
     jobs: JobBook
@@ -50,6 +56,8 @@ class ProcessAction:
     workplace: Workplace
     metastores: Callable[[Cluster], Metastore]
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+    executors_turn: threading.Lock = field(default_factory=threading.Lock)
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
@@ -124,6 +132,9 @@ class ProcessAction:
             engines=self.engines,
             workplace=self.workplace,
             now=self.clock.now,
+            files=lambda path: FileCopies(
+                work=work, pool=work.pool(path), spec_of=self.spec_of, executors_turn=self.executors_turn
+            ),
         )
         return (batch,)
 

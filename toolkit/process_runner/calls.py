@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolkit.entities import LocationType
 from toolkit.process_runner.engines.port import StepCall
 from toolkit.process_runner.errors import FileChanged
+from toolkit.process_runner.gating import as_written
 from toolkit.process_runner.targets import libraries_of
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class StepCaller:
 
 
 def _path(site: ProcessSite, output: PlannedOutput) -> str:
-    path = output.instance.paths.get(LocationType.DATA)
+    path = as_written(site, output).instance.paths.get(LocationType.DATA)
     return "" if path is None else site.qualified(path)
 
 

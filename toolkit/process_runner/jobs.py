@@ -101,6 +101,10 @@ class JobBook:
         """Write down by what number others know a step that runs; raises as `begin_step`."""
         self._write(lambda tx: steps.name_application(tx, ref, step, mark.application))
 
+    def end_step(self, ref: JobRef, step: str) -> None:
+        """Write down at once that a step has succeeded, so that it does not run again; raises as `begin_step`."""
+        self._write(lambda tx: steps.halt_step(tx, ref, step))
+
     def step_runs(self, run_ids: Collection[int]) -> Sequence[StepRun]:
         """The attempts at steps of these runs, in the order in which they began."""
         return self._ledger.read(lambda tx: steps.steps_of(tx, run_ids))

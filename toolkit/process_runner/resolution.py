@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from toolkit.entities import Feed
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
 from toolkit.planning.process_properties import instance_properties
+from toolkit.process_runner.gating import as_written
 
 StateOf = Callable[[Feed, datetime], str]
 """In which state an instance of a feed is that is not available, in one word: ``missing``, ``partial``, ``empty``."""
@@ -47,8 +48,8 @@ class ResolvedInstance:
         nominal_time: UTC.
         inputs: in the process's order; one that waits has no instances.
         outputs: in the process's order.
-        properties: what the workflow is told, sorted by name; empty while something is missing, since `latest` and
-            `future` have no answer yet.
+        properties: what the workflow is told, sorted by name: of outputs that are judged, the gate places; empty while
+            something is missing, since `latest` and `future` have no answer yet.
         missing: what compulsory inputs wait for; empty: the instance can run.
         left_out: the names of the optional inputs of which nothing is there.
     """
@@ -98,10 +99,14 @@ def resolve_instance(
         nominal_time=nominal_time,
         inputs=inputs,
         outputs=outputs,
-        properties={} if missing else instance_properties(site, nominal_time, inputs, outputs),
+        properties={} if missing else instance_properties(site, nominal_time, inputs, _written(site, outputs)),
         missing=missing,
         left_out=tuple(each.name for each in inputs if each.optional and not each.instances),
     )
+
+
+def _written(site: ProcessSite, outputs: Iterable[PlannedOutput]) -> Iterator[PlannedOutput]:
+    return (as_written(site, each) for each in outputs)
 
 
 def _missing(site: ProcessSite, each: PlannedInput, state_of: StateOf | None) -> Iterator[MissingInput]:

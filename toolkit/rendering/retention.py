@@ -29,6 +29,7 @@ _NAMED = 3
 _ITEMS = {
     ItemKind.INSTANCE: "instances",
     ItemKind.PENDING_DELETE: "leftovers",
+    ItemKind.GATED: "blocked by the gate",
     ItemKind.EMPTY_DIRECTORY: "empty directories",
     ItemKind.PARTITION: "partitions",
     ItemKind.PARTITION_DATA: "directories of partitions",
