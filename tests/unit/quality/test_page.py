@@ -70,8 +70,8 @@ def test_a_page_tells_what_was_judged_and_what_was_found(tmp_path: Path) -> None
     shown = Elements(write_page(tmp_path, VERDICT)).text
     for told in (
         "Blocked", "clicks on primary", "2026-03-01T06:00Z", VERDICT.unit, VERDICT.digest, VERDICT.suites_digest,
-        VERDICT.why, "2026-03-01 07:00:00 UTC", "great_expectations 1.24.1", "1 of 3 hold", "not computed", "no column colo",
-        "min_value: 0", "1 of 3,000", "0.0333 %", "-7",
+        VERDICT.why, "2026-03-01 07:00:00 UTC", "great_expectations 1.24.1", "1 of 3 hold", "not computed",
+        "no column colo", "min_value: 0", "1 of 3,000", "0.0333 %", "-7",
     ):  # fmt: skip
         assert told in shown
 
