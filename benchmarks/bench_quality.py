@@ -11,7 +11,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -30,7 +30,7 @@ _SUBMIT = (SPARK_SUBMIT, "--master", "local[2]", "--driver-memory", "2g", "--con
 def suite(*, failing: bool) -> tuple[AskedExpectation, ...]:
     """Twenty that the rows fulfil, or four of them not."""
     most = 10 if failing else 1000
-    asked: list[tuple[str, dict[str, object]]] = [
+    asked: list[tuple[str, Mapping[str, object]]] = [
         ("expect_table_row_count_to_be_between", {"min_value": 1}),
         *(("expect_column_values_to_not_be_null", {"column": f"{kind}_0"}) for kind in ("whole", "real", "text")),
         *(("expect_column_values_to_not_be_null", {"column": f"{kind}_1"}) for kind in ("whole", "real", "text")),

@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 _FILES = 8
@@ -50,14 +51,19 @@ def by_hand(data: DataFrame, question: Path) -> None:
         if "column" not in given:
             continue
         column = sql.col(given["column"])
-        unlike = {
+        unlike: dict[str, Callable[[Column, dict[str, Any]], Column]] = {
             "expect_column_values_to_not_be_null": lambda of, _: of.isNull(),
             "expect_column_values_to_be_between": lambda of, to: ~of.between(to["min_value"], to["max_value"]),
             "expect_column_values_to_be_in_set": lambda of, to: ~of.isin(to["value_set"]),
             "expect_column_values_to_match_regex": lambda of, to: ~of.rlike(to["regex"]),
             "expect_column_value_lengths_to_be_between": lambda of, to: ~sql.length(of).between(1, to["max_value"]),
         }
-        whole = {"mean": sql.mean, "max": sql.max, "min": sql.min, "stdev": sql.stddev_samp}
+        whole: dict[str, Callable[[Column], Column]] = {
+            "mean": sql.mean,
+            "max": sql.max,
+            "min": sql.min,
+            "stdev": sql.stddev_samp,
+        }
         if type_ in unlike:
             figures.append(sql.sum(sql.when(unlike[type_](column, given), 1).otherwise(0)))
         else:

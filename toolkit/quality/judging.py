@@ -14,6 +14,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -52,7 +53,13 @@ def main() -> int:
     except (NotUnderstood, OSError) as error:
         sys.stderr.write(f"feedctl: {error}\n")
         return 2
-    write_answer(answered, _missing() or judge(_session(question), question))
+    try:
+        answer = _missing() or judge(_session(question), question)
+    except Exception as error:
+        if question.shows_values:
+            raise
+        answer = Answer(refused=f"{type(error).__name__} in the process that judges; its text may have values in it")
+    write_answer(answered, answer)
     return 0
 
 
@@ -84,7 +91,7 @@ def judge(session: SparkSession, question: Question) -> Answer:
     began = time.monotonic()
     try:
         rows, findings = _judged(session, question)
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         return Answer(refused=f"the data cannot be read: {_said(error, question)}", engine=evaluation.ENGINE)
     return Answer(findings=findings, rows=rows, seconds=time.monotonic() - began, engine=evaluation.ENGINE)
 
@@ -93,7 +100,7 @@ def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Findi
     """The number of all rows and the findings; the rows are read once.
 
     Raises:
-        PySparkException: they cannot be.
+        PySparkException, Py4JError: they cannot be.
     """
     from toolkit.quality import evaluation  # noqa: PLC0415 - see `_missing`
 
@@ -146,11 +153,12 @@ def _part(session: SparkSession, question: Question, uri: str) -> DataFrame:
         return session.range(0).select()  # there is no file: no rows, and no columns
 
 
-def _said(error: PySparkException, question: Question) -> str:
+def _said(error: PySparkException | Py4JError, question: Question) -> str:
     """In one line; of feeds whose values are not shown, the name of what went wrong alone."""
     if question.shows_values:
         return " ".join(str(error).split())[:_ERROR_CHARACTERS]
-    return " ".join(each for each in (type(error).__name__, error.getCondition()) if each)
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    return " ".join(each for each in (type(error).__name__, condition) if each)
 
 
 if __name__ == "__main__":
