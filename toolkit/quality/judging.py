@@ -7,6 +7,7 @@ machine: deploy mode `client`.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -64,8 +65,11 @@ def main() -> int:
 
 
 def _session(question: Question) -> SparkSession:
+    """Spark, without logs where no values may be shown: errors quote what they choke on, in Java and in Python."""
     session = SparkSession.builder.appName("feedctl quality").getOrCreate()
-    session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")  # errors quote what they choke on
+    session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")
+    if not question.shows_values:
+        logging.disable(logging.CRITICAL)
     return session
 
 
