@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile
-from toolkit.storage import FileKind
+from toolkit.storage import Entry, FileKind, WrongKind
 
 if TYPE_CHECKING:
     from toolkit.actions.gate import Part, Written
@@ -78,7 +78,12 @@ def shows_values(tags: Mapping[str, str]) -> bool:
 def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[ListedFile]:
     """Named by the last name of their directory, which they keep when it is moved, and the keys of their partition."""
     head = f"{part.place.name}/{json.dumps(dict(part.keys), sort_keys=True)}"
-    for each in store.list_tree(part.place):
+    try:
+        entries = list(store.list_tree(part.place))
+    except WrongKind:  # a feed's instance may be a file
+        found = store.status(part.place)
+        entries = [Entry("", found.kind, found.size, found.modified)]
+    for each in entries:
         if each.kind is FileKind.DIRECTORY or _HIDDEN.search(each.name) or each.name == flag:
             continue
         yield ListedFile(f"{head}/{each.kind}/{each.name}", each.size, each.modified or _EPOCH)
