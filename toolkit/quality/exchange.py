@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import types
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from toolkit.errors import Failed
+
+_Kind = TypeVar("_Kind")
+_OWNER_ONLY = 0o600
 
 FORMAT = 1
 """Of both files; a process that finds another number refuses."""
@@ -111,3 +121,103 @@ class Answer:
     engine: str = ""
     refused: str = ""
     version: int = FORMAT
+
+
+class NotUnderstood(Failed):
+    """A file is no question or no answer of this version.
+
+    Args:
+        path: of the file.
+        why: what about it is wrong, without values.
+    """
+
+    def __init__(self, *, path: Path, why: str) -> None:
+        self.path, self.why = path, why
+        super().__init__(f"{path} is not understood: {why}")
+
+
+def write_question(path: Path, question: Question) -> None:
+    """See `write_answer`."""
+    write_private(path, json.dumps(asdict(question)))
+
+
+def write_answer(path: Path, answer: Answer) -> None:
+    """Write the file, for its owner alone, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_private(path, json.dumps(asdict(answer)))
+
+
+def read_question(path: Path) -> Question:
+    """What `write_question` has written.
+
+    Raises:
+        NotUnderstood: it lacks something, has something more, or is of another version.
+        OSError: it cannot be read; it may not be there.
+    """
+    return _read(path, Question)
+
+
+def read_answer(path: Path) -> Answer:
+    """What `write_answer` has written; see `read_question` for what is raised."""
+    return _read(path, Answer)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file for its owner alone, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with suppress(FileNotFoundError):
+        beside.unlink()  # of a process that had this number and was killed
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "w", encoding="utf-8") as file:
+        file.write(text)
+    beside.replace(path)
+
+
+def _read(path: Path, kind: type[_Kind]) -> _Kind:
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise NotUnderstood(path=path, why="it is no JSON") from error
+    if not isinstance(facts, dict) or facts.get("version") != FORMAT:
+        raise NotUnderstood(path=path, why=f"it is not of version {FORMAT}")
+    try:
+        return _made(kind, facts, kind.__name__)
+    except _Wrong as error:
+        raise NotUnderstood(path=path, why=str(error)) from error
+
+
+class _Wrong(Exception):  # noqa: N818 - said at once as `NotUnderstood`
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(f"{where} {what}")
+
+
+def _made(kind: type[_Kind], facts: object, where: str) -> _Kind:
+    """Every field is there, those with a default too: what is missing was cut off, or is of another version."""
+    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]  # only dataclasses come here
+    if not isinstance(facts, dict) or set(facts) != names:
+        raise _Wrong(where, f"has not exactly the fields {', '.join(sorted(names))}")
+    hints = get_type_hints(kind)
+    return kind(**{name: _typed(hints[name], facts[name], f"{where}.{name}") for name in names})
+
+
+def _typed(hint: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - JSON
+    if hint is Any:
+        return value
+    if get_origin(hint) in {Union, types.UnionType}:
+        (inner,) = (each for each in get_args(hint) if each is not type(None))
+        return None if value is None else _typed(inner, value, where)
+    if get_origin(hint) is tuple and isinstance(value, list):
+        return tuple(_typed(get_args(hint)[0], each, where) for each in value)
+    if get_origin(hint) is Mapping and isinstance(value, dict):
+        return {name: _typed(get_args(hint)[1], each, where) for name, each in value.items()}
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _made(hint, value, where)
+    if type(value) is not hint and (hint, type(value)) != (float, int):
+        raise _Wrong(where, "is not of its type")
+    return value

@@ -143,8 +143,9 @@ def test_the_newest_of_each_unit_is_shown_newest_instance_first(ledger: Ledger) 
     later = recorded(ledger, replace(BLOCKED, instance_key=ONE))
     by_hand = recorded(ledger, replace(BLOCKED, is_by_hand=True))
 
-    def newest(**only: str) -> list[int]:
-        return [each.verdict_id for each in ledger.read(lambda tx: verdicts.newest_of(tx, "clicks", **only))]
+    def newest(cluster: str | None = None, instance_key: str | None = None) -> list[int]:
+        found = ledger.read(lambda tx: verdicts.newest_of(tx, "clicks", cluster=cluster, instance_key=instance_key))
+        return [each.verdict_id for each in found]
 
     assert newest() == [later, by_hand, again]
     assert newest(instance_key=ONE) == [later]

@@ -90,7 +90,7 @@ def test_everything_that_is_wrong_with_suites_is_told_with_its_place() -> None:
         "expectations/empty.yaml:1:15 bad-value",
         "expectations/named.yaml:1:7 file-name",
         "feeds/clicks.yaml:10:20 unknown-suite",
-        "processes/clicks_hourly.yaml:8:60 unknown-suite",
+        "processes/clicks_hourly.yaml:8:62 unknown-suite",
     ]
     assert "did you mean empty?" in found[-2]
 

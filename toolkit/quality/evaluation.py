@@ -1,0 +1,234 @@
+"""What Great Expectations makes of rows: the only module that imports it, with `judging` the only one with pyspark.
+
+Its own suite drops a check that it does not know, with a line in the log: so each expectation is built on its own here,
+and each must have its finding. What raises spoils what is computed with it: those are computed again, one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import great_expectations as gx
+from great_expectations.core.expectation_validation_result import ExpectationValidationResult
+from great_expectations.data_context.types.base import ProgressBarsConfig
+from great_expectations.datasource.fluent.interfaces import Batch
+from great_expectations.expectations.expectation import Expectation
+from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+from pyspark.sql import DataFrame
+
+from toolkit.quality.exchange import AskedExpectation, Finding
+
+ENGINE = f"great_expectations {gx.__version__}"
+MOST_VALUES = 20
+
+_NUMBER = "feedctl"
+"""In the `meta` of an expectation: which of those asked it is; results come in another order."""
+_ARE_OURS = ("result_format", "catch_exceptions")
+"""Arguments that say what is brought to the driver: rows and their places, if a suite had its way."""
+_TELLS_NO_VALUE = (
+    "expect_table_row_count_",
+    "expect_table_column_count_",
+    "expect_column_proportion_of_",
+    "expect_column_unique_value_count_",
+    "unexpected_rows_expectation",
+)
+"""Types whose observed value is a number about the table; that of others may be somebody's."""
+_CLASS = re.compile(r"[A-Za-z_][\w.]*")
+_ERROR_CHARACTERS, _VALUE_CHARACTERS, _OBSERVED_CHARACTERS = 300, 100, 2000
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """An expectation that Great Expectations knows.
+
+    Attributes:
+        number: of the one asked.
+    """
+
+    number: int
+    expectation: Expectation
+
+
+def evaluate(data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values: bool) -> list[Finding]:
+    """Findings in the order of what was asked, one for each; what could not be computed has not succeeded.
+
+    Values are computed only for what does not hold: each costs a reading of the data more.
+    """
+    _be_quiet(shows_values=shows_values)
+    findings: dict[int, Finding] = {}
+    built: list[_Built] = []
+    first: dict[str, int] = {}
+    for number, each in enumerate(asked):
+        twin = first.setdefault(json.dumps([each.type, each.kwargs], sort_keys=True), number)
+        if twin != number:
+            continue
+        try:
+            built.append(_Built(number, _expectation(number, each)))
+        except Exception as error:  # noqa: BLE001 - whatever it raises for what it does not know
+            findings[number] = replace(_finding(each), error=_said(f"cannot be built: {error}"))
+    batch = _batch(data)
+    results = _results(batch, built, values=0)
+    raised = [each for each in built if each.number not in results or _exceptions(results[each.number])]
+    if len(built) > 1:
+        for one in raised:
+            results.update(_results(batch, [one], values=0))
+    if shows_values:
+        unlike = [
+            each for each in built if (found := results.get(each.number)) and found.result.get("unexpected_count")
+        ]
+        results.update(_results(batch, unlike, values=MOST_VALUES))
+    for each in built:
+        findings[each.number] = _told(asked[each.number], results.get(each.number), data, shows_values=shows_values)
+    twins = (first[json.dumps([each.type, each.kwargs], sort_keys=True)] for each in asked)
+    return [_as(each, findings[twin]) for each, twin in zip(asked, twins, strict=True)]
+
+
+def _be_quiet(*, shows_values: bool) -> None:
+    """What it logs of errors has values of rows in it."""
+    for name in ("great_expectations", "py.warnings", "py4j"):
+        logging.getLogger(name).setLevel(logging.WARNING if shows_values else logging.CRITICAL + 1)
+
+
+def _expectation(number: int, asked: AskedExpectation) -> Expectation:
+    kwargs = {name: value for name, value in asked.kwargs.items() if name not in _ARE_OURS}
+    return ExpectationConfiguration(type=asked.type, kwargs=kwargs, meta={_NUMBER: number}).to_domain_obj()
+
+
+def _batch(data: DataFrame) -> Batch:
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    source = context.data_sources.add_spark("data", persist=False)
+    definition = source.add_dataframe_asset("data").add_batch_definition_whole_dataframe("data")
+    return definition.get_batch(batch_parameters={"dataframe": data})
+
+
+def _results(batch: Batch, built: Sequence[_Built], *, values: int) -> dict[int, ExpectationValidationResult]:
+    """By number; those that it gives no result for are not there. Places of rows are never asked for."""
+    if not built:
+        return {}
+    suite = gx.ExpectationSuite(name="asked", expectations=[each.expectation for each in built])
+    how = {"result_format": "BASIC", "partial_unexpected_count": values}
+    try:
+        found = batch.validate(suite, result_format=how).results
+    except Exception as error:  # noqa: BLE001 - whatever it raises, nothing has succeeded
+        failed = {"raised_exception": True, "exception_message": str(error), "exception_traceback": _headed(error)}
+        return {
+            each.number: ExpectationValidationResult(
+                success=False, expectation_config=each.expectation.configuration, exception_info=failed
+            )
+            for each in built
+        }
+    results: dict[int, ExpectationValidationResult] = {}
+    for each in found:
+        number = each.expectation_config.meta[_NUMBER]
+        if number not in results or results[number].success:  # of two results, the one that failed
+            results[number] = each
+    return results
+
+
+def _headed(error: Exception) -> str:
+    return f"Traceback (most recent call last):\n{type(error).__name__}: "
+
+
+def _exceptions(result: ExpectationValidationResult) -> list[Mapping[str, Any]]:
+    """What it raised: one, or one for each figure that it needed."""
+    info = result.exception_info or {}
+    each_one = [info] if "raised_exception" in info else list(info.values())
+    return [each for each in each_one if each["raised_exception"]]
+
+
+def _told(
+    asked: AskedExpectation, result: ExpectationValidationResult | None, data: DataFrame, *, shows_values: bool
+) -> Finding:
+    finding = _finding(asked)
+    if result is None:
+        return replace(finding, error="Great Expectations gave no result")
+    if raised := _exceptions(result):
+        if finding.column and "." not in finding.column and finding.column not in data.columns:
+            return replace(finding, error=f"the data have no column {finding.column}")
+        return replace(finding, error=_error(raised[0], shows_values=shows_values))
+    facts = result.result or {}
+    values = facts.get("partial_unexpected_list") or () if shows_values else ()
+    return replace(
+        finding,
+        success=result.success is True,
+        observed=_observed(asked.type, facts, shows_values=shows_values),
+        rows=_count(facts.get("element_count")),
+        unexpected=_count(facts.get("unexpected_count")),
+        values=tuple(str(each)[:_VALUE_CHARACTERS] for each in list(values)[:MOST_VALUES]),
+    )
+
+
+def _error(raised: Mapping[str, Any], *, shows_values: bool) -> str:
+    if shows_values:
+        return _said(str(raised["exception_message"]))
+    return f"{_class(str(raised['exception_traceback']))}; its text may have values of rows in it"
+
+
+def _class(traceback: str) -> str:
+    """The class of the first exception: the first line after its frames. Later lines may be of its text."""
+    _, _, after = traceback.partition("Traceback (most recent call last):\n")
+    line = next((each for each in after.splitlines() if each and not each[0].isspace()), "")
+    found = _CLASS.match(line)
+    return found[0].rpartition(".")[2] if found and line[found.end() :][:1] in {"", ":"} else "an exception"
+
+
+def _observed(kind: str, facts: Mapping[str, Any], *, shows_values: bool) -> str:
+    value = facts.get("observed_value")
+    if value is None:
+        return ""
+    if not shows_values and not (kind.startswith(_TELLS_NO_VALUE) and isinstance(value, int | float)):
+        return ""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= _OBSERVED_CHARACTERS else f"{text[:_OBSERVED_CHARACTERS]}..."
+
+
+def _count(value: object) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
+
+
+def _said(text: str) -> str:
+    """In one line, the end left out when it is long."""
+    return " ".join(text.split())[:_ERROR_CHARACTERS]
+
+
+def _finding(asked: AskedExpectation) -> Finding:
+    column = asked.kwargs.get("column")
+    return Finding(
+        suite=asked.suite,
+        position=asked.position,
+        type=asked.type,
+        severity=asked.severity,
+        kwargs=asked.kwargs,
+        column=column if isinstance(column, str) else "",
+        success=False,
+    )
+
+
+def _as(asked: AskedExpectation, found: Finding) -> Finding:
+    return replace(found, suite=asked.suite, position=asked.position, severity=asked.severity)
+
+
+def columns_of(asked: Iterable[AskedExpectation]) -> frozenset[str] | None:
+    """The columns that are looked at; None: all may be, or how many there are."""
+    names: set[str] = set()
+    for each in asked:
+        if each.type.startswith("expect_table_row_count_to_") and not each.type.endswith("_other_table"):
+            continue
+        if not each.type.startswith(_NAMES_COLUMNS) or not _NEEDS_ALL.isdisjoint(each.kwargs):
+            return None
+        given = [each.kwargs.get(name) for name in ("column", "column_A", "column_B")]
+        for name in (*given, *(each.kwargs.get("column_list") or ())):
+            if isinstance(name, str):
+                names |= {name, name.partition(".")[0]}
+    return frozenset(names)
+
+
+_NAMES_COLUMNS = ("expect_column_", "expect_compound_columns_", "expect_multicolumn_", "expect_select_column_")
+_NEEDS_ALL = frozenset({"row_condition", "column_index"})
+"""Arguments that may name other columns, or count them."""

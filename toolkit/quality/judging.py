@@ -1,0 +1,157 @@
+"""Judges data: the program that spark-submit starts, with the paths of a question and of where the answer goes.
+
+It ends with 0 when there is an answer, also one that says why nothing could be judged; whoever finds no answer, or one
+with fewer findings than were asked for, has no verdict. It needs `feedctl[quality]` where it runs, on the submitting
+machine: deploy mode `client`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark import StorageLevel
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+_HERE = Path(__file__).resolve()
+if __name__ == "__main__":  # Python looks beside a script first, where only modules of a package are
+    sys.path[:] = [*(each for each in sys.path if each != str(_HERE.parent)), str(_HERE.parents[2])]
+
+from toolkit.quality.exchange import (  # noqa: E402
+    Answer,
+    AskedExpectation,
+    NotUnderstood,
+    Question,
+    read_question,
+    write_answer,
+)
+
+if TYPE_CHECKING:
+    from toolkit.quality.exchange import Finding
+
+_SEED = 20260101
+"""Of samples: the same data have the same verdict."""
+_ROW_COUNT = "expect_table_row_count_to_be_between"
+_ERROR_CHARACTERS = 300
+_QUIET = {"GX_ANALYTICS_ENABLED": "False", "TQDM_DISABLE": "1"}
+_STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
+"""Whatever the cluster's settings: files that cannot be read must not be judged by what is left."""
+
+
+def main() -> int:
+    """Answer the question; the exit code."""
+    asked, answered = Path(sys.argv[1]), Path(sys.argv[2])
+    try:
+        question = read_question(asked)
+    except (NotUnderstood, OSError) as error:
+        sys.stderr.write(f"feedctl: {error}\n")
+        return 2
+    write_answer(answered, _missing() or judge(_session(question), question))
+    return 0
+
+
+def _session(question: Question) -> SparkSession:
+    session = SparkSession.builder.appName("feedctl quality").getOrCreate()
+    session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")  # errors quote what they choke on
+    return session
+
+
+def _missing() -> Answer | None:
+    """What answers when Great Expectations cannot be loaded: it takes seconds, and other processes do without."""
+    os.environ.update(_QUIET)
+    try:
+        import toolkit.quality.evaluation  # noqa: F401, PLC0415
+    except ImportError as error:
+        what = f"{error.name or 'a library'} is not installed for {sys.executable}"
+        return Answer(refused=f"{what}: judging data takes pip install 'feedctl[quality]'")
+    except Exception as error:  # noqa: BLE001 - a library that cannot be used is as good as none
+        return Answer(refused=f"Great Expectations cannot be loaded: {type(error).__name__}")
+    return None
+
+
+def judge(session: SparkSession, question: Question) -> Answer:
+    """What became of each expectation; data that cannot be read are refused whole."""
+    if refused := _missing():
+        return refused
+    from toolkit.quality import evaluation  # noqa: PLC0415 - see `_missing`
+
+    began = time.monotonic()
+    try:
+        rows, findings = _judged(session, question)
+    except PySparkException as error:
+        return Answer(refused=f"the data cannot be read: {_said(error, question)}", engine=evaluation.ENGINE)
+    return Answer(findings=findings, rows=rows, seconds=time.monotonic() - began, engine=evaluation.ENGINE)
+
+
+def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Finding, ...]]:
+    """The number of all rows and the findings; the rows are read once.
+
+    Raises:
+        PySparkException: they cannot be.
+    """
+    from toolkit.quality import evaluation  # noqa: PLC0415 - see `_missing`
+
+    data = _read(session, question)
+    is_sample = question.sample < 1
+    counted = AskedExpectation(suite="", position=0, type=_ROW_COUNT, kwargs={"min_value": 0}, severity="critical")
+    of_all = [each for each in question.expectations if is_sample and each.type.startswith("expect_table_row_count_")]
+    of_rows = [each for each in question.expectations if each not in of_all]
+    names = evaluation.columns_of(question.expectations)
+    if names is not None:
+        data = data.select([f"`{each.replace('`', '``')}`" for each in data.columns if each in names])
+    looked_at = data.sample(fraction=question.sample, seed=_SEED) if is_sample else data
+    kept = looked_at.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        shows = question.shows_values
+        if is_sample:
+            *found_of_all, total = evaluation.evaluate(data, [*of_all, counted], shows_values=shows)
+            found = evaluation.evaluate(kept, of_rows, shows_values=shows)
+        else:
+            found_of_all = []
+            *found, total = evaluation.evaluate(kept, [*of_rows, counted], shows_values=shows)
+        if total.error or any(each.error for each in found):
+            kept.write.format("noop").mode("overwrite").save()  # raises when it is the data that cannot be read
+        rows = int(total.observed) if total.observed else data.count()
+    finally:
+        kept.unpersist()
+    by_place = {(each.suite, each.position): each for each in (*found, *found_of_all)}
+    return rows, tuple(by_place[each.suite, each.position] for each in question.expectations)
+
+
+def _read(session: SparkSession, question: Question) -> DataFrame:
+    """All parts as one; a column that a part has not is null there."""
+    parts = []
+    for part in question.parts:
+        rows = _part(session, question, part.uri)
+        for name, text in part.keys.items():
+            is_null = text == "__HIVE_DEFAULT_PARTITION__"
+            rows = rows.withColumn(name, sql.lit(None if is_null else text).cast("string"))
+        parts.append(rows)
+    return reduce(lambda some, more: some.unionByName(more, allowMissingColumns=True), parts)
+
+
+def _part(session: SparkSession, question: Question, uri: str) -> DataFrame:
+    reader = session.read.format(question.format).options(**question.options).options(**_STRICT)
+    try:
+        return (reader.schema(question.schema) if question.schema else reader).load(uri)
+    except PySparkException as error:
+        if error.getCondition() != "UNABLE_TO_INFER_SCHEMA":
+            raise
+        return session.range(0).select()  # there is no file: no rows, and no columns
+
+
+def _said(error: PySparkException, question: Question) -> str:
+    """In one line; of feeds whose values are not shown, the name of what went wrong alone."""
+    if question.shows_values:
+        return " ".join(str(error).split())[:_ERROR_CHARACTERS]
+    return " ".join(each for each in (type(error).__name__, error.getCondition()) if each)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
