@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.gate import QualityFailed, gate_place
 from toolkit.availability import is_there
-from toolkit.el import format_instant
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, WrongKind, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, swap_in
@@ -182,6 +181,6 @@ def _manifest(written: Written, error: QualityFailed, run: str, now: datetime) -
         "digest": error.digest,
         "page": error.page,
         "run": run,
-        "time": format_instant(now),
+        "time": f"{now:%Y-%m-%dT%H:%M:%SZ}",
     }
     return f"{json.dumps(told, indent=2)}\n".encode()

@@ -162,7 +162,7 @@ def test_what_is_blocked_stays_with_a_manifest_until_it_is_published(waiting: Pa
     told = json.loads(Path(manifest_of(unit.unit).path).read_text())
     assert (told["feed"], told["cluster"], told["instance"]) == ("counts", "primary", "2026-03-01T00:00Z")
     assert (told["unit"], told["why"], told["run"]) == (str(unit.unit), "it is bad", "7")
-    assert (told["time"], told["code"]) == ("2026-03-20T12:00Z", "quality_failed")
+    assert (told["time"], told["code"]) == ("2026-03-20T12:00:00Z", "quality_failed")
     assert gate_place(unit.unit) == unit.place
     assert not (waiting / "01").exists()
     gate.release()
