@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.judged_runs import JudgedRuns, judged_by, killed_and_run_again
 from tests.integration.process_runs import KEYS, outcomes, steps
+from toolkit.cli.main import main
 
 BLOCKED = [("main", "failed", "quality_failed")]
 
@@ -50,6 +51,25 @@ def test_what_is_bad_is_not_announced_and_not_tried_again_until_somebody_release
     assert [each.split()[-1] for each in counting.said()] == ["count", "judged"]
     assert (counting.at("counts", KEYS[1]) / "part-0").read_text() == f"bad clicks of {KEYS[1]}\n"
     assert (counting.events(), list(counting.gate.iterdir())) == ([("available", "01")], [])
+
+
+def test_who_asks_why_an_instance_is_not_there_is_told_that_it_is_blocked_and_what_to_run(
+    counting: JudgedRuns, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counting.run(time=KEYS[1])
+    capsys.readouterr()
+    assert main(["instance", "triage", "counts", "--time", KEYS[1], *counting.repo]) == 0
+    told = capsys.readouterr().out
+    assert "it is blocked by its quality (blocked: " in told
+    assert f"feedctl quality show counts --key {KEYS[1]}" in told
+
+
+def test_a_workflow_that_keeps_its_run_metadata_itself_cannot_announce_it(counting: JudgedRuns) -> None:
+    assert main(["ledger", "sync", *counting.repo]) == 0
+    job = ["--process", "count", "--cluster", "primary", "--instance", KEYS[0], *counting.repo]
+    assert main(["run", "init-job", *job]) == 0
+    assert main(["run", "halt-job", *job]) == 2
+    assert counting.events() == []
 
 
 def test_force_makes_it_anew_and_what_was_announced_stays_until_the_new_one_may_be(counting: JudgedRuns) -> None:
