@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.hive_replication.race import CONTESTANTS, OUR_CALL, OURS, PEER, Figures, Race
@@ -50,16 +50,18 @@ def shapes(asked: argparse.Namespace) -> Iterator[tuple[TableShape, float]]:
             )
 
 
-def verdicts(shape: TableShape, goal: float, found: Mapping[str, Figures]) -> Iterator[Verdict]:
+def verdicts(shape: TableShape, goal: float, found: Mapping[str, Figures], asked: Collection[str]) -> Iterator[Verdict]:
     """The goals of a shape, of the whole process and of the call alone; a figure that is void reaches none."""
     peer = found.get(PEER)
     if peer is None:
         return
     whole, call = found.get(OURS), found.get(OUR_CALL)
-    ratio = peer.whole / whole.whole if whole else 0.0
-    yield Verdict(what=f"{shape.name}, whole process", found=ratio, wanted=goal, is_least=peer.is_over, peer=PEER)
-    ratio = (peer.inside or 0) / call.inside if call and call.inside else 0.0
-    yield Verdict(what=f"{shape.name}, the call", found=ratio, wanted=goal, is_least=peer.is_over, peer=PEER)
+    if OURS in asked:
+        ratio = peer.whole / whole.whole if whole else 0.0
+        yield Verdict(what=f"{shape.name}, whole process", found=ratio, wanted=goal, is_least=peer.is_over, peer=PEER)
+    if OUR_CALL in asked:
+        ratio = (peer.inside or 0) / call.inside if call and call.inside else 0.0
+        yield Verdict(what=f"{shape.name}, the call", found=ratio, wanted=goal, is_least=peer.is_over, peer=PEER)
 
 
 def table(shape: TableShape, found: Mapping[str, Figures]) -> Iterator[str]:
@@ -90,7 +92,7 @@ def measured(asked: argparse.Namespace) -> Iterator[Verdict]:
                 print(line, flush=True)
             for name, why in race.void.items():
                 print(f"    {name}: NO FIGURE: {why}", flush=True)
-            yield from verdicts(shape, goal, found)
+            yield from verdicts(shape, goal, found, asked.contestants)
 
 
 def told(found: Sequence[Verdict]) -> int:

@@ -13,7 +13,7 @@ from benchmarks.replication.clusters import Clusters, running_clusters
 from benchmarks.replication.shapes import START, Source, WrongCopy
 from benchmarks.whole_process import PROGRAMS
 from tests.databases.postgresql import running_postgres
-from tests.tables.databases import create_database
+from tests.tables.databases import create_database, make_privileges
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore_on_postgres import metastore_on
 from toolkit.catalog.model import TableName
@@ -62,9 +62,9 @@ class Site:
         """One in each metastore, and at the target a table without partitions that is like the source's."""
         for uri, store in ((self.source, self.clusters.source), (self.target, self.clusters.target)):
             create_database(CatalogSpec(uris=uri), DATABASE, f"{store}{WAREHOUSE}")
-        self.at_target.create_table(
-            table_of(TableName(DATABASE, LIKE), f"{self.clusters.target}/like", ds="string", region="string")
-        )
+        like = table_of(TableName(DATABASE, LIKE), f"{self.clusters.target}/like", ds="string", region="string")
+        self.at_target.create_table(like)
+        make_privileges(CatalogSpec(uris=self.target), like.name)
 
     @property
     def at_target(self) -> Metastore:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.gate import QualityFailed, gate_place
 from toolkit.availability import is_there
-from toolkit.el import format_instant
-from toolkit.storage import OWN_PREFIX, FileKind, NotFound, WrongKind
+from toolkit.storage import OWN_PREFIX, FileKind, NotFound, WrongKind, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, swap_in
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
@@ -90,6 +89,8 @@ class GatedUnit:
                 remove(self._system, self._aside, self.base)
             else:
                 self._system.rename(self._aside, self.unit)
+        for own in (self.place, self._aside) if self._system.capabilities.directories else ():
+            remove(self._system, own.parent.child(aside_name(own.name)), self.base)  # its removal had begun
 
     def clear(self) -> None:
         """Nothing waits any more."""
@@ -122,7 +123,7 @@ class GatedUnit:
         system, tree = self._system, self._tree(self.place)
         if tree is None:
             raise NotFound(path=self.place)
-        data = {name: entry for name, entry in tree.items() if name != self.flag}
+        data = {name: entry for name, entry in tree.items() if not self.flag or name != self.flag}
         end_left_uploads(system, self.unit)
         if self.flag:
             remove(system, self.unit.child(self.flag), self.base)
@@ -189,6 +190,6 @@ def _manifest(written: Written, error: QualityFailed, run: str, now: datetime) -
         "digest": error.digest,
         "page": error.page,
         "run": run,
-        "time": format_instant(now),
+        "time": f"{now:%Y-%m-%dT%H:%M:%SZ}",
     }
     return f"{json.dumps(told, indent=2)}\n".encode()

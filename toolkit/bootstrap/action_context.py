@@ -236,7 +236,7 @@ def run_action(
             action=wired.action,
             process=process,
             open_context=context.open,
-            origin_of=cache(partial(_origin, context)),  # the instances of a feed may be a target each
+            origin_of=cache(partial(origin_of, context)),  # the instances of a feed may be a target each
             progress=progress,
         )
         if options.dry_run:
@@ -304,7 +304,8 @@ def opened_context(
     )
 
 
-def _origin(context: ActionContext, entity: str) -> Origin:
+def origin_of(context: ActionContext, entity: str) -> Origin:
+    """Who runs something about an entity here, and what was read for it."""
     digest = entity_digest(context.repository, entity)
     here = origin_here(os.environ, snapshot=str(context.snapshot.id), digest=digest)
     return replace(here, owner_mark=ProcessTable().own_mark())

@@ -12,6 +12,7 @@ from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import open_catalog
+from toolkit.bootstrap.messages import Told
 from toolkit.bootstrap.replication import ReplicationOptions, ends, evicted_keys, routes_of, whole_keys
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.not_implemented import Area
@@ -21,6 +22,7 @@ from toolkit.hive.resolve import Asked, Pulls, uri_of
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, LandingRules, TableDetail, TableItem, TableTarget
 from toolkit.hive.ways import Catalog, Exports, ExportWay, LandingWay, Tables
 from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.planning.partition_address import partition_address
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
@@ -224,9 +226,11 @@ def _wired(
     name: str, life_cycle: LifeCycle, ways: Mapping[str, Way], targets: TableTargets, context: ActionContext
 ) -> TableWired:
     limits, feeds = context.repository.settings.max_copy, context.repository.feeds
+    address = partial(_address, context)
     action = TableAction(
         name=name,
         life_cycle=life_cycle,
+        address=address,
         way_of=lambda target: ways[_pair(target)],
         nominal=context.options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
@@ -235,4 +239,20 @@ def _wired(
     )
     named = {target.feed for target in targets.to_do}
     given = [value for each in named if isinstance(value := feeds[each].properties.get("parallel"), int)]
-    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL))
+    told: Told[TableTarget] = Told(
+        operation=_OPERATIONS[name],
+        path=lambda target: target.directory if target.is_export and target.directory else address(target),
+    )
+    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), told=told)
+
+
+_OPERATIONS = {EXPORT: "EXPORT", IMPORT: "IMPORT", REPLICATION: "REPLICATE"}
+
+
+def _address(context: ActionContext, target: TableTarget) -> str:
+    """Of an instance as processes name it, or of the table."""
+    cluster = context.repository.clusters[target.cluster]
+    uri = uri_of(context.repository.feeds[target.feed], cluster)
+    if target.instant is None:
+        return f"catalog:{uri.database}:{uri.table}"
+    return str(partition_address(cluster, uri, uri.render(target.instant)))

@@ -7,23 +7,28 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.ledgers import quality_folder
+from toolkit.clock import SystemClock
+from toolkit.ledger import verdicts
 from toolkit.quality.gate import Author, QualityGate
+from toolkit.quality.page import ShownFinding, ShownVerdict, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from toolkit.config_source import Snapshot
     from toolkit.el import CanonicalPath
-    from toolkit.entities import Cluster, Feed
-    from toolkit.entities.quality import Suite
+    from toolkit.entities import Cluster
+    from toolkit.entities.quality import Quality
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.verdicts import NewVerdict
-    from toolkit.quality.exchange import AskedExpectation, Finding
+    from toolkit.quality.exchange import Finding
     from toolkit.quality.gate import Judge
     from toolkit.storage import FileSystem
+
+_DRAWN = 30
+"""So many verdicts before are in the little drawings of a page."""
 
 
 def judges_anything(repository: Repository) -> bool:
@@ -54,8 +59,7 @@ def quality_gate(
         suites=repository.suites,
         ledger=ledger,
         judges=_judge,
-        fill=_filled,
-        write_page=partial(_page, quality_folder(snapshot, repository.settings)),
+        write_page=partial(_page, quality_folder(snapshot, repository.settings), ledger),
         author=author,
     )
 
@@ -66,15 +70,34 @@ def _judge(cluster: Cluster) -> Judge:
     return SparkJudge(cluster=cluster, variables=dict(os.environ))
 
 
-def _filled(
-    suites: Sequence[Suite], feed: Feed, cluster: Cluster, instant: datetime, previous: int | None
-) -> tuple[tuple[AskedExpectation, ...], Sequence[str]]:
-    from toolkit.quality.filling import fill  # noqa: PLC0415 - most runs judge nothing
-
-    return fill(suites, feed, cluster, instant, previous)
-
-
-def _page(folder: Path, verdict: NewVerdict, findings: Sequence[Finding]) -> str:
-    from toolkit.quality.page import write_page  # noqa: PLC0415 - Jinja is loaded for pages alone
-
-    return write_page(folder, verdict, findings)
+def _page(
+    folder: Path, ledger: Ledger | None, verdict: NewVerdict, quality: Quality, findings: Sequence[Finding]
+) -> str:
+    before: dict[tuple[str, int, str], list[float]] = {}
+    if ledger is not None:
+        for each in ledger.read(lambda tx: verdicts.figures_of(tx, verdict.feed, verdict.cluster, _DRAWN)):
+            before.setdefault((each.suite, each.position, each.type), []).append(each.figure)
+    shown = [
+        ShownFinding(finding=each, history=tuple(before.get((each.suite, each.position, each.type), ())))
+        for each in findings
+    ]
+    page = write_page(
+        folder,
+        ShownVerdict(
+            feed=verdict.feed,
+            cluster=verdict.cluster,
+            instance_key=verdict.instance_key,
+            unit=verdict.unit,
+            state=verdict.state,
+            at=SystemClock().now(),
+            by=verdict.engine or "",
+            digest=verdict.data_digest,
+            findings=shown,
+            suites_digest=verdict.suites_digest,
+            rows=verdict.rows,
+            sample=quality.sample,
+            seconds=verdict.seconds,
+            why=verdict.reason or "",
+        ),
+    )
+    return page.absolute().as_uri()

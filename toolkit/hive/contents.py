@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
-from toolkit.catalog.errors import NoSuchTable, UnsupportedTable
+from toolkit.catalog.errors import UnsupportedTable
 from toolkit.catalog.formats import unsupported_reason
 from toolkit.hive.avro_schema import with_schema_inside
-from toolkit.hive.described import differences, table_differences
 from toolkit.storage import FileKind, StorageError
 from toolkit.transfer.trees import Tree, read_tree
 
@@ -82,12 +81,6 @@ class Contents:
     table: Table
     parts: tuple[Part, ...] = ()
     broken: Mapping[str, Problem] = field(default_factory=dict)
-
-
-def _is_same(now: Partition | None, then: Partition | None) -> bool:
-    if now is None or then is None:
-        return False
-    return now.location == then.location and not any(differences(now.storage, then.storage))
 
 
 def require_plain(table: Table) -> None:
@@ -161,26 +154,6 @@ class TableReader:
         if found:
             self.pool(self.place(table.storage.location or found[0][2])).run_all(look, found)
         return Contents(table=table, parts=tuple(parts[name] for name in sorted(parts)), broken=broken)
-
-    def moved(self, contents: Contents, names: Collection[str]) -> frozenset[str]:
-        """Those parts of contents that are described otherwise by now: they, or their table, were altered or made anew.
-
-        Raises:
-            CatalogError: the metastore cannot tell.
-            StorageError: the schema of a table cannot be read.
-        """
-        was = contents.table
-        try:
-            table = with_schema_inside(self.table(was.name), self.place, self.storage)
-        except (NoSuchTable, UnsupportedTable):
-            return frozenset(names)
-        if (table.kind, table.keys) != (was.kind, was.keys) or any(table_differences(table, was)):
-            return frozenset(names)
-        if not table.keys:
-            return frozenset() if table.location == was.location else frozenset(names)
-        now = {table.partition_name(each): each for each in self.metastore.partitions(was.name, list(names))}
-        then = {part.name: part.partition for part in contents.parts}
-        return frozenset(name for name in names if not _is_same(now.get(name), then.get(name)))
 
     def _part(self, name: str, partition: Partition | None, location: str) -> Part | Problem:
         place = self.place(location)

@@ -27,8 +27,9 @@ from toolkit.hive.layout import (
     ways_to,
 )
 from toolkit.hive.metadata import metadata_text
+from toolkit.hive.taken_places import remove_wholly
 from toolkit.hive.targets import Step, TableDetail, TableItem, TablePlan
-from toolkit.storage import FileKind
+from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.publication import remove
 from toolkit.transfer.trees import below, read_tree
 
@@ -159,7 +160,7 @@ class ExportWriter:
         return self.work.stores(self.directory)
 
     def begin(self) -> None:
-        """From now on the directory is ours, and no whole export.
+        """From now on the directory is ours, and no whole export; what a killed run was writing there goes.
 
         Raises:
             StorageError: it is somebody else's by now, or cannot be written.
@@ -168,6 +169,9 @@ class ExportWriter:
         self._system.mkdirs(self.directory)
         self._system.write(self.directory.child(MARK), [b""])
         remove(self._system, self.directory.child(METADATA), self.directory)
+        for name in [entry.name for entry in self._system.list(self.directory)]:
+            if name.startswith(OWN_PREFIX) and name != MARK:
+                remove(self._system, self.directory.child(name), self.directory)
 
     def copy(self, items: Sequence[TableItem]) -> dict[CanonicalPath, Digests | Problem]:
         """Copy partitions; what an earlier run left of them goes first.
@@ -179,7 +183,7 @@ class ExportWriter:
         """
         parts = {item.place: item.part for item in items if item.part is not None}
         for place in parts:
-            remove(self._system, place, self.directory)
+            remove_wholly(self._system, place, self.directory)
         told = self.copies.copy(parts)
         for place, part in parts.items():
             digests = told[place]

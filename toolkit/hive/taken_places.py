@@ -33,7 +33,7 @@ def data_place(root: CanonicalPath, run: str, name: str) -> CanonicalPath:
 
 
 def remove_staging(system: FileSystem, root: CanonicalPath, run: str, name: str) -> None:
-    """Remove the copies of a run that were not whole, with what a removal by a run that was killed has left of them.
+    """Remove the copies of a run that were not whole.
 
     Args:
         system: the store.
@@ -43,10 +43,15 @@ def remove_staging(system: FileSystem, root: CanonicalPath, run: str, name: str)
     """
     top = root.child(f"{STAGING_PREFIX}{run}")
     place = top.child(name) if name else top
-    for each in (place, place.parent.child(aside_name(place.name))):
-        remove(system, each, root)
+    remove_wholly(system, place, root)
     if name:
         system.remove_if_empty(top, below=root)
+
+
+def remove_wholly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """Remove a path, and what its removal by a run that was killed has left."""
+    for each in (path, path.parent.child(aside_name(path.name))):
+        remove(system, each, base)
 
 
 def is_data_place(place: CanonicalPath, root: CanonicalPath, name: str) -> bool:

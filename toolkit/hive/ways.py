@@ -18,13 +18,19 @@ from toolkit.hive.instances import NamedInstances
 from toolkit.hive.landing import Lander
 from toolkit.hive.landing_plan import LandingPlanner
 from toolkit.hive.layout import parts_of, read_export
-from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied, remove_staging
+from toolkit.hive.source_changes import moved
+from toolkit.hive.taken_places import (
+    TakenPlaces,
+    data_place,
+    is_data_place,
+    remove_emptied,
+    remove_staging,
+    remove_wholly,
+)
 from toolkit.hive.targets import Step, TablePlan, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.hive.workers import ExportWorker, LandingWorker
 from toolkit.runs.recorder import path_of
-from toolkit.storage import aside_name
-from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -32,7 +38,6 @@ if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
     from toolkit.el import TableUri
     from toolkit.ledger.runs.items import Item
-    from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
 
 
@@ -101,7 +106,7 @@ class Tables:
 
     def moved(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
         """See `Source.moved`."""
-        return self.catalog.reader(work, as_source=True).moved(contents, names)
+        return moved(self.catalog.reader(work, as_source=True), contents, names)
 
     def _instances(self, target: TableTarget, table: Table) -> NamedInstances:
         metastore, name = self.catalog.metastore, table.name
@@ -123,8 +128,8 @@ class ExportWay:
     def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool) -> ExportWorker:
         """See `Way.worker`."""
         del pool
-        moved = partial(_moved, self.tables, plan, work)
-        return ExportWorker(writer=ExportWriter(plan=plan, work=work, copies=copies, moved=moved, written={}))
+        changed = partial(_moved, self.tables, plan, work)
+        return ExportWorker(writer=ExportWriter(plan=plan, work=work, copies=copies, moved=changed, written={}))
 
     def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
         """See `Way.bases`."""
@@ -143,7 +148,7 @@ class Source(Protocol):
         ...
 
     def moved(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
-        """See `TableReader.moved`."""
+        """See `source_changes.moved`."""
         ...
 
 
@@ -232,7 +237,7 @@ class LandingWay:
         for item in left:
             data = _left_data(item, plan, root)
             if data is not None and taken.is_free(data):
-                _remove(system, data, root)
+                remove_wholly(system, data, root)
                 remove_emptied(system, data, root)
         contents = plan.detail.contents
         alone = "" if contents is None or contents.table.keys else plan.target.table.table
@@ -252,9 +257,3 @@ def _left_data(item: Item, plan: TablePlan, root: CanonicalPath) -> CanonicalPat
         return place if is_data_place(place, root, name) else None
     name = down if has_keys else plan.target.table.table
     return data_place(root, str(item.run_id), name) if item.kind in _WITH_DATA else None
-
-
-def _remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
-    """Remove a path, and what its removal by a run that was killed has left."""
-    for each in (path, path.parent.child(aside_name(path.name))):
-        remove(system, each, base)

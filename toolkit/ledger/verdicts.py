@@ -94,6 +94,16 @@ class StoredFinding:
     kwargs: dict[str, Any]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """How far an expectation was from holding: the share of rows not as expected, or the number that was observed."""
+
+    suite: str
+    position: int
+    type: str
+    figure: float
+
+
 class CannotDecide(InvalidInput):
     """A verdict that nobody can decide any more, or not on this data.
 
@@ -204,6 +214,22 @@ def history(
     return [(verdicts[key[0]], known[key]) for key in keys]
 
 
+def figures_of(tx: Transaction, feed: str, cluster: str, most: int) -> list[Figure]:
+    """A figure of each expectation of the last verdicts on a feed's instances, oldest first: what a page draws.
+
+    Args:
+        tx: of the ledger.
+        feed: name.
+        cluster: where.
+        most: so many verdicts.
+    """
+    of = verdict.c
+    last = sa.select(of.verdict_id).where(of.feed == feed, of.cluster == cluster, ~of.is_by_hand)
+    numbers = tx.execute(last.order_by(of.verdict_id.desc()).limit(most)).scalars().all()
+    found = findings_of(tx, numbers[::-1])
+    return [figure for each in found.values() for one in each if (figure := _figure(one)) is not None]
+
+
 def previous_rows(tx: Transaction, feed: str, cluster: str, instance_key: str) -> int | None:
     """The rows of the newest older instance that was admitted, all its units together; None: nobody knows of any."""
     of = verdict.c
@@ -285,6 +311,17 @@ def _newest(tx: Transaction, *where: sa.ColumnElement[bool]) -> Verdict | None:
 
 def _of(address: UnitAddress) -> list[sa.ColumnElement[bool]]:
     return [verdict.c[each.name] == getattr(address, each.name) for each in fields(UnitAddress)]
+
+
+def _figure(found: StoredFinding) -> Figure | None:
+    if found.rows and found.unexpected is not None:
+        figure = found.unexpected / found.rows
+    else:
+        try:
+            figure = float(found.observed)
+        except ValueError:
+            return None
+    return Figure(suite=found.suite, position=found.position, type=found.type, figure=figure)
 
 
 def _packed(found: StoredFinding) -> dict[str, str]:

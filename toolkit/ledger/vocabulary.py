@@ -18,6 +18,8 @@ class LifeCycle(StrEnum):
     """A feed's instance is loaded from a datasource."""
     EXPORT = "export"
     """A feed's instance is written to a datasource."""
+    REVIEW = "review"
+    """A person decides about data of a feed's instance that were blocked."""
 
 
 class RunStatus(StrEnum):

@@ -8,21 +8,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Recovery, RunContext
+from toolkit.actions.action import Recovery, RunContext, left_over
 from toolkit.actions.file_copies import FileCopies
-from toolkit.actions.model import INTERRUPTED, Problem
+from toolkit.actions.model import Problem
 from toolkit.availability import DataAccess
 from toolkit.entities import Engine
-from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
-from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
 from toolkit.process_runner.planner import Planner, blank_plan
 from toolkit.process_runner.steps import StepBatch
 from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, files_of
-from toolkit.runs.recorder import SettledLeftOver
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
@@ -103,7 +101,7 @@ class ProcessAction:
             self._end(plan.target, each)
         done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
         return Recovery(
-            settled=tuple(_left_over(left, is_done=(left.run_id, left.path) in done) for left in own),
+            settled=tuple(left_over(left, is_done=(left.run_id, left.path) in done) for left in own),
             notes=("an earlier run of it died in the middle, and nothing of that runs any more",),
         )
 
@@ -140,8 +138,3 @@ class ProcessAction:
 
     def _data(self, work: RunContext) -> DataAccess:
         return DataAccess(stores=work.stores, metastores=self.metastores)
-
-
-def _left_over(left: Item, *, is_done: bool) -> SettledLeftOver:
-    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
-    return SettledLeftOver(left=left, item=SettledItem(position=left.position, state=state, code=code))

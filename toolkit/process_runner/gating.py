@@ -12,7 +12,6 @@ from toolkit.actions.gated import GatedUnit
 from toolkit.availability import is_there
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
-from toolkit.entities.quality import Quality
 from toolkit.errors import NotImplementedYet
 from toolkit.process_runner.late_fingerprint import fingerprint
 from toolkit.runs.recorder import path_text
@@ -26,23 +25,10 @@ if TYPE_CHECKING:
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
 
 
-def quality_of(site: ProcessSite, name: str) -> Quality | None:
-    """How an output is judged: as its feed is on the cluster, and by its own suites; None: it is not.
-
-    Raises:
-        UnknownName: its feed is not on the cluster.
-    """
-    own = site.process.outputs[name]
-    quality = site.feeds[own.feed].quality_on(site.cluster.name)
-    if quality is None:
-        return Quality(suites=own.suites) if own.suites else None
-    return replace(quality, suites=tuple(dict.fromkeys((*quality.suites, *own.suites))))
-
-
 def as_written(site: ProcessSite, output: PlannedOutput) -> PlannedOutput:
     """An output where the steps write it: in its gate place when it is judged."""
     path = output.instance.paths.get(LocationType.DATA)
-    if path is None or quality_of(site, output.name) is None:
+    if path is None or site.quality_of(output.name) is None:
         return output
     parent, _, name = path.rstrip("/").rpartition("/")
     paths = {**output.instance.paths, LocationType.DATA: f"{parent}/{GATE_DIRECTORY}/{name}"}
@@ -52,7 +38,7 @@ def as_written(site: ProcessSite, output: PlannedOutput) -> PlannedOutput:
 def ungated_table(site: ProcessSite) -> NotImplementedYet | None:
     """Why a process cannot be run that makes a table which is to be judged: steps write partitions where all read."""
     for name, each in site.process.outputs.items():
-        if quality_of(site, name) is not None and site.feeds[each.feed].table_on(site.cluster.name) is not None:
+        if site.quality_of(name) is not None and site.feeds[each.feed].table_on(site.cluster.name) is not None:
             return NotImplementedYet(
                 what=f"quality of the output {name}, which is a table ({each.feed}),",
                 instead="let the process make a path feed with quality, or remove the quality of this one",
@@ -102,7 +88,7 @@ class GatedOutputs:
     @cached_property
     def gated(self) -> tuple[PlannedOutput, ...]:
         """Those that are."""
-        return tuple(each for each in self.outputs if quality_of(self.site, each.name) is not None)
+        return tuple(each for each in self.outputs if self.site.quality_of(each.name) is not None)
 
     def begin(self, *, resumed: bool) -> str:
         """Make room for the steps; what an earlier attempt has written stays for one that goes on from there.
@@ -198,7 +184,7 @@ class GatedOutputs:
         )
 
     def _written(self, output: PlannedOutput, at: CanonicalPath) -> Written:
-        quality = quality_of(self.site, output.name)
+        quality = self.site.quality_of(output.name)
         assert quality is not None  # noqa: S101 - of `gated`
         return Written(
             feed=self.site.feeds[output.storage.feed],

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from toolkit.el import Availability, format_instant
 from toolkit.entities import Feed
-from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
 from toolkit.planning.process_properties import instance_properties
 from toolkit.process_runner.gating import as_written
@@ -43,7 +42,6 @@ class ResolvedInstance:
     """One instance of a process on a cluster, resolved.
 
     Attributes:
-        process: name.
         cluster: name.
         nominal_time: UTC.
         inputs: in the process's order; one that waits has no instances.
@@ -54,7 +52,6 @@ class ResolvedInstance:
         left_out: the names of the optional inputs of which nothing is there.
     """
 
-    process: str
     cluster: str
     nominal_time: datetime
     inputs: tuple[PlannedInput, ...]
@@ -62,11 +59,6 @@ class ResolvedInstance:
     properties: Mapping[str, str]
     missing: tuple[MissingInput, ...]
     left_out: tuple[str, ...]
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether every compulsory input is there."""
-        return not self.missing
 
 
 def resolve_instance(
@@ -94,7 +86,6 @@ def resolve_instance(
     outputs = site.outputs(nominal_time)
     missing = tuple(found for each in inputs for found in _missing(site, each, state_of))
     return ResolvedInstance(
-        process=site.process.name,
         cluster=site.cluster.name,
         nominal_time=nominal_time,
         inputs=inputs,
@@ -120,11 +111,7 @@ def _missing(site: ProcessSite, each: PlannedInput, state_of: StateOf | None) ->
             input=each.name,
             feed=feed.name,
             instance_key=format_instant(instant),
-            uri=_uri(site, each.storage, instant),
+            uri=site.uri(each.storage, each.storage.at(instant)),
             state="missing" if state_of is None else state_of(feed, instant),
             reason=reason,
         )
-
-
-def _uri(site: ProcessSite, storage: FeedStorage, instant: datetime) -> str:
-    return site.uri(storage, storage.at(instant))

@@ -13,7 +13,7 @@ from toolkit.actions.action import Applied
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
-from toolkit.process_runner.calls import StepCaller, Workplace
+from toolkit.process_runner.calls import Workplace, step_call
 from toolkit.process_runner.engines.port import StepEnd, StepMark
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.gating import GatedOutputs, Passed
@@ -144,15 +144,10 @@ class _Job:
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
         if not self.batch.plan.detail.may_be_made:
             self.made = outputs_before(self.target.site, self._ungated, self.batch.data)
-        return Opening(
-            inputs=list(dict.fromkeys(instances)),
-            consumed=None if self.batch.plan.detail.resumed else self._noted(),
-            is_forced=self.target.is_forced,
-        )
-
-    def _noted(self) -> Sequence[ReadInput]:
-        """What the inputs are, before the first step reads them."""
-        return read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
+        consumed: Sequence[ReadInput] | None = None
+        if not self.batch.plan.detail.resumed:  # before the first step reads them
+            consumed = read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
+        return Opening(inputs=list(dict.fromkeys(instances)), consumed=consumed, is_forced=self.target.is_forced)
 
     @cached_property
     def _gated(self) -> GatedOutputs:
@@ -204,8 +199,8 @@ class _Job:
 
     def _run(self, item: StepItem) -> StepEnd:
         """Run a step; that it has begun is written down before it does anything."""
-        caller = StepCaller(target=self.target, resolved=self.resolved, workplace=self.batch.workplace)
-        call = replace(caller.call(item, self.run_id), quiet_seconds=self._quiet_seconds())
+        call = step_call(item, self.target, self.resolved, self.batch.workplace, self.run_id)
+        call = replace(call, quiet_seconds=self._quiet_seconds())
         has_begun = False
 
         def started(mark: StepMark) -> None:

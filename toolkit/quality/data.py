@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile
-from toolkit.storage import FileKind
+from toolkit.storage import Entry, FileKind, WrongKind
 
 if TYPE_CHECKING:
     from toolkit.actions.gate import Part, Written
@@ -49,8 +49,12 @@ def print_of(written: Written, stores: Callable[[CanonicalPath], FileSystem]) ->
     Raises:
         StorageError: it cannot be listed.
     """
-    flag = written.feed.availability_flag
-    listed = [each for part in written.parts for each in _files(part, stores(part.place), flag)]
+    return print_of_parts(written.parts, written.feed.availability_flag, stores)
+
+
+def print_of_parts(parts: Sequence[Part], flag: str | None, stores: Callable[[CanonicalPath], FileSystem]) -> DataPrint:
+    """As `print_of`, where nothing but the directories and the name of the flag is known."""
+    listed = [each for part in parts for each in _files(part, stores(part.place), flag)]
     full = Fingerprint.of(listed)
     layout = Fingerprint.of(each._replace(modified=_EPOCH) for each in listed)
     return DataPrint(data_digest=full.digest, layout_digest=layout.digest, files=full.files, bytes=full.size)
@@ -76,9 +80,13 @@ def shows_values(tags: Mapping[str, str]) -> bool:
 
 
 def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[ListedFile]:
-    """Named by the last name of their directory, which they keep when it is moved, and the keys of their partition."""
-    head = f"{part.place.name}/{json.dumps(dict(part.keys), sort_keys=True)}"
-    for each in store.list_tree(part.place):
+    """Named by the last name of their directory, which they keep when it is moved."""
+    try:
+        entries = list(store.list_tree(part.place))
+    except WrongKind:  # a feed's instance may be a file
+        found = store.status(part.place)
+        entries = [Entry("", found.kind, found.size, found.modified)]
+    for each in entries:
         if each.kind is FileKind.DIRECTORY or _HIDDEN.search(each.name) or each.name == flag:
             continue
-        yield ListedFile(f"{head}/{each.kind}/{each.name}", each.size, each.modified or _EPOCH)
+        yield ListedFile(f"{part.place.name}/{each.kind}/{each.name}", each.size, each.modified or _EPOCH)

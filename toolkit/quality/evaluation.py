@@ -78,12 +78,10 @@ def evaluate(data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values
         for one in raised:
             results.update(_results(batch, [one], values=0))
     if shows_values:
-        unlike = [
-            each for each in built if (found := results.get(each.number)) and found.result.get("unexpected_count")
-        ]
-        results.update(_results(batch, unlike, values=MOST_VALUES))
-    for each in built:
-        findings[each.number] = _told(asked[each.number], results.get(each.number), data, shows_values=shows_values)
+        have = {number for number, result in results.items() if (result.result or {}).get("unexpected_count")}
+        results.update(_results(batch, [each for each in built if each.number in have], values=MOST_VALUES))
+    for one in built:
+        findings[one.number] = _told(asked[one.number], results.get(one.number), data, shows_values=shows_values)
     twins = (first[json.dumps([each.type, each.kwargs], sort_keys=True)] for each in asked)
     return [_as(each, findings[twin]) for each, twin in zip(asked, twins, strict=True)]
 
@@ -125,7 +123,7 @@ def _results(batch: Batch, built: Sequence[_Built], *, values: int) -> dict[int,
         }
     results: dict[int, ExpectationValidationResult] = {}
     for each in found:
-        number = each.expectation_config.meta[_NUMBER]
+        number = each.expectation_config.meta[_NUMBER] if each.expectation_config else -1
         if number not in results or results[number].success:  # of two results, the one that failed
             results[number] = each
     return results

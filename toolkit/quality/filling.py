@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from toolkit.el import format_instant, load_zone
 from toolkit.el.fields import Field, render_field
@@ -31,8 +31,7 @@ class UnknownSuiteVariable(InvalidInput):
         super().__init__(f"{where} has ${{{variable}}}, which nothing fills in{'; ' if hint else ''}{hint}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Filled:
+class Filled(NamedTuple):
     """What is asked of the data.
 
     Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.actions.gate import Admitted, QualityFailed
+from toolkit.actions.gate import QUALITY_FAILED, QUALITY_UNKNOWN, Admitted, QualityFailed
 from toolkit.el import parse_instant
 from toolkit.el.frequency import Unit
 from toolkit.entities.vocabulary import OnFailure, Severity
@@ -17,16 +17,16 @@ from toolkit.ledger import verdicts
 from toolkit.ledger.verdicts import ADMITTING, NewVerdict, StoredFinding, UnitAddress, Verdict
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.data import DataPrint, print_of, shows_values, suites_digest
-from toolkit.quality.exchange import Answer, AskedExpectation, AskedPart, Finding, Question
+from toolkit.quality.exchange import Answer, AskedPart, Finding, Question
+from toolkit.quality.filling import fill
+from toolkit.quality.page import NoPage
 from toolkit.quality.wording import stored, why_of
 from toolkit.runs.recorder import message_text
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from toolkit.actions.gate import Written
     from toolkit.el import CanonicalPath
-    from toolkit.entities import Cluster, Feed
+    from toolkit.entities import Cluster
     from toolkit.entities.quality import Quality, Suite
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.vocabulary import LifeCycle
@@ -38,12 +38,8 @@ _SPARK_SCHEMES = {"s3": "s3a"}
 """Hadoop's names for stores where they are not the canonical ones."""
 _CHANGED = "the data changed while they were judged"
 
-Fill = Callable[
-    ["Sequence[Suite]", "Feed", "Cluster", "datetime", "int | None"], tuple[tuple[AskedExpectation, ...], Sequence[str]]
-]
-"""Fills in what expectations say of the instance; with the rows of the instance before, where they are known."""
-WritePage = Callable[[NewVerdict, "Sequence[Finding]"], str]
-"""Writes the page of a verdict, and tells its URI."""
+WritePage = Callable[[NewVerdict, "Quality", "Sequence[Finding]"], str]
+"""Writes the page of a verdict, and tells its URI; raises `NoPage` or OSError."""
 
 
 class NoAnswer(Failed):
@@ -86,6 +82,21 @@ class Author:
     life_cycle: LifeCycle | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """A verdict that was just made.
+
+    Attributes:
+        verdict: as it is recorded.
+        findings: of each expectation that was asked.
+        notes: for the user: what was not asked.
+    """
+
+    verdict: NewVerdict
+    findings: tuple[StoredFinding, ...]
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class QualityGate:
     """The `Gate` of a run; safe between threads.
@@ -95,7 +106,6 @@ class QualityGate:
         suites: of the config repo, by name.
         ledger: keeps verdicts; None: the user chose to do without, and nothing can be admitted but with a warning.
         judges: what judges data of a cluster.
-        fill: see `Fill`.
         write_page: see `WritePage`.
         author: whose data are judged.
     """
@@ -104,7 +114,6 @@ class QualityGate:
     suites: Mapping[str, Suite]
     ledger: Ledger | None
     judges: Callable[[Cluster], Judge]
-    fill: Fill
     write_page: WritePage
     author: Author
 
@@ -114,9 +123,10 @@ class QualityGate:
             return _without_ledger(written)
         found, known = self._known(written, self.ledger)
         if known is None or known.state is VerdictState.UNKNOWN:
-            new, findings = self._judged(written, found, check)
-            self.ledger.write(lambda tx: verdicts.record(tx, new, findings))
-            return _admitted(written, new)
+            judged = self._judged(written, found, check)
+            self.ledger.write(lambda tx: verdicts.record(tx, judged.verdict, judged.findings))
+            admitted = _admitted(written, judged.verdict)
+            return replace(admitted, notes=(*admitted.notes, *judged.notes))
         return _admitted(written, known)
 
     def was_admitted(self, written: Written) -> bool:
@@ -129,7 +139,7 @@ class QualityGate:
             known = self.ledger.read(lambda tx: verdicts.on_layout(tx, address, found.layout_digest, suites))
         return known is not None and _may_pass(known, written.quality)
 
-    def judge_by_hand(self, written: Written, check: Callable[[], None]) -> tuple[NewVerdict, list[StoredFinding]]:
+    def judge_by_hand(self, written: Written, check: Callable[[], None]) -> Judged:
         """Judge what is there for a person, whatever was found before; the verdict admits nothing.
 
         Raises:
@@ -137,14 +147,14 @@ class QualityGate:
             Unavailable: the ledger cannot be written.
             Stopped: what `check` raises.
         """
-        new, findings = self._judged(written, print_of(written, self.stores), check)
-        by_hand = replace(new, is_by_hand=True)
+        judged = self._judged(written, print_of(written, self.stores), check)
+        by_hand = replace(judged, verdict=replace(judged.verdict, is_by_hand=True))
         if self.ledger is not None:
-            self.ledger.write(lambda tx: verdicts.record(tx, by_hand, findings))
-        return by_hand, findings
+            self.ledger.write(lambda tx: verdicts.record(tx, by_hand.verdict, by_hand.findings))
+        return by_hand
 
-    def question(self, written: Written) -> Question:
-        """What the process that judges is asked.
+    def question(self, written: Written) -> tuple[Question, tuple[str, ...]]:
+        """What the process that judges is asked, and what it is not asked, for the user.
 
         Raises:
             InvalidInput: a suite is not there, or something in it cannot be filled in.
@@ -154,18 +164,18 @@ class QualityGate:
             of_feed = (written.feed.name, written.cluster.name, written.instance_key)
             previous = self.ledger.read(lambda tx: verdicts.previous_rows(tx, *of_feed))
         quality, instant = written.quality, parse_instant(written.instance_key)
-        expectations, notes = self.fill(self._suites(quality), written.feed, written.cluster, instant, previous)
-        for note in notes:
-            _LOG.info('event=expectation_left_out unit=%s why="%s"', written.unit, note)
-        return Question(
+        known = {"row_count": previous}
+        filled = fill(self._suites(quality), written.feed, written.cluster, instant, known)
+        question = Question(
             parts=tuple(AskedPart(uri=_uri(each.place), keys=each.keys) for each in written.parts),
             format=quality.format,
-            expectations=expectations,
+            expectations=filled.expectations,
             options=quality.options,
             schema=written.schema,
             sample=quality.sample,
             shows_values=shows_values(written.feed.tags),
         )
+        return question, filled.notes
 
     def digest_of_suites(self, written: Written) -> str:
         """What data are judged by now, see `suites_digest`; a suite that is not there judges nothing."""
@@ -175,40 +185,40 @@ class QualityGate:
         found, address, suites = print_of(written, self.stores), _address(written), self.digest_of_suites(written)
         return found, ledger.read(lambda tx: verdicts.on_data(tx, address, found.data_digest, suites))
 
-    def _judged(
-        self, written: Written, found: DataPrint, check: Callable[[], None]
-    ) -> tuple[NewVerdict, list[StoredFinding]]:
+    def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:
         """A verdict that nobody knows of yet."""
-        answer, findings = self._answer(written, check)
+        answer, findings, notes = self._answer(written, check)
         after = print_of(written, self.stores)
         if after != found:
             answer, findings = replace(answer, refused=_CHANGED), []
-        new = self._verdict(written, after, answer, findings)
         if not shows_values(written.feed.tags):
             findings = [replace(each, values=()) for each in findings]
+        new = self._verdict(written, after, answer, findings)
         try:
-            new = replace(new, page=self.write_page(new, findings))
-        except OSError as error:
+            new = replace(new, page=self.write_page(new, written.quality, findings))
+        except (NoPage, OSError) as error:
             _LOG.warning('event=no_page unit=%s why="%s"', written.unit, error)
-        return new, list(map(stored, findings))
+        return Judged(verdict=new, findings=tuple(map(stored, findings)), notes=notes)
 
-    def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, list[Finding]]:
+    def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, Sequence[Finding], tuple[str, ...]]:
         """What was found, one for each expectation; an answer that lacks any is none."""
         try:
-            question = self.question(written)
+            question, notes = self.question(written)
             answer = self.judges(written.cluster).ask(question, _seconds(written.quality), check)
         except NoAnswer as error:
-            return Answer(refused=error.why), []
+            return Answer(refused=error.why), [], ()
         except InvalidInput as error:
-            return Answer(refused=str(error)), []
+            return Answer(refused=str(error)), [], ()
         if answer.refused:
-            return answer, []
+            return answer, [], notes
         asked = [(each.suite, each.position, each.type) for each in question.expectations]
-        if not asked or asked != [(each.suite, each.position, each.type) for each in answer.findings]:
+        if not (asked or notes):
+            return replace(answer, refused="no suite expects anything"), [], ()
+        if asked != [(each.suite, each.position, each.type) for each in answer.findings]:
             why = f"of {len(asked)} expectations {len(answer.findings)} were answered, or others than asked"
-            return replace(answer, refused=why), []
+            return replace(answer, refused=why), [], notes
         pairs = zip(question.expectations, answer.findings, strict=True)
-        return answer, [replace(found, severity=each.severity, kwargs=each.kwargs) for each, found in pairs]
+        return answer, [replace(found, severity=each.severity, kwargs=each.kwargs) for each, found in pairs], notes
 
     def _verdict(self, written: Written, found: DataPrint, answer: Answer, findings: Sequence[Finding]) -> NewVerdict:
         state = _state(written.quality, answer, findings)
@@ -248,7 +258,7 @@ class QualityGate:
 def _without_ledger(written: Written) -> Admitted:
     why = "without the ledger (--no-ledger) nobody could know its verdict"
     if written.quality.on_failure is OnFailure.BLOCK:
-        raise QualityFailed(unit=written.unit, why=why, code="quality_unknown")
+        raise QualityFailed(unit=written.unit, why=why, code=QUALITY_UNKNOWN)
     return Admitted(digest="", notes=(f"{written.unit} was not judged: {why}",))
 
 
@@ -263,13 +273,15 @@ def _admitted(written: Written, known: NewVerdict) -> Admitted:
         note = f"{written.unit} was released by {known.decided_by} ({known.decision}) in spite of: {why}"
         return Admitted(digest=known.data_digest, notes=(note,))
     if isinstance(known, Verdict) and known.state is VerdictState.REJECTED:
-        raise QualityFailed(unit=written.unit, why=f"{known.decided_by} has rejected it ({known.decision})")
+        why = f"{known.decided_by} has rejected it ({known.decision})"
+        raise QualityFailed(unit=written.unit, why=why, digest=known.data_digest, page=known.page or "")
     if _may_pass(known, written.quality):
         has_note = known.state is not VerdictState.PASSED
         return Admitted(digest=known.data_digest, notes=(f"{written.unit}: {why}{page}",) if has_note else ())
     command = f"`feedctl quality show {known.feed} --key {known.instance_key}`"
-    code = "quality_unknown" if known.state is VerdictState.UNKNOWN else "quality_failed"
-    raise QualityFailed(unit=written.unit, why=f"{why}; {command}{page}", code=code)
+    code = QUALITY_UNKNOWN if known.state is VerdictState.UNKNOWN else QUALITY_FAILED
+    why = f"{why}; {command}{page}"
+    raise QualityFailed(unit=written.unit, why=why, code=code, digest=known.data_digest, page=known.page or "")
 
 
 def _may_pass(known: NewVerdict, quality: Quality) -> bool:

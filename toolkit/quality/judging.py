@@ -7,6 +7,7 @@ machine: deploy mode `client`.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -52,13 +54,22 @@ def main() -> int:
     except (NotUnderstood, OSError) as error:
         sys.stderr.write(f"feedctl: {error}\n")
         return 2
-    write_answer(answered, _missing() or judge(_session(question), question))
+    try:
+        answer = _missing() or judge(_session(question), question)
+    except Exception as error:
+        if question.shows_values:
+            raise
+        answer = Answer(refused=f"{type(error).__name__} in the process that judges; its text may have values in it")
+    write_answer(answered, answer)
     return 0
 
 
 def _session(question: Question) -> SparkSession:
+    """Spark, without logs where no values may be shown: errors quote what they choke on, in Java and in Python."""
     session = SparkSession.builder.appName("feedctl quality").getOrCreate()
-    session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")  # errors quote what they choke on
+    session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")
+    if not question.shows_values:
+        logging.disable(logging.CRITICAL)
     return session
 
 
@@ -84,7 +95,7 @@ def judge(session: SparkSession, question: Question) -> Answer:
     began = time.monotonic()
     try:
         rows, findings = _judged(session, question)
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         return Answer(refused=f"the data cannot be read: {_said(error, question)}", engine=evaluation.ENGINE)
     return Answer(findings=findings, rows=rows, seconds=time.monotonic() - began, engine=evaluation.ENGINE)
 
@@ -93,7 +104,7 @@ def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Findi
     """The number of all rows and the findings; the rows are read once.
 
     Raises:
-        PySparkException: they cannot be.
+        PySparkException, Py4JError: they cannot be.
     """
     from toolkit.quality import evaluation  # noqa: PLC0415 - see `_missing`
 
@@ -146,11 +157,12 @@ def _part(session: SparkSession, question: Question, uri: str) -> DataFrame:
         return session.range(0).select()  # there is no file: no rows, and no columns
 
 
-def _said(error: PySparkException, question: Question) -> str:
+def _said(error: PySparkException | Py4JError, question: Question) -> str:
     """In one line; of feeds whose values are not shown, the name of what went wrong alone."""
     if question.shows_values:
         return " ".join(str(error).split())[:_ERROR_CHARACTERS]
-    return " ".join(each for each in (type(error).__name__, error.getCondition()) if each)
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    return " ".join(each for each in (type(error).__name__, condition) if each)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Applied, Recovery, RunContext
+from toolkit.actions.action import Applied, Recovery, RunContext, left_over
 from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
 from toolkit.actions.gate import QualityFailed
 from toolkit.actions.guard import CalledOff
@@ -22,7 +22,6 @@ from toolkit.ledger import manifests
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import PackedManifest, UnitKey
 from toolkit.ledger.runs import counters
-from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
 from toolkit.replication.gating import was_admitted
@@ -238,10 +237,8 @@ class _CopyBatch:
 
 def _left_over(plan: ReplicationPlan, left: Item, *, is_done: bool) -> SettledLeftOver:
     """An instance of which all is there is one for its readers, also when nobody had told them so yet."""
-    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
-    settled = SettledItem(position=left.position, state=state, code=code)
     is_whole = is_done and not plan.items and plan.detail.is_complete
-    return SettledLeftOver(left=left, item=settled, event=_event(plan.target, was_there=False) if is_whole else None)
+    return left_over(left, is_done=is_done, event=_event(plan.target, was_there=False) if is_whole else None)
 
 
 def _event(target: ReplicationTarget, *, was_there: bool) -> NewEvent:

@@ -204,8 +204,8 @@ class ExpiredScan:
         try:
             for name, kind, _, _ in self.system.list(gate):
                 is_empty = False
-                unit = name_behind(name) if name.startswith(ASIDE_PREFIX) else unit_name(name)
-                inner = inner_place(self.location, place, unit) if unit else None
+                behind = name_behind(name) if name.startswith(ASIDE_PREFIX) else name
+                inner = inner_place(self.location, place, unit_name(behind)) if behind else None
                 is_data = kind is FileKind.DIRECTORY or kind is FileKind.FILE
                 if inner is None or not inner.reach or not is_data:
                     yield UnrecognizedName(path=gate.child(name) if is_name(name) else gate)

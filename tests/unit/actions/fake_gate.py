@@ -1,4 +1,4 @@
-"""A gate in memory: it judges what lies where it is told by the bytes, and remembers every question."""
+"""A gate that judges by the bytes, and remembers verdicts as the real one does: on exactly this data."""
 
 from __future__ import annotations
 
@@ -11,46 +11,45 @@ from toolkit.actions.gate import Admitted, QualityFailed, Written
 
 @dataclass
 class FakeGate:
-    """Blocks data with a word in them, unless these were released.
+    """What has the word ``bad`` in it is blocked until it is released.
 
     Attributes:
-        bad: the word.
-        released: the names and times of released data, see `print_of`.
-        asked: the units, in the order of the questions.
-        judged: of them those that were read, since nobody knew them.
+        judged: the units that were judged, in their order.
     """
 
-    bad: str = "bad"
-    released: set[tuple[object, ...]] = field(default_factory=set)
-    asked: list[Written] = field(default_factory=list)
     judged: list[str] = field(default_factory=list)
-    known: dict[tuple[object, ...], bool] = field(default_factory=dict)
+    _verdicts: dict[tuple[object, ...], bool] = field(default_factory=dict)
 
     def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
+        """See `Gate.admit`."""
         check()
-        self.asked.append(written)
-        found = print_of(written)
-        if found not in self.known:
+        digest, texts = self._digest(written, with_times=True), self._texts(written)
+        key = (written.unit, digest)
+        if key not in self._verdicts:
             self.judged.append(written.unit)
-            self.known[found] = not any(self.bad in each.read_text() for each in _files(written))
-        if not self.was_admitted(written):
-            raise QualityFailed(unit=written.unit, why=f"{self.bad} is in it")
-        return Admitted(digest="", notes=("admitted",))
+            self._verdicts[key] = not any("bad" in text for text in texts)
+        if not self._verdicts[key]:
+            raise QualityFailed(unit=written.unit, why="it is bad", digest=str(hash(digest)))
+        self._verdicts[written.unit, self._digest(written, with_times=False)] = True
+        return Admitted(digest=str(hash(digest)))
 
     def was_admitted(self, written: Written) -> bool:
-        found = print_of(written)
-        return found in self.released or self.known.get(found, False)
+        """See `Gate.was_admitted`."""
+        return self._verdicts.get((written.unit, self._digest(written, with_times=False)), False)
 
     def release(self) -> None:
-        """A person wants what was asked for last to be announced."""
-        self.released.add(print_of(self.asked[-1]))
+        """Somebody takes the responsibility for all that was judged."""
+        self._verdicts = dict.fromkeys(self._verdicts, True)
 
+    def _files(self, written: Written) -> list[tuple[str, Path]]:
+        roots = [Path(part.place.path) for part in written.parts]
+        return sorted(
+            (str(each.relative_to(root)), each) for root in roots for each in root.rglob("*") if each.is_file()
+        )
 
-def print_of(written: Written) -> tuple[object, ...]:
-    """What tells data from other data, wherever they were moved to."""
-    return (written.unit, *((each.name, each.stat().st_mtime_ns) for each in _files(written)))
+    def _digest(self, written: Written, *, with_times: bool) -> tuple[object, ...]:
+        found = ((name, each.stat()) for name, each in self._files(written))
+        return tuple((name, at.st_size, at.st_mtime_ns if with_times else None) for name, at in found)
 
-
-def _files(written: Written) -> list[Path]:
-    found = (each for part in written.parts for each in Path(part.place.path).rglob("*"))
-    return sorted(each for each in found if each.is_file() and not each.name.startswith((".", "_")))
+    def _texts(self, written: Written) -> list[str]:
+        return [each.read_text() for _, each in self._files(written)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 
 from tests.tables.tables import partition_of
 from tests.unit.hive.exports import exported, imported
-from tests.unit.hive.test_landing import FROM, NAMES, Scene, both
+from tests.unit.hive.test_landing import FROM, NAMES, Dead, Life, Scene, both
 from toolkit.el import CanonicalPath
 from toolkit.ledger.vocabulary import LeaseMode
+from toolkit.storage import aside_name
 
 ADDED = "ds=2026-03-02/region=us"
 
@@ -39,6 +41,25 @@ def test_a_stray_file_beside_partitions_goes_and_they_stay(tmp_path: Path) -> No
     assert found == {f"{name}/{each}" for name in (*NAMES, ADDED) for each in ("a", "b")}
     assert imported(scene, export) == []
     assert scene.rows() == dict.fromkeys((*NAMES, ADDED), both("old"))
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_after_whichever_effect_an_export_dies_the_next_writes_it_whole(number: int, tmp_path: Path) -> None:
+    scene, export = Scene(root=tmp_path), tmp_path / "export"
+    scene.filled()
+    assert exported(scene, export) == []
+    scene.fill(NAMES[0], "newer")
+    with suppress(Dead):
+        exported(scene, export, life=Life(left=number))
+    if not (export / "_metadata").exists():
+        assert [each.code for each in imported(scene, export)] == ["no_export"]
+    (export / ".feedctl-writing-1").write_text("half of a manifest")
+    (export / "ds=2026-03-01" / aside_name("region=in")).mkdir(parents=True, exist_ok=True)
+    scene.fill(NAMES[0], "newest")
+    assert exported(scene, export) == []
+    assert [each.name for each in export.rglob(".feedctl*")] == [".feedctl-export"]
+    assert imported(scene, export) == []
+    assert scene.rows() == {NAMES[0]: both("newest"), NAMES[1]: both("old")}
 
 
 def test_a_table_that_got_another_key_is_exported_whole(tmp_path: Path) -> None:
@@ -121,6 +142,14 @@ def test_one_directory_is_written_by_one_export_at_a_time_and_by_none_that_is_re
     assert leases(scene, export, goes_out=False)[resource] is LeaseMode.SHARED
     for goes_out in (True, False):
         assert leases(scene, export / "instance", goes_out=goes_out)[resource] is LeaseMode.SHARED
+
+
+def test_long_directories_have_leases_of_their_own_that_the_ledger_has_room_for(tmp_path: Path) -> None:
+    scene = Scene(root=tmp_path)
+    names = [tmp_path.joinpath(*["x" * 200] * 3, each) for each in ("one", "other")]
+    one, other = (frozenset(leases(scene, each)) for each in names)
+    assert one != other
+    assert all(len(each) <= 400 for each in one | other)
 
 
 def test_an_export_that_somebody_wrote_to_meanwhile_is_none(tmp_path: Path) -> None:

@@ -113,6 +113,7 @@ class Scene:
             way_of=lambda _: way,
             nominal=parse_instant(KEY),
             limits=CopyLimits(instances=100),
+            address=lambda target: f"{target.table}@{target.instance_key}",
             spec_of=lambda path: StorageSpec(scheme=path.scheme),
             pool=WorkerPool(1, "test"),
             executors_turn=threading.Lock(),

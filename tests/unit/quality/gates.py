@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 
 from toolkit.actions.gate import Part, Written, gate_place
@@ -75,18 +74,6 @@ class FakeJudge:
         )
 
 
-def filled(
-    suites: Sequence[Suite], feed: Feed, cluster: Cluster, instant: datetime, previous: int | None
-) -> tuple[tuple[AskedExpectation, ...], Sequence[str]]:
-    del feed, cluster, instant, previous
-    asked = [
-        AskedExpectation(suite=suite.name, position=number, type=each.type, kwargs=each.kwargs, severity=each.severity)
-        for suite in suites
-        for number, each in enumerate(suite.expectations)
-    ]
-    return tuple(asked), ()
-
-
 @dataclass
 class Pages:
     """Keeps what would be drawn."""
@@ -94,7 +81,8 @@ class Pages:
     drawn: list[tuple[NewVerdict, Sequence[Finding]]] = field(default_factory=list)
     error: OSError | None = None
 
-    def write(self, verdict: NewVerdict, findings: Sequence[Finding]) -> str:
+    def write(self, verdict: NewVerdict, quality: Quality, findings: Sequence[Finding]) -> str:
+        del quality
         if self.error is not None:
             raise self.error
         self.drawn.append((verdict, findings))
@@ -155,7 +143,6 @@ class GateBench:
             suites=self.suites,
             ledger=self.ledger,
             judges=lambda _: self.judge,
-            fill=filled,
             write_page=self.pages.write,
             author=Author(entity="clicks_job", life_cycle=LifeCycle.EXECUTION),
         )

@@ -257,8 +257,9 @@ def test_without_a_ledger_nothing_passes_but_with_a_warning(bench: GateBench) ->
 
 
 def test_by_hand_data_are_judged_again_and_nothing_is_admitted(bench: GateBench) -> None:
-    by_hand, findings = bench.gate.judge_by_hand(bench.written, nothing)
-    assert (by_hand.state, by_hand.is_by_hand, len(findings)) == (VerdictState.PASSED, True, 2)
+    judged = bench.gate.judge_by_hand(bench.written, nothing)
+    by_hand = judged.verdict
+    assert (by_hand.state, by_hand.is_by_hand, len(judged.findings)) == (VerdictState.PASSED, True, 2)
     assert not bench.gate.was_admitted(bench.written)
     bench.gate.judge_by_hand(bench.written, nothing)
     assert len(bench.judge.asked) == 2
@@ -267,3 +268,19 @@ def test_by_hand_data_are_judged_again_and_nothing_is_admitted(bench: GateBench)
 def test_the_budget_of_the_feed_bounds_the_judging(bench: GateBench) -> None:
     bench.gate.admit(bench.written, nothing)
     assert bench.judge.asked[0][1] == 300
+
+
+def test_what_needs_an_earlier_instance_is_left_out_of_the_first_one_aloud(bench: GateBench) -> None:
+    grows = Expectation(type=ROWS, kwargs={"min_value": "${previous.row_count}"})
+    bench.suites = {"clicks": replace(SUITE, expectations=(grows,))}
+    assert "no earlier instance gives previous.row_count" in bench.gate.admit(bench.written, nothing).notes[0]
+    assert verdict(bench).state is VerdictState.PASSED
+
+
+def test_an_instance_may_be_a_file(bench: GateBench) -> None:
+    place = Path(bench.written.parts[0].place.path)
+    shutil.rmtree(place)
+    place.write_bytes(b"a,b")
+    bench.gate.admit(bench.written, nothing)
+    place.write_bytes(b"a,b,c")
+    assert not bench.gate.was_admitted(bench.written)

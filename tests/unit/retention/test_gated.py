@@ -80,7 +80,9 @@ def test_it_counts_for_the_limits() -> None:
     assert run(system, FeedText(), limits=DeleteLimits(instances=2)).refusal is None
 
 
-@pytest.mark.parametrize("name", [".feedctl-old-01", ".feedctl-gone-01", ".feedctl-evicting-01"])
+@pytest.mark.parametrize(
+    "name", [".feedctl-old-01", ".feedctl-gone-01", ".feedctl-evicting-01", ".feedctl-evicting-.feedctl-old-01"]
+)
 def test_what_killed_runs_have_left_beside_it_goes_too(name: str) -> None:
     system = AtomicMemory()
     system.put(f"{GATE}/{name}/part")

@@ -1,0 +1,167 @@
+"""The page of a verdict: what it tells, that it needs nothing beside it, and that a browser shows it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from toolkit.quality.exchange import Finding
+from toolkit.quality.page import NoPage, ShownFinding, ShownVerdict, write_page
+
+FAILED = Finding(
+    suite="clicks",
+    position=1,
+    type="expect_column_values_to_be_between",
+    severity="critical",
+    success=False,
+    kwargs={"column": "amount", "min_value": 0},
+    column="amount",
+    rows=3000,
+    unexpected=1,
+    values=("<script>document.title='run'</script>", "-7"),
+)
+MISSING = replace(FAILED, position=2, column="colo", rows=None, unexpected=None, values=(), error="no column colo")
+PASSED = replace(FAILED, position=0, success=True, unexpected=0, values=())
+VERDICT = ShownVerdict(
+    feed="clicks",
+    cluster="primary",
+    instance_key="2026-03-01T06:00Z",
+    unit="hdfs://nn/data/clicks/2026/03/01/06",
+    state="blocked",
+    at=datetime(2026, 3, 1, 7, tzinfo=UTC),
+    by="great_expectations 1.24.1",
+    digest="d" * 64,
+    findings=(
+        ShownFinding(finding=PASSED),
+        ShownFinding(finding=FAILED, history=(0, 0.5, 1)),
+        ShownFinding(finding=MISSING),
+    ),
+    suites_digest="5" * 64,
+    rows=3000,
+    why="2 critical expectations do not hold",
+)
+
+
+class Elements(HTMLParser):
+    """Tags with their attributes, and the text."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_page_tells_what_was_judged_and_what_was_found(tmp_path: Path) -> None:
+    shown = Elements(write_page(tmp_path, VERDICT)).text
+    for told in (
+        "Blocked", "clicks on primary", "2026-03-01T06:00Z", VERDICT.unit, VERDICT.digest, VERDICT.suites_digest,
+        VERDICT.why, "2026-03-01 07:00:00 UTC", "great_expectations 1.24.1", "1 of 3 hold", "not computed",
+        "no column colo", "min_value: 0", "1 of 3,000", "0.0333 %", "-7",
+    ):  # fmt: skip
+        assert told in shown
+
+
+def test_a_value_is_text_and_nothing_that_a_browser_runs(tmp_path: Path) -> None:
+    elements = Elements(write_page(tmp_path, VERDICT))
+    assert not [tag for tag, _ in elements.tags if tag == "script"]
+    assert "<script>document.title='run'</script>" in elements.text
+
+
+def test_pages_need_nothing_but_each_other(tmp_path: Path) -> None:
+    written = write_page(tmp_path, VERDICT)
+    for page in (written, tmp_path / "index.html"):
+        named = {
+            value
+            for _, attributes in Elements(page).tags
+            for name, value in attributes.items()
+            if name in {"href", "src"}
+        }
+        assert named <= {"index.html", written.name}
+        style = page.read_text(encoding="utf-8").partition("<style>")[2].partition("</style>")[0]
+        assert style.strip()
+        assert "url(" not in style
+        assert "@import" not in style
+
+
+def test_an_expectation_with_a_past_has_a_line(tmp_path: Path) -> None:
+    lines = [
+        attributes["points"] for tag, attributes in Elements(write_page(tmp_path, VERDICT)).tags if tag == "polyline"
+    ]
+    assert lines == ["2.0,18.0 48.0,10.0 94.0,2.0"]
+
+
+def test_a_verdict_without_findings_has_a_page_too(tmp_path: Path) -> None:
+    shown = Elements(write_page(tmp_path, replace(VERDICT, state="unknown", findings=(), rows=None))).text
+    assert "Unknown" in shown
+    assert "Nothing was judged" in shown
+
+
+def test_the_index_lists_every_verdict_newest_first_and_each_once(tmp_path: Path) -> None:
+    later = replace(VERDICT, state="passed", at=datetime(2026, 3, 1, 8, tzinfo=UTC), findings=())
+    pages = [write_page(tmp_path, each).name for each in (VERDICT, later, VERDICT)]
+    listed = [attributes["href"] for tag, attributes in Elements(tmp_path / "index.html").tags if tag == "a"]
+    assert listed == [pages[1], pages[0]]
+
+
+def test_a_page_is_for_its_owner_alone(tmp_path: Path) -> None:
+    page = write_page(tmp_path / "a" / "pages", VERDICT)
+    assert page.parent.stat().st_mode & 0o777 == 0o700
+    assert {each.stat().st_mode & 0o777 for each in page.parent.iterdir()} == {0o600}
+
+
+def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NoPage, match="file"):
+        write_page(tmp_path / "file", VERDICT)
+
+
+def test_without_jinja_there_is_no_page_and_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(NoPage, match=r"feedctl\[quality\]"):
+        write_page(tmp_path, VERDICT)
+
+
+@pytest.mark.extended
+def test_a_browser_without_a_network_shows_a_page_and_runs_nothing(tmp_path: Path) -> None:
+    browser = shutil.which("chromium")
+    if not browser:
+        if os.environ.get("CI"):
+            pytest.fail("no chromium: apt-get install chromium")
+        pytest.skip("no chromium: apt-get install chromium")
+    page, picture = write_page(tmp_path, VERDICT), tmp_path / "page.png"
+    options = [
+        "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+        "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={tmp_path / 'profile'}",
+    ]  # fmt: skip
+    dumped = subprocess.run(
+        [browser, *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, check=True, timeout=120
+    )
+    shown = tmp_path / "shown.html"
+    shown.write_text(dumped.stdout, encoding="utf-8")
+    elements = Elements(shown)
+    assert "<title>blocked: clicks 2026-03-01T06:00Z</title>" in dumped.stdout
+    assert "1 of 3 hold" in elements.text
+    assert ("polyline", {"points": "2.0,18.0 48.0,10.0 94.0,2.0"}) in elements.tags
+    assert "Content Security Policy" not in dumped.stderr
+    assert "Failed to load resource" not in dumped.stderr
+    subprocess.run(
+        [browser, *options, f"--screenshot={picture}", page.as_uri()], capture_output=True, check=True, timeout=120
+    )
+    assert picture.stat().st_size > 10_000, "an empty page is smaller"
