@@ -119,5 +119,6 @@ def _unread(entries: Sequence[Entry]) -> str:
             return f"{each.name} is in a directory that is no partition (key=value), where Spark does not look"
         layouts.setdefault(tuple(one.partition("=")[0] for one in directories), each.name)
     if len(layouts) > 1:
-        return f"{' and '.join(list(layouts.values())[:2])} are not in partitions of the same keys: Spark reads one alone"
+        one, other = list(layouts.values())[:2]
+        return f"{one} and {other} are not in partitions of the same keys: Spark does not read both"
     return ""

@@ -193,7 +193,12 @@ class QualityGate:
 
     def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:
         """A verdict that nobody knows of yet."""
-        answer, findings, notes = self._answer(written, found, check)
+        if found.unread:
+            answer = Answer(refused=f"the verdict would not be on all of it: {found.unread}")
+            findings: Sequence[Finding] = []
+            notes: tuple[str, ...] = ()
+        else:
+            answer, findings, notes = self._answer(written, check)
         after = print_of(written, self.stores)
         if after != found:
             answer, findings = replace(answer, refused=_CHANGED), []
@@ -206,12 +211,8 @@ class QualityGate:
             _LOG.warning('event=no_page unit=%s why="%s"', written.unit, error)
         return Judged(verdict=new, findings=tuple(map(stored, findings)), notes=notes)
 
-    def _answer(
-        self, written: Written, found: DataPrint, check: Callable[[], None]
-    ) -> tuple[Answer, Sequence[Finding], tuple[str, ...]]:
+    def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, Sequence[Finding], tuple[str, ...]]:
         """What was found, one for each expectation; an answer that lacks any is none."""
-        if found.unread:
-            return Answer(refused=f"the verdict would not be on all of it: {found.unread}"), [], ()
         try:
             question, notes = self.question(written)
             answer = self.judges(written.cluster).ask(question, _seconds(written.quality), check)
