@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reference_pages.commands import commands_page
 from reference_pages.entities import entities_page
+from reference_pages.expectations import expectations_page
 from reference_pages.expressions import expressions_page
 from reference_pages.json_documents import json_page
 from reference_pages.ledger import ledger_page
@@ -16,6 +17,7 @@ REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 PAGES = {
     "commands.md": commands_page,
     "entities.md": entities_page,
+    "expectations.md": expectations_page,
     "expressions.md": expressions_page,
     "json.md": json_page,
     "ledger.md": ledger_page,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WORDS = re.compile(
-    r"\b(?:Brake|Crews?|Shift|Gate|Lifeline|Unrecorded|Forsaken|Departures|Strangers?|Scales|OldWalk|YoungWalk|OneByOne|"
+    r"\b(?:Brake|Crews?|Shift|Lifeline|Unrecorded|Forsaken|Departures|Strangers?|Scales|OldWalk|YoungWalk|OneByOne|"
     r"Neighbourhood|Spread|SpreadMeans|HereAndNow|AfterLook|Begun|doomed|DoomedPath|Doer|deeds|give_up_all|send_home)\b"
 )
 ALLOWED = {"toolkit/ledger/jobs"}

@@ -104,10 +104,14 @@ def contestants(course: Course) -> Iterator[tuple[str, Callable[[], list[str]], 
     """The name of each, its command, and what its process has in its environment."""
     entrypoint, script = ROOT / "entrypoints" / "replication.py", ROOT / "benchmarks" / "replication" / "in_process.py"
     yield "feedctl", lambda: [SPARK_SUBMIT, str(entrypoint), *course.ours("whole")], spark_environment()
-    yield "feedctl, in Python", lambda: [sys.executable, str(script), *course.ours("call")], {"PYTHONPATH": str(ROOT)}
+    yield "feedctl, in Python", lambda: _in_python(script, course), {"PYTHONPATH": str(ROOT)}
     yield "DistCp", lambda: course.theirs("distcp", "local"), {}
     together = "-Dmapreduce.local.map.tasks.maximum=20"
     yield "DistCp, 20 maps at once", lambda: course.theirs("together", "together", together), {}
+
+
+def _in_python(script: Path, course: Course) -> list[str]:
+    return [sys.executable, str(script), "replication", *course.ours("call")]
 
 
 PLACES = {"feedctl": "whole", "feedctl, in Python": "call", "DistCp": "distcp", "DistCp, 20 maps at once": "together"}

@@ -21,12 +21,12 @@ from statistics import median
 from pyspark.sql import SparkSession
 
 from benchmarks.bench_tables import spark
-from tests.databases.postgresql import running_postgres
+from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.e2e.in_process import APP
 from tests.e2e.table_site import CLUSTER, FEED
 from tests.tables.databases import create_database
 from tests.tables.tables import partition_of, table_of
-from tests.testbed.metastore_on_postgres import metastore_on
+from tests.testbed.metastore_on_postgres import metastore_on, multiply_partition
 from toolkit.catalog.model import Partition, Table, TableKind, TableName
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import BATCH, CatalogSpec, Metastore
@@ -68,6 +68,12 @@ class Site:
             (repo / name).parent.mkdir(parents=True, exist_ok=True)
             (repo / name).write_text(text)
         return cls(metastore=metastore, table=table, repo=repo)
+
+    def fill(self, postgres: PostgresServer, first: date, count: int) -> None:
+        """So many partitions, one a region of each day from the first on, whose directories are not there."""
+        self.metastore.add_partitions(NAME, [partition_of(self.table, "first", "r", parameters={"numFiles": "1"})])
+        multiply_partition(postgres, count, first)
+        self.metastore.drop_partitions(NAME, ["ds=first/region=r"])
 
     def add(self, partitions: Iterable[Partition]) -> None:
         """With a file in each."""
@@ -123,12 +129,11 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def measured(site: Site, session: SparkSession) -> Mapping[str, float]:
+def measured(site: Site, session: SparkSession, postgres: PostgresServer) -> Mapping[str, float]:
     """Median seconds by name."""
     horizon = TIME - timedelta(days=LIMIT)
-    young = [horizon + timedelta(days=number) for number in range((PARTITIONS - EVICTED) // REGIONS)]
     old = site.partitions(horizon - timedelta(days=number + 1) for number in range(EVICTED // REGIONS))
-    site.add(site.partitions(young))
+    site.fill(postgres, horizon, PARTITIONS - EVICTED)
     found: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
         for name, call in contestants(site, session, old).items():
@@ -143,7 +148,7 @@ def main() -> int:
     with running_postgres() as postgres, metastore_on(postgres) as uri, tempfile.TemporaryDirectory() as directory:
         site = Site.make(uri, Path(directory))
         with spark(uri) as session:
-            found = measured(site, session)
+            found = measured(site, session, postgres)
     print(f"{EVICTED:,} of {PARTITIONS:,} partitions go, with a file each:")
     for name, seconds in found.items():
         print(f"  {name:<30} {seconds:8.2f} s")

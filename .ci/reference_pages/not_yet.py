@@ -39,7 +39,9 @@ class NotYet:
 
 @lru_cache
 def refused(name: SchemaName) -> tuple[NotYet, ...]:
-    """What is not implemented yet of one kind of file, in the order of its schema's values."""
+    """What is not implemented yet of one kind of file, in the order of its schema's values; only actions refuse."""
+    if name not in _KINDS and name is not SchemaName.REPO:
+        return ()
     node = inlined(schema(name))
     enumerations = [each.node["enum"] for each in properties(node) if "enum" in each.node]
     known = {str(value) for values in enumerations for value in values}

@@ -17,6 +17,7 @@ _TYPES = {
     "integer": "whole number",
     "boolean": "true or false",
     "object": "mapping",
+    "null": "null",
 }
 
 
@@ -54,7 +55,7 @@ def _format(name: str) -> str:
 
 def _typed(node: Schema, not_yet: Collection[str]) -> str:
     if isinstance(node["type"], list):
-        return ", ".join(_TYPES[each] for each in node["type"])
+        return ", ".join(_typed({**node, "type": each}, not_yet) for each in node["type"])
     if node["type"] == "array":
         return f"list of {_inner(node['items'], not_yet)}"
     if isinstance(node.get("additionalProperties"), Mapping):

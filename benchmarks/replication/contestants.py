@@ -82,7 +82,7 @@ class Contestant:
 
 def contestants() -> tuple[Contestant, ...]:
     """All of them, ours first."""
-    in_python = [sys.executable, str(_HERE / "in_process.py")]
+    in_python = [sys.executable, str(_HERE / "in_process.py"), "replication"]
     entrypoint = [SPARK_SUBMIT, str(ROOT / "entrypoints" / "replication.py")]
     return (
         Contestant(name=OURS, command=_ours(entrypoint), tells=False, environment=spark_environment()),

@@ -19,15 +19,17 @@ class Verdict:
 
     Args:
         what: was done.
-        found: times as fast as DistCp.
+        found: times as fast as the peer.
         wanted: the figure that it has to reach.
-        is_least: DistCp was ended before its time, so that it is more than that.
+        is_least: the peer was ended before its time, so that it is more than that.
+        peer: its name.
     """
 
     what: str
     found: float
     wanted: float
     is_least: bool = False
+    peer: str = DISTCP_NAME
 
     @property
     def is_met(self) -> bool:
@@ -37,7 +39,7 @@ class Verdict:
     def __str__(self) -> str:
         word = "met   " if self.is_met else "MISSED"
         least = "at least " if self.is_least else ""
-        return f"{word} {self.what}: {least}{self.found:.2f} times as fast as {DISTCP_NAME} (goal: {self.wanted:.0f})"
+        return f"{word} {self.what}: {least}{self.found:.2f} times as fast as {self.peer} (goal: {self.wanted:.0f})"
 
 
 def wanted(shape: Shape, stage: Stage) -> float | None:

@@ -1,4 +1,4 @@
-"""feedctl copies in a fresh Python: `in_process.py OPTIONS...`; prints seconds of imports, of the call."""
+"""feedctl in a fresh Python: `in_process.py ENTRYPOINT OPTIONS...`; prints seconds of imports, of the call."""
 
 # ruff: noqa: E402 - the imports are what is measured
 
@@ -7,12 +7,14 @@ import time
 _BEGAN = time.perf_counter()
 
 import contextlib
+import importlib
 import os
 import sys
 from pathlib import Path
 
-from entrypoints import replication
 from toolkit.cli.boundary import run_app
+
+_APP = importlib.import_module(f"entrypoints.{sys.argv[1]}").app
 
 _IMPORTED = time.perf_counter()
 
@@ -21,7 +23,7 @@ def main() -> int:
     """The exit code of the run."""
     began = time.perf_counter()
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-        code = run_app(replication.app, sys.argv[1:])
+        code = run_app(_APP, sys.argv[2:])
     print(_IMPORTED - _BEGAN)
     print(time.perf_counter() - began)
     return code

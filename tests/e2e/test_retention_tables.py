@@ -14,10 +14,13 @@ from chispa import assert_df_equality
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.e2e.commands import BIN
+from tests.e2e.in_process import APP
 from tests.e2e.retention_process import ENTRYPOINT, NOMINAL_TIME, environment
 from tests.e2e.table_site import OLD, YOUNG, TableRepo, spark_on, tree
+from tests.tables.tables import partition_of, table_of
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.metastore import HiveMetastoreServer
+from toolkit.cli.boundary import run_app
 
 pytestmark = [
     pytest.mark.slow,
@@ -196,30 +199,45 @@ def test_a_metastore_that_is_down_is_named_and_nothing_is_lost(
     assert site.names("clicks") == [f"ds={day}" for day in YOUNG]
 
 
-def test_data_that_may_not_be_removed_are_named_and_the_next_run_finds_them(repo: TableRepo, java_home: Path) -> None:
-    repo.make_table("clicks", (*OLD, *YOUNG))
-    locked = repo.warehouse / "clicks" / f"ds={OLD[0]}"
-    _protect(locked, "+i")
-    try:
-        run = _submitted(java_home, repo, "--feed", "clicks")
-        failed = [item for item in json.loads(run.stdout)["items"] if item["outcome"] == "failed"]
-        assert (run.returncode, [item["path"] for item in failed]) == (4, [f"file://{locked}"])
-        assert repo.names("clicks") == [f"ds={day}" for day in YOUNG]
-        again = _submitted(java_home, repo, "--feed", "clicks")
-        assert (again.returncode, [item["path"] for item in json.loads(again.stdout)["items"]]) == (
-            1,
-            [f"file://{locked}"],
-        )
-    finally:
-        _protect(locked, "-i")
-    assert _submitted(java_home, repo, "--feed", "clicks").returncode == 0
-    assert tree(repo.warehouse / "clicks") == [each for day in YOUNG for each in (f"ds={day}", f"ds={day}/part-0")]
+def test_a_partition_whose_data_are_denied_is_named_and_a_later_run_removes_them(
+    repo: TableRepo,
+    hdfs: HdfsCluster,
+    hdfs_dir: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    place, days = f"{hdfs_dir}/clicks".removeprefix(hdfs.uri), [f"ds={day}" for day in (*OLD, *YOUNG)]
+    client, locked = hdfs_native.Client(hdfs.uri), f"{place}/{days[0]}"
+    repo.add_cluster("hadoop", hdfs.uri)
+    made = table_of(repo.name("clicks"), f"{hdfs_dir}/clicks", ds="string")
+    repo.metastore.create_table(made)
+    repo.metastore.add_partitions(made.name, [partition_of(made, day) for day in (*OLD, *YOUNG)])
+    repo.add_feed("clicks", cluster="hadoop")
+    for path in (place, *(f"{place}/{day}" for day in days)):
+        with client.create(f"{path}/part-0"):
+            client.set_owner(path, owner="alice")
+    client.set_owner(locked, owner="somebody")
+    client.set_permission(locked, 0o500)
+    monkeypatch.setenv("HADOOP_USER_NAME", "alice")
 
+    def run() -> tuple[int, int, list[tuple[str, str, str]]]:
+        """The exit code, how many items there are, and those that failed."""
+        options = ("--config-repo", str(repo.path), "--time", NOMINAL_TIME, "--feed", "clicks", "--output", "json")
+        code, told = run_app(APP, list(options)), json.loads(capsys.readouterr().out)
+        failed = [item for item in told["items"] if item["outcome"] != "done"]
+        return code, len(told["items"]), [(item["kind"], item["path"], item["code"]) for item in failed]
 
-def _protect(path: Path, flag: str) -> None:
-    done = subprocess.run(["chattr", flag, str(path)], capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip("this file system has no immutable files")
+    def left() -> list[str]:
+        found = (status.path.removeprefix(f"{place}/") for status in client.list_status(place))
+        return sorted(name for name in found if name.startswith("ds="))
+
+    denied = ("partition_data", f"{hdfs.uri}{locked}", "permission_denied")
+    assert run() == (4, 4, [denied])
+    assert (repo.names("clicks"), left()) == (days[2:], [days[0], *days[2:]])
+    assert run() == (1, 1, [denied])
+    client.set_permission(locked, 0o777)
+    assert run() == (0, 0, [])
+    assert (repo.names("clicks"), left()) == (days[2:], days[2:])
 
 
 def test_no_ledger_is_refused_since_nobody_would_find_what_a_killed_run_leaves(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from entrypoints import hive_export, hive_import, hive_replication
 from tests.described import faults, printed_faults
 from tests.e2e.commands import ROOT
 from tests.integration.replications import End
+from tests.tables.databases import create_database
 from tests.tables.tables import table_of
 from toolkit.catalog.model import Partition, Table, TableName
 from toolkit.catalog.opening import open_metastore
@@ -24,6 +27,9 @@ from toolkit.catalog.port import CatalogSpec, Metastore
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 from toolkit.rendering.document_schemas import DocumentName
+
+if TYPE_CHECKING:
+    from tests.testbed.metastore import HiveMetastoreServer
 
 NOMINAL = "2026-03-02T00:00Z"
 """Two instances are due then, which have partitions in `filled`: those of the first two days of March."""
@@ -186,12 +192,29 @@ clusters:
         document = json.loads(printed.getvalue())
         return code, [(each["kind"], each["partition"]) for each in document["differences"]]
 
-    def started(self, name: str, *more: str, time: str = NOMINAL) -> subprocess.Popen[str]:
-        """A run in another process."""
-        command = [sys.executable, str(ROOT / f"entrypoints/{name}.py"), *self.arguments(*more, time=time)]
+    def started(self, name: str, *more: str, lease_seconds: float) -> subprocess.Popen[str]:
+        """A run in another process, whose leases are over so soon after it died."""
+        command = [sys.executable, str(ROOT / f"entrypoints/{name}.py"), *self.arguments(*more)]
         return subprocess.Popen(
-            command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            command,
+            cwd=ROOT,
+            env={**os.environ, "FEEDCTL_LEASE_SECONDS": str(lease_seconds)},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
+
+
+def two_sites(metastore: HiveMetastoreServer, other: HiveMetastoreServer, directory: Path) -> TableCopies:
+    """Two metastores with a database each, and with a warehouse on this disk."""
+    sides = []
+    for server, name in ((metastore, "from"), (other, "to")):
+        (directory / name).mkdir()
+        database = f"test_{uuid4().hex[:12]}"
+        create_database(server.spec, database, f"file:{directory}/{name}")
+        sides.append(Side(registry=server.uri, end=End(uri=f"file://{directory}/{name}"), database=database))
+    return TableCopies(directory=directory, source=sides[0], target=sides[1])
 
 
 def filled(

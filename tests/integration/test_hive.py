@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import environment
-from tests.integration.replications import End
-from tests.integration.table_copies import DAYS, NOMINAL, Side, TableCopies, filled, outcomes
-from tests.tables.databases import create_database
+from tests.integration.table_copies import DAYS, NOMINAL, TableCopies, filled, outcomes, two_sites
 from tests.tables.eximutil import read_by_hive, write_by_hive
 from tests.testbed.metastore import HiveMetastoreServer
 from tests.testbed.s3 import S3Store
@@ -26,14 +24,7 @@ RANGE = ("--start", "2026-03-01T00:00Z", "--end", "2026-03-03T00:00Z")
 @pytest.fixture
 def copies(metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreServer, tmp_path: Path) -> TableCopies:
     """Two metastores with a warehouse on this disk each."""
-    sides = []
-    for server, name in ((metastore, "from"), (restartable_metastore, "to")):
-        (tmp_path / name).mkdir()
-        database = f"test_{uuid4().hex[:12]}"
-        create_database(server.spec, database, f"file:{tmp_path}/{name}")
-        end = End(uri=f"file://{tmp_path}/{name}")
-        sides.append(Side(registry=server.uri, end=end, database=database))
-    return TableCopies(directory=tmp_path, source=sides[0], target=sides[1])
+    return two_sites(metastore, restartable_metastore, tmp_path)
 
 
 def test_an_instance_is_exported_and_imported_once(copies: TableCopies, tmp_path: Path) -> None:
@@ -175,8 +166,14 @@ def test_a_directory_that_no_export_wrote_or_a_cut_one_changes_nothing(copies: T
         metadata.write_bytes(cut)
         code, result = copies.imported(f"file://{to}")
         assert (code, result["instances"][0]["failure"]["code"]) == (1, "no_export"), cut
-    metadata.write_bytes(whole.replace(b'\\"team\\":\\"web', b'\\"transactional\\":\\"true'))
+    other = whole.replace(b'\\"team\\":\\"web', b'\\"transactional\\":\\"true')
+    metadata.write_bytes(other)
+    assert copies.imported(f"file://{to}")[1]["instances"][0]["failure"]["code"] == "no_export"
+    manifest = to / "2026-03-02T0000Z/_manifest.json"
+    told = json.loads(manifest.read_bytes())
+    manifest.write_text(json.dumps({**told, "description": hashlib.sha256(other).hexdigest()}))
     assert "REPL DUMP" in copies.imported(f"file://{to}")[1]["instances"][0]["failure"]["message"]
+    manifest.write_text(json.dumps(told))
     metadata.write_bytes(whole)
     (to / "2026-03-02T0000Z/ds=2026-03-02/region=us/part-0").write_bytes(b"x")
     assert copies.imported(f"file://{to}")[1]["instances"][0]["failure"]["code"] == "no_export"

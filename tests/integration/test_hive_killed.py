@@ -11,20 +11,19 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
-from uuid import uuid4
 
 import pytest
 
-from tests.integration.replications import End
-from tests.integration.table_copies import Side, TableCopies, add, filled
-from tests.tables.databases import create_database
+from tests.integration.table_copies import Side, TableCopies, add, filled, two_sites
 from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.errors import NoSuchTable
 
 REGIONS = tuple(f"r{number:02}" for number in range(40))
 DAYS = ("2026-03-01", "2026-03-02")
 RANGE = ("--start", "2026-03-01T00:00Z", "--end", "2026-03-03T00:00Z")
-LEASE_SECONDS, _DEADLINE_SECONDS, _SKIPPED = 2.0, 120.0, 5
+_LEASE_SECONDS, _DEADLINE_SECONDS = 2.0, 240.0
+_NOT_YET = {5, 143}
+"""Exit codes of a run that found the lease of the dead one, or that lost its own, short as it is, on a busy machine."""
 
 
 @dataclass
@@ -61,13 +60,7 @@ class Reader:
 
 def scene(metastore: HiveMetastoreServer, other: HiveMetastoreServer, directory: Path) -> TableCopies:
     """A table with very many small partitions."""
-    sides = []
-    for server, name in ((metastore, "from"), (other, "to")):
-        (directory / name).mkdir(parents=True)
-        database = f"test_{uuid4().hex[:12]}"
-        create_database(server.spec, database, f"file:{directory}/{name}")
-        sides.append(Side(registry=server.uri, end=End(uri=f"file://{directory}/{name}"), database=database))
-    copies = TableCopies(directory=directory, source=sides[0], target=sides[1])
+    copies = two_sites(metastore, other, directory)
     filled(copies.source, days=DAYS, regions=REGIONS)
     return copies
 
@@ -85,7 +78,7 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
     )
     files = copies.target.end.files("", hidden=True)
     with Reader(copies.target, [before, already]) as reader:
-        run = copies.started("hive_replication", *RANGE)
+        run = copies.started("hive_replication", *RANGE, lease_seconds=_LEASE_SECONDS)
         _wait_for_effects(copies, run.pid)
         time.sleep(chance.uniform(0, 0.6))
         os.killpg(run.pid, signal.SIGKILL)
@@ -93,7 +86,7 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
         is_midway = copies.target.end.files("", hidden=True) != files
         deadline = time.monotonic() + _DEADLINE_SECONDS
         code, result = copies.replicated(*RANGE)
-        while code == _SKIPPED and time.monotonic() < deadline:
+        while code in _NOT_YET and time.monotonic() < deadline:
             time.sleep(0.5)
             code, result = copies.replicated(*RANGE)
         assert code == 0, result
@@ -122,17 +115,19 @@ def test_a_killed_replication_is_finished_by_the_next_and_no_reader_sees_half_a_
     metastore: HiveMetastoreServer,
     restartable_metastore: HiveMetastoreServer,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("FEEDCTL_LEASE_SECONDS", str(LEASE_SECONDS))
+    assert killed_rounds(scene(metastore, restartable_metastore, tmp_path), 3)
+
+
+def killed_rounds(copies: TableCopies, rounds: int) -> int:
+    """How many of so many rounds were killed when something of them was there."""
     first = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
     print(f"FEEDCTL_SEED={first}")  # noqa: T201 - how to repeat it
-    copies, chance = scene(metastore, restartable_metastore, tmp_path), random.Random(first)  # noqa: S311 - no secret
-    midway = 0
-    for number in range(3):
+    chance, midway = random.Random(first), 0  # noqa: S311 - no secret
+    for number in range(rounds):
         midway += killed_round(copies, chance)
         change(copies, number)
-    assert midway
+    return midway
 
 
 def change(copies: TableCopies, number: int) -> None:

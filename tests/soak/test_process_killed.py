@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import secrets
 from pathlib import Path
 
 import pytest
 
+from tests.integration.judged_runs import JudgedRuns, judged_by, killed_and_run_again
+from tests.integration.process_runs import KEYS
 from tests.integration.test_process_killed import killed_rounds
 
 
@@ -16,3 +19,17 @@ def test_fifty_runners_that_are_killed_at_any_moment_leave_the_right_state(tmp_p
     seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
     print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
     killed_rounds(tmp_path, 50, seed)
+
+
+@pytest.mark.soak
+def test_twenty_runners_that_are_killed_around_the_gate_announce_nothing_without_a_verdict(tmp_path: Path) -> None:
+    seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
+    print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
+    chosen = random.Random(seed)  # noqa: S311 - of moments, not of secrets
+    runs = JudgedRuns(directory=tmp_path)
+    runs.write()
+    with judged_by(runs):
+        for key in KEYS[:20]:
+            is_bad = chosen.random() < 0.5
+            (runs.spoil if is_bad else runs.fill)(key)
+            killed_and_run_again(runs, key, chosen.choice(("before", "during", "after")), is_bad=is_bad)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,12 +15,13 @@ from tests.databases.postgresql import PostgresServer
 from tests.testbed.metastore_server import MetastoreServer
 from tests.testbed.processes import Starter
 
-_DATABASE = "metastore"
+DATABASE = "metastore"
+_FIRST = date(2026, 1, 1)
 _MANY = Path(__file__).with_name("many_partitions.sql")
 
 
 @contextmanager
-def metastore_on(postgres: PostgresServer) -> Iterator[str]:
+def metastore_on(postgres: PostgresServer, database: str = DATABASE) -> Iterator[str]:
     """The end point of a new metastore whose data are in a new database of that server.
 
     Raises:
@@ -27,8 +29,8 @@ def metastore_on(postgres: PostgresServer) -> Iterator[str]:
         Missing: no Java, or no driver and no Maven.
     """
     starter = Starter()
-    url = urlsplit(postgres.url(_DATABASE))
-    postgres.create_database(_DATABASE)
+    url = urlsplit(postgres.url(database))
+    postgres.create_database(database)
     with tempfile.TemporaryDirectory(prefix="feedctl-metastore-", ignore_cleanup_errors=True) as directory:
         server = MetastoreServer(
             starter, Path(directory, "metastore"), f"{url.hostname}:{url.port}{url.path}?user={url.username}"
@@ -39,11 +41,11 @@ def metastore_on(postgres: PostgresServer) -> Iterator[str]:
         finally:
             starter.end()
             server.close()
-            postgres.drop_database(_DATABASE)
+            postgres.drop_database(database)
 
 
-def multiply_partition(postgres: PostgresServer, count: int) -> None:
-    """Make so many partitions of the only one there is, besides it; see `many_partitions.sql`."""
-    statements = _MANY.read_text().replace("%(count)s", str(count))
-    with psycopg.connect(postgres.url(_DATABASE).replace("+psycopg", "")) as connection:
+def multiply_partition(postgres: PostgresServer, count: int, first: date = _FIRST) -> None:
+    """Make so many partitions of the only one in `DATABASE`, besides it, ten a day; see `many_partitions.sql`."""
+    statements = _MANY.read_text().replace("%(count)s", str(count)).replace("%(first)s", str(first))
+    with psycopg.connect(postgres.url(DATABASE).replace("+psycopg", "")) as connection:
         connection.execute(statements.encode())

@@ -8,8 +8,11 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from toolkit.actions.gate import Gate, NoGate
-from toolkit.actions.model import D, I, ItemResult, T, TargetPlan
+from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, T, TargetPlan
 from toolkit.actions.progress import NoProgress
+from toolkit.ledger.runs.items import SettledItem
+from toolkit.ledger.vocabulary import ItemState
+from toolkit.runs.recorder import SettledLeftOver
 
 if TYPE_CHECKING:
     from toolkit.actions.guard import Condition, Guard
@@ -17,10 +20,10 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.errors import Refused
     from toolkit.ledger.events import NewEvent
-    from toolkit.ledger.runs.items import Item, NewItem, SettledItem
+    from toolkit.ledger.runs.items import Item, NewItem
     from toolkit.ledger.runs.leases import Wanted
     from toolkit.ledger.vocabulary import LifeCycle
-    from toolkit.runs.recorder import LedgerWrite, SettledLeftOver
+    from toolkit.runs.recorder import LedgerWrite
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
     from toolkit.transfer.port import ExecutorPool
@@ -119,11 +122,20 @@ class Recovery:
         settled: those of which it is known by now; the others stay open.
         notes: for the user, when that could be written down.
         failed: what could not be finished now; the run has failed by that much, and the next one tries again.
+        audit_only: effects that went with them, as when a directory was emptied; only the audit file has them.
     """
 
     settled: tuple[SettledLeftOver, ...] = ()
     notes: tuple[str, ...] = ()
     failed: tuple[ItemResult[Any], ...] = ()
+    audit_only: tuple[SettledLeftOver, ...] = ()
+
+
+def left_over(left: Item, *, is_done: bool, event: NewEvent | None = None) -> SettledLeftOver:
+    """What became of an item that an earlier run had begun: it was finished, or is to be done anew."""
+    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
+    item = SettledItem(position=left.position, state=state, code=code)
+    return SettledLeftOver(left=left, item=item, event=event)
 
 
 class Action(Protocol[T, I, D]):

@@ -21,6 +21,10 @@ GATE_DIRECTORY = f"{OWN_PREFIX}-gate"
 """Beside the data of an instance: in it lies, under its own name, what was written and is not announced."""
 
 
+QUALITY_FAILED, QUALITY_UNKNOWN = "quality_failed", "quality_unknown"
+"""Codes of what is blocked: it is not as expected; nobody could judge it."""
+
+
 def gate_place(unit: CanonicalPath) -> CanonicalPath:
     """Where a unit waits until it was judged, and stays while it is blocked; its name does not begin with a dot.
 
@@ -73,11 +77,13 @@ class QualityFailed(Failed):
     Args:
         unit: see `Written`.
         why: which expectations refused it, or why nobody could judge it.
-        code: ``quality_failed``; ``quality_unknown`` when nobody could judge it.
+        code: `QUALITY_FAILED` or `QUALITY_UNKNOWN`.
+        digest: of the data that was judged, see `Gate.digest`; empty: none was.
+        page: where the page of the validation is; empty: there is none.
     """
 
-    def __init__(self, *, unit: str, why: str, code: str = "quality_failed") -> None:
-        self.unit, self.code = unit, code
+    def __init__(self, *, unit: str, why: str, code: str = QUALITY_FAILED, digest: str = "", page: str = "") -> None:
+        self.unit, self.why, self.code, self.digest, self.page = unit, why, code, digest, page
         super().__init__(f"{unit} is blocked: {why}")
 
 
@@ -128,7 +134,7 @@ class NoGate:
     def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
         """See `Gate.admit`: without a gate nothing passes."""
         del check
-        raise QualityFailed(unit=written.unit, why="this run has nothing to judge it with", code="quality_unknown")
+        raise QualityFailed(unit=written.unit, why="this run has nothing to judge it with", code=QUALITY_UNKNOWN)
 
     def was_admitted(self, written: Written) -> bool:
         """See `Gate.was_admitted`."""

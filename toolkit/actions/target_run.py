@@ -101,10 +101,8 @@ class TargetRun(Generic[T, I, D]):
                 return ()
             recovery = self.action.recover(self.plan, open_items, work, may_touch=may_touch)
             self.plan = replace(self.plan, unreadable=(*unreadable, *recovery.failed))
-            if not recovery.settled:
-                return ()
-            if self.run.settle_left_over(recovery.settled):
-                return recovery.notes
+            if self.run.settle_left_over(recovery.settled, recovery.audit_only):
+                return recovery.notes if recovery.settled else ()
         return ("what an earlier run had begun is being recorded by somebody else; the next run looks again",)
 
     def apply(self) -> None:

@@ -1,6 +1,6 @@
 """Which instances of a feed exist on a cluster, and whether they may be read (DESIGN section 3)."""
 
-from toolkit.availability.opening import DATA_ERRORS, DataAccess, DataError, NoRegistry
+from toolkit.availability.opening import DATA_ERRORS, DataAccess, DataError, NoRegistry, no_metastore
 from toolkit.availability.path_instances import PathInstances
 from toolkit.availability.presence import is_ready, is_there
 from toolkit.availability.state import DataState, FeedInstances, FoundInstance
@@ -18,4 +18,5 @@ __all__ = [
     "TableInstances",
     "is_ready",
     "is_there",
+    "no_metastore",
 ]

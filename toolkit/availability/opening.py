@@ -45,7 +45,12 @@ class NoRegistry(InvalidInput):
         )
 
 
-def _no_metastore(cluster: Cluster) -> Metastore:
+def no_metastore(cluster: Cluster) -> Metastore:
+    """Of whoever opens none.
+
+    Raises:
+        NoRegistry: always.
+    """
     raise NoRegistry(cluster=cluster.name)
 
 
@@ -59,7 +64,7 @@ class DataAccess:
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
-    metastores: Callable[[Cluster], Metastore] = _no_metastore
+    metastores: Callable[[Cluster], Metastore] = no_metastore
 
     def instances_of(self, feed: Feed, cluster: Cluster) -> FeedInstances:
         """What looks at the instances of a feed on a cluster; no store is asked yet.

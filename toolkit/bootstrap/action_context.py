@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic
 from toolkit.actions.action import Action, RunContext
 from toolkit.actions.approval import refuse_future
 from toolkit.actions.choosing import EntitySelection, EntitySelector
+from toolkit.actions.gate import Gate, NoGate
 from toolkit.actions.guard import Guard
 from toolkit.actions.model import D, I, T
 from toolkit.actions.progress import NoProgress
@@ -24,6 +25,7 @@ from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.bootstrap.messages import Messages, Told
+from toolkit.bootstrap.quality import judges_anything, quality_gate
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.config_source import Snapshot, require_age
 from toolkit.el.zones import ZONE_DATA
@@ -31,8 +33,10 @@ from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.ledger.registry.registration import entity_digest
+from toolkit.planning.retention import RetentionClock
+from toolkit.quality.gate import Author
 from toolkit.runs.owner import ProcessTable
-from toolkit.runs.recorder import origin_here
+from toolkit.runs.recorder import RecordedRun, origin_here
 from toolkit.runs.run import ActiveRun, Envelope
 from toolkit.runs.spark_submit import gateway_port
 from toolkit.runs.stop import StopSignal
@@ -44,8 +48,10 @@ if TYPE_CHECKING:
 
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
+    from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
     from toolkit.ledger.runs.rows import Origin
+    from toolkit.storage import FileSystem
     from toolkit.transfer.port import ExecutorPool
 
 
@@ -141,6 +147,12 @@ class ActionContext:
             trusted_links=self.repository.settings.trusted_links,
         )
 
+    @property
+    def retention_clock(self) -> RetentionClock:
+        """What the repo's retention counts back from at the nominal time."""
+        keep = self.repository.settings.keep_instances_beyond_validity
+        return RetentionClock(nominal_time=self.options.nominal_time, keep_beyond_validity=keep)
+
     @cached_property
     def stores(self) -> SharedStores:
         """What all runs share of the stores."""
@@ -168,7 +180,19 @@ class ActionContext:
             check_remote=run.check_without_rest,
             let_others_work=run.let_others_work,
             run_name=str(run.recorded.run_id or secrets.token_hex(8)),
+            gate=self._gate(run.recorded, bound.of),
         )
+
+    @cached_property
+    def _judges_anything(self) -> bool:
+        return judges_anything(self.repository)
+
+    def _gate(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Gate:
+        """Where nothing is ever judged nobody asks it."""
+        if not self._judges_anything:
+            return NoGate()
+        author = Author(entity=run.key.entity, run_id=run.run_id, life_cycle=run.key.life_cycle)
+        return quality_gate(self.snapshot, self.repository, self.use.ledger, stores, author)
 
     @property
     def _open_executors(self) -> Callable[[], ExecutorPool] | None:
@@ -212,7 +236,7 @@ def run_action(
             action=wired.action,
             process=process,
             open_context=context.open,
-            origin_of=cache(partial(_origin, context)),  # the instances of a feed may be a target each
+            origin_of=cache(partial(origin_of, context)),  # the instances of a feed may be a target each
             progress=progress,
         )
         if options.dry_run:
@@ -280,7 +304,8 @@ def opened_context(
     )
 
 
-def _origin(context: ActionContext, entity: str) -> Origin:
+def origin_of(context: ActionContext, entity: str) -> Origin:
+    """Who runs something about an entity here, and what was read for it."""
     digest = entity_digest(context.repository, entity)
     here = origin_here(os.environ, snapshot=str(context.snapshot.id), digest=digest)
     return replace(here, owner_mark=ProcessTable().own_mark())

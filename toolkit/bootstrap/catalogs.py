@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.availability import NoRegistry
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import CatalogSpec
 from toolkit.entities.values import property_text
-from toolkit.hive.ways import Catalog
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
@@ -49,17 +47,3 @@ def catalog_for_reading(cluster: Cluster) -> Metastore:
     Raises: as `open_catalog`.
     """
     return open_catalog(cluster, read_only=True)
-
-
-def catalog_of(cluster: Cluster) -> Catalog:
-    """The metastore of a cluster, and its places, for actions on tables; errors as of `open_catalog`."""
-    return Catalog(
-        metastore=open_catalog(cluster, read_only=True),
-        bound=partial(_bound, cluster),
-        place=cluster.place,
-        place_for_reading=cluster.place_for_reading,
-    )
-
-
-def _bound(cluster: Cluster, before_effect: Callable[[], None]) -> Metastore:
-    return open_catalog(cluster, before_effect=before_effect)

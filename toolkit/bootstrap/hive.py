@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING
 from toolkit.actions.choosing import NothingChosen, WrongChoice
 from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.hold_watch import NoNewHolds
-from toolkit.actions.model import NoTarget
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
-from toolkit.bootstrap.catalogs import catalog_of
-from toolkit.bootstrap.replication import ReplicationOptions, evicted_keys, routes_of, whole_keys
-from toolkit.el import CanonicalPath, ElError, format_instant
+from toolkit.bootstrap.catalogs import open_catalog
+from toolkit.bootstrap.messages import Told
+from toolkit.bootstrap.replication import ReplicationOptions, ends, evicted_keys, routes_of, whole_keys
+from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.hive.action import TableAction
-from toolkit.hive.resolve import Asked, Pulls, resolved, uri_of
+from toolkit.hive.resolve import Asked, Pulls, uri_of
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, LandingRules, TableDetail, TableItem, TableTarget
-from toolkit.hive.ways import Exports, ExportWay, LandingWay, Tables
+from toolkit.hive.ways import Catalog, Exports, ExportWay, LandingWay, Tables
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.planning.retention import RetentionClock
+from toolkit.planning.partition_address import partition_address
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
+    from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
     from toolkit.el import TableUri
     from toolkit.entities import Cluster, Feed
     from toolkit.hive.action import Way
     from toolkit.hive.resolve import TableTargets
     from toolkit.hive.targets import TableResult
-    from toolkit.hive.ways import Catalog
     from toolkit.runs.stop import StopSignal
 
 PARALLEL = 8
@@ -84,7 +84,7 @@ def replicate_tables(
 ) -> TableResult:
     """A replication of tables, from the options to the result; arguments and errors are those of `run_action`."""
     _ = own.wanted
-    wire, stakes = partial(_wire_replication, own, rules), partial(_ends, own)
+    wire, stakes = partial(_wire_replication, own, rules), partial(ends, own, tables=True)
     return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=stakes)
 
 
@@ -98,12 +98,6 @@ def _check(own: ExchangeOptions) -> None:
 def _stakes(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The chosen feeds; those of paths have none in how an export is reached."""
     return (pair for pair in context.pairs if pair[0].table_on(pair[1].name) is not None)
-
-
-def _ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
-    for route in routes_of(own, context):
-        yield route.feed, route.target.cluster
-        yield route.feed, route.source.cluster
 
 
 def _wire_export(own: ExchangeOptions, context: ActionContext) -> TableWired:
@@ -131,38 +125,22 @@ def _wire_replication(own: ReplicationOptions, rules: LandingRules, context: Act
     found = list(routes_of(own, context, tables=True))
     if not found:
         raise NothingChosen(wanted="a table on a cluster with type: target", known=())
-    clock = RetentionClock(
-        nominal_time=options.nominal_time, keep_beyond_validity=repository.settings.keep_instances_beyond_validity
-    )
     pulls = Pulls(
         nominal=options.nominal_time,
-        clock=clock,
+        clock=context.retention_clock,
         wanted=own.wanted,
         copied=partial(whole_keys, ledger),
         evicted=partial(evicted_keys, ledger),
         rules=rules,
     )
-    key = format_instant(options.nominal_time)
-    chosen = [
-        (
-            NoTarget(
-                entity=route.feed.name,
-                cluster=route.target.cluster.name,
-                counterpart=route.source.cluster.name,
-                instance_key=key,
-            ),
-            partial(pulls.targets, route),
-        )
-        for route in found
-    ]
-    targets = resolved(chosen, must_all_work=bool(options.selection.names))
+    targets = pulls.resolve(found, must_all_work=bool(options.selection.names))
     catalogs, clusters = _Catalogs(), repository.clusters
+    named = {target.feed for target in targets.to_do}
     uris = {
         (side.feed.name, side.cluster.name): uri_of(side.feed, side.cluster)
-        for target in targets.to_do
         for route in found
+        if route.feed.name in named
         for side in (route.source, route.target)
-        if side.feed.name == target.feed
     }
     ways: dict[str, Way] = {}
     for target in targets.to_do:
@@ -195,14 +173,9 @@ def _exchanged(own: ExchangeOptions, context: ActionContext, *, goes_out: bool) 
         named = ", ".join(f"{feed.name} on {cluster.name}" for feed, cluster in pairs)
         message = f"{named} would have one directory {own.place}; name one feed and one cluster"
         raise InvalidInput(message)
-    key = format_instant(options.nominal_time)
-    chosen = [
-        (NoTarget(entity=feed.name, cluster=cluster.name, instance_key=key), partial(asked.targets, feed, cluster))
-        for feed, cluster in pairs
-    ]
-    if not chosen:
+    if not pairs:
         raise NothingChosen(wanted="a table", known=())
-    return resolved(chosen, must_all_work=bool(options.selection.names))
+    return asked.resolve(pairs, must_all_work=bool(options.selection.names))
 
 
 def _clusters(context: ActionContext, targets: TableTargets) -> dict[str, Cluster]:
@@ -230,6 +203,20 @@ class _Catalogs:
         return self._found[cluster.name]
 
 
+def catalog_of(cluster: Cluster) -> Catalog:
+    """The metastore of a cluster, and its places, for actions on tables; errors as of `open_catalog`."""
+    return Catalog(
+        metastore=open_catalog(cluster, read_only=True),
+        bound=partial(_bound, cluster),
+        place=cluster.place,
+        place_for_reading=cluster.place_for_reading,
+    )
+
+
+def _bound(cluster: Cluster, before_effect: Callable[[], None]) -> Metastore:
+    return open_catalog(cluster, before_effect=before_effect)
+
+
 def _pair(target: TableTarget) -> str:
     """Which way a target takes."""
     return f"{target.counterpart}>{target.cluster}" if target.counterpart else target.cluster
@@ -239,9 +226,11 @@ def _wired(
     name: str, life_cycle: LifeCycle, ways: Mapping[str, Way], targets: TableTargets, context: ActionContext
 ) -> TableWired:
     limits, feeds = context.repository.settings.max_copy, context.repository.feeds
+    address = partial(_address, context)
     action = TableAction(
         name=name,
         life_cycle=life_cycle,
+        address=address,
         way_of=lambda target: ways[_pair(target)],
         nominal=context.options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
@@ -250,4 +239,20 @@ def _wired(
     )
     named = {target.feed for target in targets.to_do}
     given = [value for each in named if isinstance(value := feeds[each].properties.get("parallel"), int)]
-    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL))
+    told: Told[TableTarget] = Told(
+        operation=_OPERATIONS[name],
+        path=lambda target: target.directory if target.is_export and target.directory else address(target),
+    )
+    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), told=told)
+
+
+_OPERATIONS = {EXPORT: "EXPORT", IMPORT: "IMPORT", REPLICATION: "REPLICATE"}
+
+
+def _address(context: ActionContext, target: TableTarget) -> str:
+    """Of an instance as processes name it, or of the table."""
+    cluster = context.repository.clusters[target.cluster]
+    uri = uri_of(context.repository.feeds[target.feed], cluster)
+    if target.instant is None:
+        return f"catalog:{uri.database}:{uri.table}"
+    return str(partition_address(cluster, uri, uri.render(target.instant)))

@@ -212,6 +212,13 @@ def audit_place(snapshot: Snapshot, settings: RepoSettings) -> AuditPlace:
     return AuditPlace(file=file, below=root if root is not None and file.is_relative_to(root) else None)
 
 
+def quality_folder(snapshot: Snapshot, settings: RepoSettings) -> Path:
+    """The folder of the pages about verdicts, beside the audit file; errors are those of `audit_place`."""
+    folder = audit_place(snapshot, settings).file.with_name("quality")
+    _refuse_given(snapshot, folder)
+    return folder
+
+
 def state_folder(variables: Mapping[str, str]) -> Path:
     """The user's folder for what feedctl keeps (XDG Base Directory, XDG_STATE_HOME); a relative one does not count."""
     configured = Path(variables.get("XDG_STATE_HOME", ""))

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from toolkit.runs.stop import StopSignal
 
 _SUSPENDED = "suspended"
-_MOST_AT_ONCE = 32
+MOST_AT_ONCE = 32
 """So many instances of all processes of a cluster, unless the user says another number: each of them has a child."""
 
 
@@ -113,7 +113,7 @@ class ProcessWiring:
 
     def wired(self) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
         """The action, and whose turn it is."""
-        here = LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ))
+        here = LocalPlace(root=Path(self.context.snapshot.root).absolute(), environment=dict(os.environ))
         place = here.reading(path for site in self.sites for path in files_of(site.process))
         ledger = self.context.use.ledger
         if ledger is not None and not self.context.options.dry_run:
@@ -125,17 +125,18 @@ class ProcessWiring:
             engines=self.engines,
             metastores=catalog_for_reading,
             workplace=place,
+            spec_of=self.context.choice.spec_of,
             end_left_over=lambda mark, target: end_left_over(
                 mark,
                 cluster=target.site.cluster,
                 workflow=target.site.process.workflow,
-                environment=place.environment(target),
+                environment=place.environment,
             ),
         )
         return Wired(
             action=action,
             targets=Targets(to_do=tuple(candidates), settled=tuple(self.settled)),
-            parallel=max(1, min(self.turns.at_once, _MOST_AT_ONCE)),
+            parallel=max(1, min(self.turns.at_once, MOST_AT_ONCE)),
             turns=self.turns,
         )
 

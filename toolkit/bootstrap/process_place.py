@@ -41,12 +41,12 @@ class LocalPlace:
 
     Attributes:
         root: of the config repo.
-        variables: of this process.
+        environment: of this process.
         read: what files of the config repo were when it was read, by path; None: there was none.
     """
 
     root: Path
-    variables: Mapping[str, str]
+    environment: Mapping[str, str]
     read: Mapping[str, FileMark | None] = field(default_factory=dict, repr=False)
 
     def reading(self, paths: Iterable[str]) -> LocalPlace:
@@ -79,12 +79,7 @@ class LocalPlace:
     def log(self, target: ProcessTarget, run_id: int, step: str) -> Path:
         """See `Workplace.log`."""
         run = (target.entity, target.cluster, target.instance_key, run_id)
-        return step_log(log_directory(self.variables), run, step)
-
-    def environment(self, target: ProcessTarget) -> Mapping[str, str]:
-        """See `Workplace.environment`: that of this process."""
-        del target
-        return self.variables
+        return step_log(log_directory(self.environment), run, step)
 
 
 def _is_elsewhere(path: str) -> bool:

@@ -21,7 +21,6 @@ from toolkit.ledger import events, manifests
 from toolkit.ledger.runs import finding
 from toolkit.ledger.vocabulary import EventKind, LifeCycle
 from toolkit.planning.replication import Range, Route, routes
-from toolkit.planning.retention import RetentionClock
 from toolkit.replication.action import ReplicationAction
 from toolkit.replication.resolve import Resolver
 from toolkit.replication.targets import ReplicationDetail, ReplicationTarget, UnitItem
@@ -98,9 +97,9 @@ def replicate(
     return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=partial(ends, own))
 
 
-def ends(own: ReplicationOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
-    """The feeds on both ends of their routes."""
-    for route in routes_of(own, context):
+def ends(own: ReplicationOptions, context: ActionContext, *, tables: bool = False) -> Iterator[tuple[Feed, Cluster]]:
+    """The feeds on both ends of their routes, which are those of `routes_of`."""
+    for route in routes_of(own, context, tables=tables):
         yield route.feed, route.target.cluster
         yield route.feed, route.source.cluster
 
@@ -125,12 +124,9 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
     found, wanted = list(routes_of(own, context)), own.wanted
     if not found:
         raise NothingChosen(wanted="a cluster with type: target", known=())
-    clock = RetentionClock(
-        nominal_time=options.nominal_time, keep_beyond_validity=repository.settings.keep_instances_beyond_validity
-    )
     resolver = Resolver(
         nominal=options.nominal_time,
-        clock=clock,
+        clock=context.retention_clock,
         wanted=wanted,
         copied=partial(whole_keys, context.use.ledger),
         evicted=partial(evicted_keys, context.use.ledger),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import EntitySelection
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
-from toolkit.bootstrap.catalogs import catalog_of
+from toolkit.bootstrap.hive import catalog_of
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.not_implemented import Area
 from toolkit.hive.resolve import name_of, uri_of

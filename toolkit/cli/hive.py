@@ -9,7 +9,7 @@ import typer
 
 from toolkit.cli import action_options as options
 from toolkit.cli.options import ConfigRepo, Env
-from toolkit.cli.replication import End, NewestFirst, Parallel, Source, Start, Targets
+from toolkit.cli.replication import End, NewestFirst, Source, Start, Targets
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, SchemaChange
 from toolkit.rendering.tables import ResultFormat
 
@@ -49,6 +49,10 @@ OnSchemaChange = Annotated[
 External = Annotated[
     bool | None,
     typer.Option("--external/--managed", help="The kind of a table that is made. Default: as it was."),
+]
+Parallel = Annotated[
+    int | None,
+    typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 8."),
 ]
 
 

@@ -21,6 +21,7 @@ from toolkit.cli import (
     ledger,
     lint,
     migrate,
+    quality,
     retention,
     shipped,
     status,
@@ -43,6 +44,7 @@ app.add_typer(retention.app, name="retention")
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(export.app, name="export")
 app.add_typer(table.app, name="table")
+app.add_typer(quality.app, name="quality")
 app.command("status")(status.status)
 app.command("backfill")(backfill.backfill)
 app.command("doctor")(doctor.doctor)

@@ -37,7 +37,9 @@ Force = Annotated[
 ]
 Parallel = Annotated[
     int | None,
-    typer.Option("--parallel", min=1, help="So many instances at once at most. Default: what the processes allow."),
+    typer.Option(
+        "--parallel", min=1, help="So many instances at once at most. Default: what the processes allow, at most 32."
+    ),
 ]
 
 

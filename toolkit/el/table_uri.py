@@ -45,6 +45,8 @@ class _Parse:
 class TableUri(TemplateText):
     """A table and a template of its partitions; the first key is the dated one.
 
+    A partition's keys are those of the URI in whatever case either is written: Hive has no others than in lower case.
+
     `TableUri.parse(text)` reads a URI; `uri.parse(spec)` reads a partition of it (see `period_of`).
 
     Args:
@@ -95,9 +97,9 @@ class TableUri(TemplateText):
             spec: key to value, or the text ``key=value`` joined by ``/`` (a partition's name in Hive, with ``%``
                 escapes) or by ``;``. Keys that the URI does not name may have any value.
         """
-        values = _mapping(spec) if isinstance(spec, str) else spec
+        values = _values(spec)
         known = NOTHING_KNOWN
-        for depth, key in enumerate(self.partition_keys):
+        for depth, key in enumerate(self._lower_keys):
             step = self.pattern.step(known, depth, values[key]) if key in values else None
             if step is None:
                 return None
@@ -106,18 +108,23 @@ class TableUri(TemplateText):
 
     def explain(self, spec: Mapping[str, str] | str) -> str:
         """Why a partition does not conform, or that it does."""
-        values = _mapping(spec) if isinstance(spec, str) else spec
+        values = _values(spec)
         for key, segment in zip(self.partition_keys, self.pattern.segments, strict=True):
-            if key not in values:
+            value = values.get(key.lower())
+            if value is None:
                 return f"has no key '{key}', expected {key}={segment.expectation}"
-            if segment.match(values[key]) is None:
-                return f"{key} is '{values[key]}', expected {segment.expectation}"
+            if segment.match(value) is None:
+                return f"{key} is '{value}', expected {segment.expectation}"
         if self.period_of(values) is None:
             return f"the values contradict each other, or the date does not exist in {self.timezone}"
         return "conforms"
 
     def _segments(self) -> Iterator[Segment]:
         return (value.bind(self.bound) for value in self._parts.values.values())
+
+    @cached_property
+    def _lower_keys(self) -> tuple[str, ...]:
+        return tuple(key.lower() for key in self.partition_keys)
 
     @cached_property
     def _parts(self) -> _Parts:
@@ -160,9 +167,9 @@ class _Reader:
         seen: set[str] = set()
         while True:
             start, key = self.at, self.take(_KEY, "a partition key")
-            if key in seen:
+            if key.lower() in seen:
                 raise ElError(text=self.text, position=start, found=key, expected="each partition key once")
-            seen.add(key)
+            seen.add(key.lower())
             self.skip("=")
             yield key, self._value()
             if self.at == len(self.text):
@@ -187,7 +194,9 @@ class _Reader:
         return ElError(text=self.text, position=self.at, found=self.text[self.at :], expected=expected)
 
 
-def _mapping(spec: str) -> dict[str, str]:
-    """The keys and values of a partition's text; Hive escapes special characters of values as ``%XX``."""
+def _values(spec: Mapping[str, str] | str) -> dict[str, str]:
+    """The values of a partition by key in lower case; in a text Hive escapes special characters as ``%XX``."""
+    if not isinstance(spec, str):
+        return {key.lower(): value for key, value in spec.items()}
     pairs = (pair.partition("=") for pair in re.split("[;/]", spec))
-    return {key: unquote(value) for key, _, value in pairs}
+    return {key.lower(): unquote(value) for key, _, value in pairs}

@@ -22,6 +22,19 @@ class UnknownName(InvalidInput):
         super().__init__(f"{where} has no {what} named {name!r}" + (f"; {hint}" if hint else ""))
 
 
+class UnfitFeed(InvalidInput):
+    """A feed that an action cannot do what was asked for with.
+
+    Args:
+        feed: name.
+        why: what was found, what is expected, and what to do.
+    """
+
+    def __init__(self, *, feed: str, why: str) -> None:
+        self.feed, self.why = feed, why
+        super().__init__(f"feed {feed} {why}")
+
+
 class NotInEnvironment(InvalidInput):
     """The environment may not act on a cluster.
 

@@ -22,8 +22,10 @@ from toolkit.entities.source_files import (
     git_folders,
     misnamed_files,
     settings_files,
+    suite_name,
 )
 from toolkit.entities.structure import Entity
+from toolkit.entities.suites import known_suites, load_suites
 from toolkit.entities.validation import placed
 from toolkit.entities.vocabulary import Kind
 
@@ -63,6 +65,7 @@ def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Rep
     overlay = None if chosen is None else settings.layers[chosen.name]
     entries, problems = load_entries(parsed, chosen, overlay)
     holds, hold_file_problems = load_holds(parsed)
+    suites, suite_problems = load_suites(parsed)
     context = _context(entries, snapshot.files)
     checked, cross_problems = _cross_checked(entries, context)
     usable = [entry.entity for entry in checked if entry.entity is not None]
@@ -75,6 +78,7 @@ def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Rep
         *defaults_problems(parsed),
         *problems,
         *hold_file_problems,
+        *suite_problems,
         *hold_problems(parsed, holds, context),
         *environment_problems(parsed, settings.environments, context),
         *cross_problems,
@@ -89,6 +93,7 @@ def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Rep
         environments=settings.environments,
         holds=holds,
         entries={entry.name: entry for entry in reversed(checked)},
+        suites=suites,
     )
     return repository, tuple(sorted(found))
 
@@ -116,6 +121,7 @@ def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mappin
         environments=settings.environments,
         holds=load_holds(parsed)[0],
         entries=entries,
+        suites=known_suites(parsed),
     )
 
 
@@ -135,7 +141,8 @@ def _context(entries: Iterable[Entry], files: Mapping[str, bytes]) -> Context:
         if kind is not None:
             names[kind].add(entity_name(file))
     entities = [entry.entity for entry in entries if entry.entity is not None]
-    return Context(names=names, clusters=_of(entities, Cluster), feeds=_of(entities, Feed))
+    suites = {name for name in map(suite_name, files) if name is not None}
+    return Context(names=names, clusters=_of(entities, Cluster), feeds=_of(entities, Feed), suites=suites)
 
 
 def _cross_checked(entries: Iterable[Entry], context: Context) -> tuple[list[Entry], list[Problem]]:

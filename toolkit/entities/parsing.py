@@ -1,15 +1,17 @@
-"""Reads the YAML of all files and checks those that are no entities against their schemas."""
+"""Reads the YAML, and the JSON of suites, of all files and checks those that are no entities against their schemas."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from toolkit.entities.documents import Document
+from toolkit.entities.json_loading import load_json
 from toolkit.entities.layers import Layer
 from toolkit.entities.problems import ConfigError, Problem
 from toolkit.entities.schema_store import Form, SchemaName
+from toolkit.entities.source_files import JSON_SUFFIX
 from toolkit.entities.validation import placed, schema_findings
-from toolkit.entities.yaml_loading import load_yaml
+from toolkit.entities.yaml_loading import LoadedYaml, load_yaml
 from toolkit.entities.yaml_location import Pointer
 
 T = TypeVar("T")
@@ -82,10 +84,15 @@ def parse_on_demand(files: Mapping[str, bytes]) -> ParsedFiles:
 
 
 def _parsed(file: str, data: bytes) -> tuple[Layer | None, tuple[Problem, ...]]:
-    loaded = load_yaml(data, file)
+    loaded = load_document(data, file)
     if loaded.data is None:
         return None, loaded.problems
     return Layer(file=file, data=data, document=loaded.data, has_null=loaded.has_null), loaded.problems
+
+
+def load_document(data: bytes, file: str) -> LoadedYaml:
+    """Reads one file as what its ending says, YAML or JSON; never raises for its content."""
+    return load_json(data, file) if file.endswith(JSON_SUFFIX) else load_yaml(data, file)
 
 
 def part_of(layer: Layer, pointer: Pointer) -> Layer | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
@@ -34,20 +35,29 @@ class Problem:
         return f"{place}: {self.rule}: {self.message}" + (f"; {self.hint}" if self.hint else "")
 
 
-class ConfigError(InvalidInput):
-    """The config repo cannot be used as it is.
+class FoundProblems(InvalidInput):
+    """What cannot be used for all its problems.
 
     Args:
         problems: all that was found, in all files.
     """
 
+    title: ClassVar[str]
+    """Stands before their number."""
+
     def __init__(self, *, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
         count = len(self.problems)
-        title = "1 problem" if count == 1 else f"{count} problems"
+        number = "1 problem" if count == 1 else f"{count} problems"
         lines = [on_one_line(str(each)) for each in self.problems[:_SHOWN]]
         rest = [f"... and {count - _SHOWN} more"] if count > _SHOWN else []
-        super().__init__("\n".join([f"the config repo has {title}:", *lines, *rest]))
+        super().__init__("\n".join([f"{self.title} {number}:", *lines, *rest]))
+
+
+class ConfigError(FoundProblems):
+    """The config repo cannot be used as it is."""
+
+    title = "the config repo has"
 
 
 _SHOWN = 100

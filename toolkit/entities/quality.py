@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,3 +60,8 @@ class Quality:
     options: Mapping[str, str] = field(default_factory=dict)
     sample: float = 1.0
     budget: Frequency = field(default_factory=lambda: Frequency.parse("minutes(30)"))
+
+
+def is_pii(tags: Mapping[str, str]) -> bool:
+    """Whether tags say that data are people's: the word pii is in the key or the value of one."""
+    return any("pii" in re.split(r"[^a-z0-9]+", text.lower()) for pair in tags.items() for text in pair)

@@ -17,6 +17,7 @@ from toolkit.entities.layers import Origin, origin, origins
 from toolkit.entities.lookup import PathOwner, owners
 from toolkit.entities.pointers import value_at
 from toolkit.entities.process import Process
+from toolkit.entities.quality import Suite
 from toolkit.entities.repo import Environment, RepoSettings
 from toolkit.entities.structure import Entity
 from toolkit.entities.vocabulary import Kind
@@ -60,6 +61,7 @@ class Repository:
         environment: the one that was asked for, or the repo's default; None: no environment.
         environments: all environments by name.
         holds: of holds.yaml.
+        suites: of expectations, by name.
     """
 
     clusters: Mapping[str, Cluster]
@@ -71,6 +73,7 @@ class Repository:
     environments: Mapping[str, Environment]
     holds: tuple[Hold, ...]
     entries: Mapping[str, Entry] = field(repr=False)
+    suites: Mapping[str, Suite] = field(default_factory=dict, repr=False)
 
     @cached_property
     def graph(self) -> EntityGraph:

@@ -31,6 +31,8 @@ class SchemaName(StrEnum):
     """A file under environments/."""
     HOLDS = "holds"
     """holds.yaml."""
+    SUITE = "suite"
+    """A file under expectations/."""
 
 
 class Form(StrEnum):
@@ -48,7 +50,8 @@ class Form(StrEnum):
 def schema(name: SchemaName, form: Form = Form.MERGED) -> Schema:
     """One schema as a document of its own; treat it as read-only."""
     stored = json.loads(resources.files("toolkit.entities").joinpath("schemas", f"{name}.json").read_text("utf-8"))
-    return MappingProxyType(_FORMS[form](stored))
+    relaxed = _FORMS[Form.MERGED if name is SchemaName.SUITE else form]  # nothing is merged into a suite
+    return MappingProxyType(relaxed(stored))
 
 
 def inlined(document: Schema) -> dict[str, Any]:
@@ -123,7 +126,7 @@ def _nullable(node: dict[str, Any]) -> dict[str, Any]:
         relaxed["items"] = _item(node["items"])
     if "type" in node:
         types = node["type"] if isinstance(node["type"], list) else [node["type"]]
-        relaxed["type"] = [*types, "null"]
+        relaxed["type"] = [*(each for each in types if each != "null"), "null"]
     if "enum" in node:
         relaxed["enum"] = [*node["enum"], None]
     return relaxed

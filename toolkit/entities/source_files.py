@@ -11,7 +11,10 @@ REPO_FILE = "repo.yaml"
 HOLDS_FILE = "holds.yaml"
 DEFAULTS_NAME = "defaults.yaml"
 ENVIRONMENTS_FOLDER = "environments"
+SUITES_FOLDER = "expectations"
 SUFFIX = ".yaml"
+JSON_SUFFIX = ".json"
+"""Of suites that Great Expectations wrote, and of nothing else."""
 _OWN_PREFIX = ".feedctl"
 
 _KIND_OF_FOLDER = {kind.folder: kind for kind in Kind}
@@ -23,15 +26,16 @@ _ROOT_FILE_OF_STEM = {
     "default": DEFAULTS_NAME,
     "defaults": DEFAULTS_NAME,
 }
-_PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER})
+_PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER, SUITES_FOLDER})
 _PLACE_OF_FOLDER = {
     **{place: f"{place}/" for place in _PLACES},
     **{str(kind): f"{kind.folder}/" for kind in Kind},
     "environment": f"{ENVIRONMENTS_FOLDER}/",
+    "expectation": f"{SUITES_FOLDER}/",
     "hold": HOLDS_FILE,
     "holds": HOLDS_FILE,
 }
-_SUFFIXES = (SUFFIX, ".yml", ".json")
+_SUFFIXES = (SUFFIX, ".yml", JSON_SUFFIX)
 """Of files that somebody may have meant to be read."""
 
 
@@ -55,10 +59,12 @@ class ConfigFiles(Protocol):
 
 
 def is_config_file(path: str) -> bool:
-    """Whether a file of the repo is configuration: entities, defaults, environments, repo.yaml, holds.yaml."""
-    if not path.endswith(SUFFIX):
+    """Whether a file of the repo is configuration: entities, defaults, environments, suites, repo.yaml, holds.yaml."""
+    if not path.endswith(SUFFIX) and not path.endswith(JSON_SUFFIX):
         return False
     parts = PurePosixPath(path).parts if "/." in f"/{path}" else path.split("/")  # asked of every file of a repo
+    if path.endswith(JSON_SUFFIX) and parts[0] != SUITES_FOLDER:
+        return False
     return not any(part.startswith(".") for part in parts) and (path in _ROOT_FILES or parts[0] in _PLACES)
 
 
@@ -85,6 +91,14 @@ def environment_name(path: str) -> str | None:
     if folder != ENVIRONMENTS_FOLDER or "/" in name or not name.endswith(SUFFIX):
         return None
     return name.removesuffix(SUFFIX)
+
+
+def suite_name(path: str) -> str | None:
+    """The name of the suite of expectations in a file; None when the file is none."""
+    name = path.rpartition("/")[2]
+    if path.partition("/")[0] != SUITES_FOLDER or path == SUITES_FOLDER or name == DEFAULTS_NAME:
+        return None
+    return name.removesuffix(JSON_SUFFIX).removesuffix(SUFFIX)
 
 
 def entity_name(path: str) -> str:

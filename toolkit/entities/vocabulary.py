@@ -257,4 +257,4 @@ class Severity(StrEnum):
     WARNING = "warning"
     """It is told, and never blocks."""
     INFO = "info"
-    """As `WARNING`."""
+    """The same as `warning`."""

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.actions.action import Recovery, RunContext
+from toolkit.actions.action import Recovery, RunContext, left_over
 from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
-from toolkit.actions.model import INTERRUPTED, TIMED_OUT, Problem, TargetPlan
+from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.catalog.errors import CatalogError
-from toolkit.el import ElError
+from toolkit.el import CanonicalPath, ElError
 from toolkit.hive.batches import TableBatch, batches_of, event_of
 from toolkit.hive.copies import PartCopies
 from toolkit.hive.landing_plan import IncompatibleTable
 from toolkit.hive.targets import TableDetail, TablePlan, TableTarget
 from toolkit.hive.waiting import Waiting
-from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
-from toolkit.runs.recorder import SettledLeftOver, path_text
-from toolkit.storage import StorageError
+from toolkit.runs.recorder import path_of, path_text
+from toolkit.storage import RealPlaces, StorageError
 from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
-    from toolkit.el import CanonicalPath
     from toolkit.hive.batches import Worker
     from toolkit.ledger.runs.items import Item
     from toolkit.storage import StorageSpec
 
 NOT_AVAILABLE = "not_available"
+_MOST_NAME = 400
+"""Characters that the name of a leased resource may have."""
 _AT_ONCE = 128
 """So many files of a batch of partitions: closing one on HDFS waits for its DataNode, and only company hides that."""
 
@@ -79,6 +80,7 @@ class TableAction:
         nominal: for which the run acts.
         limits: of a run over all its feeds.
         spec_of: how the store that a path is on is opened anywhere.
+        address: of an instance, or a whole table, as consumers know it.
         new_holds: that were added since the run read the holds.
         pool: copies the files of all instances.
         executors_turn: held by the one instance that executors work for.
@@ -90,18 +92,24 @@ class TableAction:
     nominal: datetime
     limits: CopyLimits
     spec_of: Callable[[CanonicalPath], StorageSpec]
+    address: Callable[[TableTarget], str]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
     executors_turn: threading.Lock = field(default_factory=threading.Lock)
 
     def leases(self, target: TableTarget) -> tuple[Wanted, ...]:
-        """See `Action.leases`: one run at a time writes a whole table, or one of its instances, or an export."""
+        """See `Action.leases`: one run at a time writes a whole table, or one of its instances, or an export.
+
+        Whoever feed it is of, nobody writes an export that is read, or one around it or in it.
+        """
         if target.is_export:
-            return (Wanted(resource=f"export/{target.feed}/{target.cluster}/{target.instance_key}"),)
-        table = f"table/{target.feed}/{target.cluster}"
+            own = Wanted(resource=f"export/{target.feed}/{target.cluster}/{target.instance_key}")
+            return (own, *_directory_leases(target, LeaseMode.EXCLUSIVE))
+        table, read = _resource(f"table/{target.cluster}/{target.table}"), _directory_leases(target, LeaseMode.SHARED)
         if target.instant is None:
-            return (Wanted(resource=table),)
-        return (Wanted(resource=table, mode=LeaseMode.SHARED), Wanted(resource=f"{table}/{target.instance_key}"))
+            return (Wanted(resource=table), *read)
+        own = Wanted(resource=_resource(f"{table}/{target.instance_key}"))
+        return (Wanted(resource=table, mode=LeaseMode.SHARED), own, *read)
 
     def conditions(self, target: TableTarget, work: RunContext) -> tuple[HoldWatch, ...]:
         """See `Action.conditions`: who holds a feed wants nothing of it replaced."""
@@ -141,20 +149,27 @@ class TableAction:
         del plan, work
 
     def recover(self, plan: TablePlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
-        """See `Action.recover`: only of this instance, whose lease is held."""
-        own = [left for left in open_items if left.instance_key == plan.target.instance_key]
-        if not own or not may_touch or plan.detail.root is None:
+        """See `Action.recover`: only of this instance, whose lease is held; of a whole table of all runs on it.
+
+        What was left for a whole table is found by the next run for it, which is for another time.
+        """
+        root, target = plan.detail.root, plan.target
+        if root is None or not may_touch:
+            return Recovery()
+        own = [left for left in open_items if left.instance_key == target.instance_key or _is_of_whole(left, plan)]
+        if not own:
             return Recovery()
         try:
             self.way_of(plan.target).recover(plan, own, work)
         except (CatalogError, StorageError):
             return Recovery()
         planned = {path_text(item.uri) for item in plan.items}
-        settled = tuple(_left_over(left, is_done=left.path not in planned) for left in own)
+        done_here = (left.path not in planned and _is_below(left, root) for left in own)
+        settled = tuple(left_over(left, is_done=is_done) for left, is_done in zip(own, done_here, strict=True))
         is_whole = not plan.items and not plan.unreadable
         if is_whole and not plan.target.is_export and plan.target.instant is not None:
             # All of it is there, and nobody has told its readers so.
-            settled = (replace(settled[0], event=event_of(plan, was_there=False)), *settled[1:])
+            settled = (replace(settled[0], event=event_of(plan, self.address(target), was_there=False)), *settled[1:])
         done = sum(each.item.state is ItemState.DONE for each in settled)
         note = (
             f"an earlier run died: of its {len(settled)} open steps {done} had been finished; the others are made anew"
@@ -172,9 +187,31 @@ class TableAction:
             bandwidth=plan.target.rules.bandwidth,
         )
         worker = self.way_of(plan.target).worker(plan, work, PartCopies(files=files, work=work), self.pool)
-        return batches_of(plan, work, worker)
+        return batches_of(plan, work, worker, self.address(plan.target))
 
 
-def _left_over(left: Item, *, is_done: bool) -> SettledLeftOver:
-    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
-    return SettledLeftOver(left=left, item=SettledItem(position=left.position, state=state, code=code))
+def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...]:
+    """On the directory of an export by its one name, and on the one around it, which may be an export as well."""
+    if target.directory is None:
+        return ()
+    place = RealPlaces().of(target.directory)
+    own, around = (_resource(f"directory/{path_text(str(each))}") for each in (place, place.parent))
+    return (Wanted(resource=own, mode=mode), Wanted(resource=around, mode=LeaseMode.SHARED))
+
+
+def _resource(text: str) -> str:
+    """A name that the ledger has room for; a long one ends in a digest of the whole."""
+    if len(text) <= _MOST_NAME:
+        return text
+    return f"{text[: _MOST_NAME - 65]}#{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _is_of_whole(left: Item, plan: TablePlan) -> bool:
+    """Whether a run of a whole table sees to what was left for any time: nobody else is at work on the table."""
+    target, root = plan.target, plan.detail.root
+    return target.instant is None and root is not None and (not target.is_export or _is_below(left, root))
+
+
+def _is_below(left: Item, root: CanonicalPath) -> bool:
+    place = CanonicalPath.parse(path_of(left.path))
+    return place == root or place.is_within(root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -41,10 +41,12 @@ class Worker(Protocol):
         """The directory that bounds every effect."""
         ...
 
-    def work(self, items: Sequence[TableItem]) -> Mapping[TableItem, ItemResult[TableItem]]:
+    def work(self, items: Sequence[TableItem], told: dict[TableItem, ItemResult[TableItem]]) -> None:
         """Do items of one batch, which are of one kind or `Step.REPLACE` with their `Step.CLEAN`.
 
-        Items without a result have the one that is told of what this raises.
+        Args:
+            items: of the batch.
+            told: gets the result of each as soon as it is known; those without one have that of what this raises.
 
         Raises:
             CatalogError, StorageError, Unavailable, CalledOff, Stopped: it could not be done.
@@ -67,6 +69,7 @@ class TableBatch:
     plan: TablePlan
     work: RunContext
     worker: Worker
+    address: str
     positions: range
     so_far: _Progress
 
@@ -90,7 +93,7 @@ class TableBatch:
             return {item: refusal.of(item) for item in items}
         told: dict[TableItem, ItemResult[TableItem]] = {}
         try:
-            told = dict(self.worker.work(items))
+            self.worker.work(items, told)
         except CalledOff as called_off:
             rest = {item: called_off.refusal.of(item) for item in items}
         except Stopped as stopped:
@@ -129,30 +132,30 @@ class TableBatch:
             return ()
         fresh = {Step.ADD, Step.TABLE}
         was_there = bool(self.plan.detail.kept) or any(item.step not in fresh for item in self.plan.items)
-        return (event_of(self.plan, was_there=was_there),)
+        return (event_of(self.plan, self.address, was_there=was_there),)
 
 
-def event_of(plan: TablePlan, *, was_there: bool) -> NewEvent:
-    """What consumers of the target are told."""
+def event_of(plan: TablePlan, address: str, *, was_there: bool) -> NewEvent:
+    """What consumers of the target are told; by the address they find the instance."""
     target = plan.target
     return NewEvent(
         kind=EventKind.UPDATED if was_there else EventKind.AVAILABLE,
         feed=target.feed,
         cluster=target.cluster,
         instance_key=target.instance_key,
-        uri=path_text(str(plan.detail.root)),
+        uri=path_text(address),
     )
 
 
-def batches_of(plan: TablePlan, work: RunContext, worker: Worker) -> tuple[TableBatch, ...]:
-    """The batches that the plan has put its items into."""
+def batches_of(plan: TablePlan, work: RunContext, worker: Worker, address: str) -> tuple[TableBatch, ...]:
+    """The batches that the plan has put its items into; the address is that of the instance."""
     so_far = _Progress()
     if not plan.items:
         return ()
     starts = [at for at in range(1, len(plan.items)) if plan.items[at].batch != plan.items[at - 1].batch]
     ends = [*starts, len(plan.items)]
     return tuple(
-        TableBatch(plan=plan, work=work, worker=worker, positions=range(start, end), so_far=so_far)
+        TableBatch(plan=plan, work=work, worker=worker, address=address, positions=range(start, end), so_far=so_far)
         for start, end in zip([0, *starts], ends, strict=True)
     )
 

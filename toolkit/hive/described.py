@@ -33,6 +33,20 @@ DATA_PREFIX = f"{OWN_PREFIX}-data-"
 """A directory with such a name and the number of a run has data that could not get the place that Hive would choose."""
 _OWN = frozenset({COPIED, "transient_lastDdlTime", "last_modified_by", "last_modified_time", "bucketing_version"})
 _EXTERNAL, _PURGE, _PATH = "EXTERNAL", "external.table.purge", "path"
+_READING = {
+    "skip.header.line.count": "0",
+    "skip.footer.line.count": "0",
+    "serialization.null.format": None,
+    "parquet.column.index.access": "false",
+    "orc.force.positional.evolution": "false",
+    "transactional": "false",
+}
+"""Parameters of a table that say which rows its files have, with what their absence means; all others are statistics,
+times, or for people."""
+_SCHEMAS = ("avro.schema.literal", "avro.schema.url")
+"""Those that are columns once more."""
+_BUCKETING, _FIRST_BUCKETING = "bucketing_version", "1"
+"""By which hash rows get into buckets. A metastore of Hive 3 gives every table one; it counts where there are some."""
 _TEXT = r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 """In a query; what it says is no name."""
 _ROWS = ("numRows", "rawDataSize")
@@ -48,6 +62,8 @@ def landed_table(table: Table, name: TableName, rules: LandingRules) -> Table:
     """The table as it is to be described under another name; its location is left open."""
     kind = table.kind if table.kind.is_view else rules.kind or table.kind
     parameters = lasting(table.parameters) | ({_EXTERNAL: "TRUE"} if kind is TableKind.EXTERNAL else {})
+    if not _unbucketed(table.storage) and _BUCKETING in table.parameters:
+        parameters[_BUCKETING] = table.parameters[_BUCKETING]
     renamed = replace(table, name=name, kind=kind, parameters=parameters, storage=replace(table.storage, location=None))
     if not table.kind.is_view or table.name.database == name.database:
         return renamed
@@ -133,6 +149,26 @@ def differences(wanted: StorageDescriptor, present: StorageDescriptor, *, column
     for what, one, other in pairs:
         if one != other and not (what == "buckets" and _unbucketed(wanted) and _unbucketed(present)):
             yield f"{what} {one} instead of {other}"
+
+
+def with_reading_of(table: Table, other: Table) -> dict[str, str]:
+    """A table's parameters with those of another one that change which rows its files have."""
+    changing = {*_READING, *_SCHEMAS, *([] if _unbucketed(other.storage) else [_BUCKETING])}
+    own = {key: value for key, value in table.parameters.items() if key.lower() not in changing}
+    return {**own, **{key: value for key, value in other.parameters.items() if key.lower() in changing}}
+
+
+def table_differences(wanted: Table, present: Table, *, columns: bool = True) -> Iterator[str]:
+    """As `differences`, of tables: with the parameters that change which rows their files have."""
+    yield from differences(wanted.storage, present.storage, columns=columns)
+    absent = {**_READING, **(dict.fromkeys(_SCHEMAS) if columns else {})}
+    if not (_unbucketed(wanted.storage) or _unbucketed(present.storage)):
+        absent[_BUCKETING] = _FIRST_BUCKETING
+    sides = [{key.lower(): value for key, value in table.parameters.items()} for table in (wanted, present)]
+    for key, default in absent.items():
+        one, other = (side.get(key, default) for side in sides)
+        if one != other:
+            yield f"parameter {key} {one!r} instead of {other!r}"
 
 
 def _unbucketed(storage: StorageDescriptor) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,9 @@ from toolkit.hive.layout import (
     ways_to,
 )
 from toolkit.hive.metadata import metadata_text
+from toolkit.hive.taken_places import remove_wholly
 from toolkit.hive.targets import Step, TableDetail, TableItem, TablePlan
-from toolkit.storage import FileKind
+from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.publication import remove
 from toolkit.transfer.trees import below, read_tree
 
@@ -43,16 +44,19 @@ def planned(blank: TablePlan, contents: Contents, directory: CanonicalPath, work
     """What an export of a table's contents has to write.
 
     Raises:
-        NotOurs: something else is in its directory, or it would lie in the table's data.
+        NotOurs: something else is in its directory, or it would lie in the table's data, or in another export.
+        SymlinkRefused: the directory is a symbolic link, or one is in it.
         StorageError: the directory cannot be read.
     """
     target, system = blank.target, work.stores(directory)
     _require_apart(contents, directory)
+    if is_there(system, directory.parent.child(MARK)):
+        raise NotOurs(path=directory, detail=f"{directory.parent} is an export itself")
     if contents.broken:
         return replace(blank, failed=next(iter(contents.broken.values())))
-    is_whole = require_ours(system, directory) and is_there(system, directory.child(METADATA))
-    manifest = read_manifest(system, directory) if is_whole else None
-    kept = {part.name: told for part in contents.parts if (told := _kept(part, manifest, directory, work))}
+    written = _written(system, directory, contents, work) if require_ours(system, directory) else None
+    manifest = None if written is None else _manifest(system, directory)
+    kept = {part.name: told for part in contents.parts if (told := _kept(part, manifest, written or {}))}
     items = [
         TableItem(
             instance_key=target.instance_key,
@@ -66,7 +70,7 @@ def planned(blank: TablePlan, contents: Contents, directory: CanonicalPath, work
     ]
     is_same = manifest is not None and not items and manifest.parts.keys() == kept.keys()
     detail = TableDetail(kept=len(kept), contents=contents, root=directory, kept_parts=kept)
-    if is_same and manifest is not None and manifest.description == description_of(contents):
+    if is_same and _describes(system, directory, contents):
         return replace(blank, detail=detail)
     finish = TableItem(
         instance_key=target.instance_key, step=Step.FINISH, table=target.table, place=directory.child(METADATA)
@@ -81,21 +85,50 @@ def _require_apart(contents: Contents, directory: CanonicalPath) -> None:
             raise NotOurs(path=directory, detail=f"it overlaps with the data in {part.place}")
 
 
-def _kept(part: Part, manifest: Manifest | None, directory: CanonicalPath, work: RunContext) -> ExportedPart | None:
+def _written(
+    system: FileSystem, directory: CanonicalPath, contents: Contents, work: RunContext
+) -> dict[str, dict[str, int]]:
+    """The sizes of the files that are in an export, by their partitions.
+
+    Raises:
+        SymlinkRefused: a symbolic link is among them: what it points to is nobody's to write to, or to remove.
+        StorageError: they cannot be listed.
+    """
+    found: dict[str, dict[str, int]] = {part.name or DATA: {} for part in contents.parts}
+    tree = read_tree(system, directory, work.guard.run.check, directories=False) or {}
+    for name, entry in tree.items():
+        for above in ways_to(name.rpartition("/")[0]):
+            if above in found and entry.kind is FileKind.FILE:
+                found[above][name.removeprefix(f"{above}/")] = entry.size
+    return found
+
+
+def _manifest(system: FileSystem, directory: CanonicalPath) -> Manifest | None:
+    """What is known of the files of an export of ours; None: nothing, so that all of it is written again."""
+    try:
+        return read_manifest(system, directory) if is_there(system, directory.child(METADATA)) else None
+    except NoExport:
+        return None
+
+
+def _kept(part: Part, manifest: Manifest | None, written: Mapping[str, Mapping[str, int]]) -> ExportedPart | None:
     """What the export has of a partition already; None: it has to be copied."""
     told = None if manifest is None else manifest.parts.get(part.name)
     if told is None or told.source != part.fingerprint:
         return None
-    place = data_of(directory, part.name)
-    found = read_tree(work.stores(place), place, work.guard.run.check, directories=False) or {}
-    sizes = {name: entry.size for name, entry in found.items() if entry.kind is FileKind.FILE}
-    return told if sizes == {name: size for name, (size, _) in told.files.items()} else None
+    sizes = {name: size for name, (size, _) in told.files.items()}
+    return told if sizes == written[part.name or DATA] else None
 
 
-def description_of(contents: Contents) -> str:
-    """Names what ``_metadata`` says."""
-    text = metadata_text(contents.table, [part.partition for part in contents.parts if part.partition is not None])
-    return hashlib.sha256(text).hexdigest()
+def _metadata_of(contents: Contents) -> bytes:
+    return metadata_text(contents.table, [part.partition for part in contents.parts if part.partition is not None])
+
+
+def _describes(system: FileSystem, directory: CanonicalPath, contents: Contents) -> bool:
+    """Whether ``_metadata`` is what would be written: neither of another table, nor cut, nor changed."""
+    text = _metadata_of(contents)
+    with system.read(directory.child(METADATA), length=len(text) + 1) as stream:
+        return stream.read() == text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +139,14 @@ class ExportWriter:
         plan: of the export.
         work: of its run.
         copies: copies partitions.
+        moved: see `LandingWorker`.
         written: what was copied, by the names of the partitions; grows.
     """
 
     plan: TablePlan
     work: RunContext
     copies: PartCopies
+    moved: Callable[[Collection[str]], frozenset[str]]
     written: dict[str, ExportedPart]
 
     @property
@@ -125,7 +160,7 @@ class ExportWriter:
         return self.work.stores(self.directory)
 
     def begin(self) -> None:
-        """From now on the directory is ours, and no whole export.
+        """From now on the directory is ours, and no whole export; what a killed run was writing there goes.
 
         Raises:
             StorageError: it is somebody else's by now, or cannot be written.
@@ -134,6 +169,9 @@ class ExportWriter:
         self._system.mkdirs(self.directory)
         self._system.write(self.directory.child(MARK), [b""])
         remove(self._system, self.directory.child(METADATA), self.directory)
+        for name in [entry.name for entry in self._system.list(self.directory)]:
+            if name.startswith(OWN_PREFIX) and name != MARK:
+                remove(self._system, self.directory.child(name), self.directory)
 
     def copy(self, items: Sequence[TableItem]) -> dict[CanonicalPath, Digests | Problem]:
         """Copy partitions; what an earlier run left of them goes first.
@@ -145,7 +183,7 @@ class ExportWriter:
         """
         parts = {item.place: item.part for item in items if item.part is not None}
         for place in parts:
-            remove(self._system, place, self.directory)
+            remove_wholly(self._system, place, self.directory)
         told = self.copies.copy(parts)
         for place, part in parts.items():
             digests = told[place]
@@ -158,19 +196,24 @@ class ExportWriter:
         """Remove what belongs to no partition any more, write the manifest, and ``_metadata`` last.
 
         Raises:
-            NoExport: a partition failed, or something wrote to it meanwhile, so that this is none.
+            NoExport: a partition failed, or was altered, or something wrote to it meanwhile, so that this is none.
+        CatalogError: the metastore cannot tell.
             StorageError: it cannot be written.
         """
         contents = self.plan.detail.contents
         parts = {**self.plan.detail.kept_parts, **self.written}
         if contents is None or len(parts) != len(contents.parts):
             raise NoExport(path=self.directory, detail="not all of its partitions could be copied")
+        moved = self.moved(list(parts))
+        if moved:
+            detail = f"{min(moved) or 'the table'} was altered, dropped or made anew meanwhile; run again"
+            raise NoExport(path=self.directory, detail=detail)
         self._sweep({name or DATA for name in parts})
         self._require_whole(parts)
-        manifest = Manifest(description=description_of(contents), parts=parts)
+        text = _metadata_of(contents)
+        manifest = Manifest(description=hashlib.sha256(text).hexdigest(), parts=parts)
         self._system.write(self.directory.child(MANIFEST), [manifest.encoded()])
-        partitions = [part.partition for part in contents.parts if part.partition is not None]
-        self._system.write(self.directory.child(METADATA), [metadata_text(contents.table, partitions)])
+        self._system.write(self.directory.child(METADATA), [text])
 
     def _sweep(self, names: set[str]) -> None:
         """Only what is in our own export, and neither in a partition's directory nor has one in it."""

@@ -16,8 +16,8 @@ from toolkit.actions.model import ItemResult, Problem
 from toolkit.availability import is_there
 from toolkit.catalog.errors import AlreadyExists, NoSuchTable
 from toolkit.catalog.model import Partition, Table, without_statistics
-from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, differences
-from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied
+from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, table_differences
+from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied, remove_staging
 from toolkit.hive.targets import Step, TableItem, TablePlan
 from toolkit.storage import STAGING_PREFIX, StorageError
 from toolkit.transfer.digest_reader import DigestReader
@@ -242,7 +242,7 @@ class Lander:
         except AlreadyExists:
             # The run of another instance was first; what it made came from the same source.
             there = self.metastore.table(table.name)
-            if not table.keys or there.keys != table.keys or any(differences(table.storage, there.storage)):
+            if not table.keys or there.keys != table.keys or any(table_differences(table, there)):
                 raise
 
     def clean(self, item: TableItem) -> ItemResult[TableItem]:
@@ -260,7 +260,8 @@ class Lander:
     def sweep(self, told: Mapping[TableItem, Landed | Problem]) -> None:
         """Remove the directory that copies waited in, and the copies that failed."""
         if self.system.capabilities.atomic_rename:
-            remove(self.system, self._own(STAGING_PREFIX), self.root)
+            alone = "" if self._contents.table.keys else self.plan.target.table.table
+            remove_staging(self.system, self.root, self.work.run_name, alone)
             return
         for item, each in told.items():
             if item.copies and isinstance(each, Problem):

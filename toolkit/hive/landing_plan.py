@@ -21,6 +21,8 @@ from toolkit.hive.described import (
     landed_partition,
     landed_table,
     lasting,
+    table_differences,
+    with_reading_of,
 )
 from toolkit.hive.taken_places import TakenPlaces, is_data_place
 from toolkit.hive.targets import SchemaChange, Step, TableDetail, TableItem, TablePlan, TableTarget
@@ -156,20 +158,21 @@ class LandingPlanner:
             if rule is not SchemaChange.REPLACE:
                 raise IncompatibleTable(table=str(present.name), found=["another query"], rule=rule)
             return replace(wanted, storage=replace(wanted.storage, location=present.storage.location))
-        found = list(differences(wanted.storage, present.storage))
+        found = list(table_differences(wanted, present))
         if not found:
             return present
         if rule is SchemaChange.REPLACE:
             storage = replace(wanted.storage, location=present.storage.location)
-            return replace(present, storage=storage, parameters={**present.parameters, **_schema_of(wanted)})
+            parameters = {**with_reading_of(present, wanted), **_schema_of(wanted)}
+            return replace(present, storage=storage, parameters=parameters)
         added = added_columns(wanted.storage.columns, present.storage.columns)
-        others = list(differences(wanted.storage, present.storage, columns=False))
+        others = list(table_differences(wanted, present, columns=False))
         if rule is SchemaChange.FAIL or added is None or others:
             raise IncompatibleTable(table=str(present.name), found=found, rule=rule)
         if not added:
             return present
         storage = replace(present.storage, columns=(*present.storage.columns, *added))
-        return replace(present, storage=storage, parameters={**present.parameters, **_schema_of(wanted)})
+        return replace(present, storage=storage, parameters={**with_reading_of(present, wanted), **_schema_of(wanted)})
 
     def _slots(self, contents: Contents, described: Table, present: Table | None, place: CanonicalPath) -> list[_Slot]:
         if not described.keys:

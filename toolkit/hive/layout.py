@@ -7,10 +7,11 @@ TABLE wrote.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -138,12 +139,18 @@ def read_export(system: FileSystem, directory: CanonicalPath) -> Export:
     """An export by its ``_metadata``; its data are not looked at.
 
     Raises:
-        NoExport: it has no ``_metadata``, or one that was cut, or two partitions of one name.
+        NoExport: it has no ``_metadata``, or one that was cut, or two partitions of one name; or it is one of ours of
+            which the manifest is missing, or is of another ``_metadata``.
+        SymlinkRefused: the directory, or what tells of it, is a symbolic link.
         StorageError: it cannot be read.
     """
     path = directory.child(METADATA)
+    if system.capabilities.directories:
+        for each in (directory, path, directory.child(MANIFEST)):
+            _require_no_link(system, each)
     try:
-        table, partitions = read_metadata(_bytes(system, path))
+        text = _bytes(system, path)
+        table, partitions = read_metadata(text)
     except NotFound as error:
         raise NoExport(path=directory, detail=f"it has no {METADATA}, which is written last") from error
     except BadMetadataText as error:
@@ -154,7 +161,12 @@ def read_export(system: FileSystem, directory: CanonicalPath) -> Export:
         if name in named or any(part in {".", ".."} for part in name.split("/")):
             raise NoExport(path=path, detail=f"the partition {name} is there twice, or is no name")
         named[name] = partition
-    return Export(directory=directory, table=table, partitions=named, manifest=read_manifest(system, directory))
+    manifest = read_manifest(system, directory)
+    if manifest is None and is_there(system, directory.child(MARK)):
+        raise NoExport(path=directory, detail=f"{MANIFEST} is missing, which feedctl writes before {METADATA}")
+    if manifest is not None and manifest.description != hashlib.sha256(text).hexdigest():
+        raise NoExport(path=path, detail=f"it is not the one that {MANIFEST} was written with")
+    return Export(directory=directory, table=table, partitions=named, manifest=manifest)
 
 
 def parts_of(
@@ -220,7 +232,7 @@ def _with_digests(part: Part, manifest: Manifest | None) -> Part:
         first = f", for example {names[0]}" if names else ""
         raise NoExport(path=part.place, detail=f"its files are not those of {MANIFEST}{first}")
     digests = {name: digest for name, (_, digest) in told.files.items()}
-    return Part(name=part.name, partition=part.partition, place=part.place, tree=part.tree, digests=digests)
+    return replace(part, digests=digests, source=told.source)
 
 
 def require_ours(system: FileSystem, directory: CanonicalPath) -> bool:
@@ -228,7 +240,10 @@ def require_ours(system: FileSystem, directory: CanonicalPath) -> bool:
 
     Raises:
         NotOurs: it is another one.
+        SymlinkRefused: it is a symbolic link.
     """
+    if system.capabilities.directories:
+        _require_no_link(system, directory)
     if is_there(system, directory.child(MARK)):
         return True
     try:

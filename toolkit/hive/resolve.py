@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.model import NoTarget, Problem, TargetPlan
-from toolkit.actions.runner import Targets
+from toolkit.actions.model import NoTarget
+from toolkit.actions.resolving import of_route, resolved
 from toolkit.catalog.model import TableName
 from toolkit.el import TableUri, format_instant
+from toolkit.entities.errors import UnfitFeed
 from toolkit.entities.not_implemented import Area, not_implemented
-from toolkit.errors import InvalidInput, NotImplementedYet
+from toolkit.errors import NotImplementedYet
 from toolkit.hive.targets import LandingRules, TableDetail, TableItem, TableTarget
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.replication import Range
 
 if TYPE_CHECKING:
+    from toolkit.actions.runner import Targets
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
     from toolkit.planning.replication import Route
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 TableTargets: TypeAlias = "Targets[TableTarget, TableItem, TableDetail]"
 
+REFUSED = "not_a_table"
+"""The code of a feed that cannot be done."""
 _MEGABYTE = 1_000_000
 _FOR_PATHS = {
     "overwrite": True,
@@ -40,17 +45,8 @@ _FOR_PATHS = {
 """Properties with the value that asks of a copy what copies of tables do not do."""
 
 
-class NotATable(InvalidInput):
-    """A feed cannot be exported, imported or replicated as a table.
-
-    Args:
-        feed: name.
-        why: what was found, what is expected, and what to do.
-    """
-
-    def __init__(self, *, feed: str, why: str) -> None:
-        self.feed, self.why = feed, why
-        super().__init__(f"feed {feed} {why}")
+class NotATable(UnfitFeed):
+    """A feed cannot be exported, imported or replicated as a table."""
 
 
 def uri_of(feed: Feed, cluster: Cluster) -> TableUri:
@@ -92,7 +88,16 @@ class Asked:
     goes_out: bool
     rules: LandingRules
 
-    def targets(self, feed: Feed, cluster: Cluster) -> Iterator[TableTarget]:
+    def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> TableTargets:
+        """The instances of all feeds, each on its cluster; arguments and errors as of `resolved`."""
+        key = format_instant(self.nominal)
+        chosen = [
+            (NoTarget(entity=feed.name, cluster=on.name, instance_key=key), partial(self._targets, feed, on))
+            for feed, on in pairs
+        ]
+        return resolved(chosen, TableDetail, refusal=REFUSED, must_all_work=must_all_work)
+
+    def _targets(self, feed: Feed, cluster: Cluster) -> Iterator[TableTarget]:
         """The instances of a feed on a cluster.
 
         Raises:
@@ -153,7 +158,12 @@ class Pulls:
     evicted: Callable[[str, str], frozenset[str]]
     rules: LandingRules
 
-    def targets(self, route: Route) -> Iterator[TableTarget]:
+    def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> TableTargets:
+        """The instances of all routes; arguments and errors as of `resolved`."""
+        chosen = [(of_route(each, self.nominal), partial(self._targets, each)) for each in routes]
+        return resolved(chosen, TableDetail, refusal=REFUSED, must_all_work=must_all_work)
+
+    def _targets(self, route: Route) -> Iterator[TableTarget]:
         """The instances of a route, in their order.
 
         Raises:
@@ -203,35 +213,3 @@ def rules_of(feed: Feed, rules: LandingRules) -> LandingRules:
         at_once=maps if isinstance(maps, int) else None,
         bandwidth=inf if bandwidth is None else float(bandwidth) * _MEGABYTE,
     )
-
-
-def resolved(
-    chosen: Iterable[tuple[NoTarget, Callable[[], Iterator[TableTarget]]]], *, must_all_work: bool
-) -> TableTargets:
-    """The targets of all that was chosen.
-
-    Args:
-        chosen: how each is called in the result when it has none, and its targets.
-        must_all_work: the user named the feeds; else those that cannot be done are reported beside the others.
-
-    Raises:
-        InvalidInput: a named feed cannot be done, or none can.
-    """
-    found: list[TableTarget] = []
-    settled: list[TargetPlan[NoTarget, TableItem, TableDetail]] = []
-    refused: list[InvalidInput] = []
-    for blank, targets in chosen:
-        plan: TargetPlan[NoTarget, TableItem, TableDetail] = TargetPlan(target=blank, detail=TableDetail())
-        try:
-            own = list(targets())
-        except InvalidInput as error:
-            refused.append(error)
-            code = "not_implemented" if isinstance(error, NotImplementedYet) else "not_a_table"
-            settled.append(replace(plan, failed=Problem(code=code, message=str(error))))
-            continue
-        if not own:
-            settled.append(replace(plan, notes=("no instance is due that is not there",)))
-        found += own
-    if refused and (must_all_work or not found):
-        raise refused[0]
-    return Targets(to_do=tuple(found), settled=tuple(settled))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.port import BATCH
-from toolkit.hive.described import COPIED, differences, lasting
+from toolkit.hive.described import COPIED, differences, lasting, table_differences
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Partition, Table, TableName
@@ -144,7 +144,7 @@ def _of_tables(one: Table, other: Table) -> Iterator[Difference]:
         reasons = (f"the keys {keys[0]} of a {one.kind} instead of {keys[1]} of a {other.kind}",)
         yield Difference(kind=DiffKind.UNKNOWN, partition="", reasons=reasons)
         return
-    yield from _difference("", differences(one.storage, other.storage))
+    yield from _difference("", table_differences(one, other))
 
 
 def _of_parts(one: Part, other: Part) -> Iterator[str]:

@@ -12,6 +12,8 @@ from toolkit.availability import is_there
 from toolkit.catalog.model import Table
 from toolkit.el import CanonicalPath
 from toolkit.hive.described import DATA_PREFIX
+from toolkit.storage import STAGING_PREFIX, aside_name
+from toolkit.transfer.publication import remove
 from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
@@ -28,6 +30,28 @@ def data_place(root: CanonicalPath, run: str, name: str) -> CanonicalPath:
         name: of the partition, or of the table that has none.
     """
     return below(root.child(f"{DATA_PREFIX}{run}"), name)
+
+
+def remove_staging(system: FileSystem, root: CanonicalPath, run: str, name: str) -> None:
+    """Remove the copies of a run that were not whole.
+
+    Args:
+        system: the store.
+        root: the directory of the table, or that around one without partitions.
+        run: its number; a run of another ledger, and of another table there, may have the same.
+        name: of the table that has no partitions; empty: it has some.
+    """
+    top = root.child(f"{STAGING_PREFIX}{run}")
+    place = top.child(name) if name else top
+    remove_wholly(system, place, root)
+    if name:
+        system.remove_if_empty(top, below=root)
+
+
+def remove_wholly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """Remove a path, and what its removal by a run that was killed has left."""
+    for each in (path, path.parent.child(aside_name(path.name))):
+        remove(system, each, base)
 
 
 def is_data_place(place: CanonicalPath, root: CanonicalPath, name: str) -> bool:

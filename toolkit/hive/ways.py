@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.availability import is_ready
@@ -17,13 +18,19 @@ from toolkit.hive.instances import NamedInstances
 from toolkit.hive.landing import Lander
 from toolkit.hive.landing_plan import LandingPlanner
 from toolkit.hive.layout import parts_of, read_export
-from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied
+from toolkit.hive.source_changes import moved
+from toolkit.hive.taken_places import (
+    TakenPlaces,
+    data_place,
+    is_data_place,
+    remove_emptied,
+    remove_staging,
+    remove_wholly,
+)
 from toolkit.hive.targets import Step, TablePlan, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.hive.workers import ExportWorker, LandingWorker
 from toolkit.runs.recorder import path_of
-from toolkit.storage import STAGING_PREFIX, aside_name
-from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -31,7 +38,6 @@ if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
     from toolkit.el import TableUri
     from toolkit.ledger.runs.items import Item
-    from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
 
 
@@ -98,6 +104,10 @@ class Tables:
                 raise Waiting(instance=target.instance_key, why=f"its flag {target.flag} is not in {part.place}")
         return contents
 
+    def moved(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
+        """See `Source.moved`."""
+        return moved(self.catalog.reader(work, as_source=True), contents, names)
+
     def _instances(self, target: TableTarget, table: Table) -> NamedInstances:
         metastore, name = self.catalog.metastore, table.name
         own = NamedInstances(uri=self.uri(target.feed), names=lambda: metastore.partition_names(name))
@@ -118,7 +128,8 @@ class ExportWay:
     def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool) -> ExportWorker:
         """See `Way.worker`."""
         del pool
-        return ExportWorker(writer=ExportWriter(plan=plan, work=work, copies=copies, written={}))
+        changed = partial(_moved, self.tables, plan, work)
+        return ExportWorker(writer=ExportWriter(plan=plan, work=work, copies=copies, moved=changed, written={}))
 
     def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
         """See `Way.bases`."""
@@ -135,6 +146,15 @@ class Source(Protocol):
     def contents(self, target: TableTarget, work: RunContext) -> Contents:
         """See `Tables.contents`."""
         ...
+
+    def moved(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
+        """See `source_changes.moved`."""
+        ...
+
+
+def _moved(source: Source, plan: TablePlan, work: RunContext, names: Collection[str]) -> frozenset[str]:
+    contents = plan.detail.contents
+    return frozenset() if contents is None else source.moved(contents, names, work)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +177,11 @@ class Exports:
             names = [name for name in names if target.instant in (uri.period_of(split_name(name)) or ())]
         pool = work.pool(target.directory)
         return Contents(table=export.table, parts=parts_of(export, names, system, pool, check))
+
+    def moved(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
+        """See `Source.moved`: an export is leased while it is read, and its data are compared with the manifest."""
+        del contents, names, work
+        return frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +217,7 @@ class LandingWay:
             pool=pool,
             resolve=self.catalog.place,
         )
-        return LandingWorker(lander=lander)
+        return LandingWorker(lander=lander, moved=partial(_moved, self.source, plan, work))
 
     def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
         """See `Way.bases`: that of the table, if it is there already."""
@@ -212,10 +237,12 @@ class LandingWay:
         for item in left:
             data = _left_data(item, plan, root)
             if data is not None and taken.is_free(data):
-                _remove(system, data, root)
+                remove_wholly(system, data, root)
                 remove_emptied(system, data, root)
+        contents = plan.detail.contents
+        alone = "" if contents is None or contents.table.keys else plan.target.table.table
         for run in {item.run_id for item in left}:
-            _remove(system, root.child(f"{STAGING_PREFIX}{run}"), root)
+            remove_staging(system, root, str(run), alone)
 
 
 def _left_data(item: Item, plan: TablePlan, root: CanonicalPath) -> CanonicalPath | None:
@@ -230,9 +257,3 @@ def _left_data(item: Item, plan: TablePlan, root: CanonicalPath) -> CanonicalPat
         return place if is_data_place(place, root, name) else None
     name = down if has_keys else plan.target.table.table
     return data_place(root, str(item.run_id), name) if item.kind in _WITH_DATA else None
-
-
-def _remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
-    """Remove a path, and what its removal by a run that was killed has left."""
-    for each in (path, path.parent.child(aside_name(path.name))):
-        remove(system, each, base)

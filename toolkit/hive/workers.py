@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
 from toolkit.catalog.errors import CatalogError
-from toolkit.errors import Unavailable
+from toolkit.errors import StopRequested, Unavailable
 from toolkit.hive.targets import Step, TableItem
 from toolkit.storage import StorageError
+from toolkit.transfer.copying import SourceChanged
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -33,77 +34,107 @@ class ExportWorker:
         """See `Worker.base`."""
         return self.writer.directory
 
-    def work(self, items: Sequence[TableItem]) -> Results:
+    def work(self, items: Sequence[TableItem], told: Results) -> None:
         """See `Worker.work`."""
         if not self._begun:
             self.writer.begin()
             self._begun.append(True)
         if items[0].step is Step.FINISH:
             self.writer.finish()
-            return {item: ItemResult.done(item) for item in items}
-        told = self.writer.copy(items)
-        return {item: _result(item, told[item.place]) for item in items}
+            told |= {item: ItemResult.done(item) for item in items}
+            return
+        copied = self.writer.copy(items)
+        told |= {item: _result(item, copied[item.place]) for item in items}
 
 
 @dataclass(frozen=True, kw_only=True)
 class LandingWorker:
-    """See `Worker`: brings partitions and tables to a metastore."""
+    """See `Worker`: brings partitions and tables to a metastore.
+
+    Attributes:
+        lander: brings them.
+        moved: those partitions, by their names, that are described otherwise at the source than when it was planned.
+    """
 
     lander: Lander
+    moved: Callable[[Collection[str]], frozenset[str]]
 
     @property
     def base(self) -> CanonicalPath:
         """See `Worker.base`."""
         return self.lander.root
 
-    def work(self, items: Sequence[TableItem]) -> Results:
+    def work(self, items: Sequence[TableItem], told: Results) -> None:
         """See `Worker.work`."""
         if items[0].step is Step.TABLE:
             self.lander.make_table(items[0])
-            return {items[0]: ItemResult.done(items[0])}
-        parts = [item for item in items if item.step is not Step.CLEAN]
-        results = self._landed(parts)
-        replaced = {item.part for item, each in results.items() if each.code == "" and item.step is Step.REPLACE}
+            told[items[0]] = ItemResult.done(items[0])
+            return
+        self._land([item for item in items if item.step is not Step.CLEAN], told)
+        replaced = {item.part for item, each in told.items() if each.code == "" and item.step is Step.REPLACE}
         for item in items:
             if item.step is Step.CLEAN:
                 is_outdated = item.part in replaced
-                results[item] = self._cleaned(item) if is_outdated else ItemResult.skipped(item, _STAYS)
-        return results
+                told[item] = self._cleaned(item) if is_outdated else ItemResult.skipped(item, _STAYS)
 
-    def _landed(self, parts: Sequence[TableItem]) -> Results:
-        """Get data into place, and register what got there."""
-        told = self.lander.land(parts)
-        landed: dict[TableItem, Landed] = {item: each for item, each in told.items() if not isinstance(each, Problem)}
-        work, base = self.lander.work, self.lander.root
+    def _land(self, parts: Sequence[TableItem], told: Results) -> None:
+        """Get data into place, and register what got there: what is new, and what changes, each in one call."""
+        outcomes = self.lander.land(parts)
+        told |= {item: _result(item, each) for item, each in outcomes.items() if isinstance(each, Problem)}
+        landed = {item: each for item, each in outcomes.items() if not isinstance(each, Problem)}
+        fresh = {item: each for item, each in landed.items() if item.step is Step.ADD}
+        changed = {item: each for item, each in landed.items() if item.step is not Step.ADD}
+        for own in (fresh, changed):
+            if own:
+                self._register(own, told)
+        self.lander.sweep(outcomes)
+
+    def _register(self, landed: Mapping[TableItem, Landed], told: Results) -> None:
         # The copy may have taken hours.
-        refusal = work.guard.refusal(base, must_look=True) if landed else None
+        refusal = self.lander.work.guard.refusal(self.base, must_look=True)
         if refusal is not None:
-            raise CalledOff(refusal=refusal)
-        results = {item: _result(item, each) for item, each in told.items()}
+            told |= self._undone(landed, refusal.of)
+            return
+        left = dict(landed)
         try:
-            if landed:
-                self.lander.register(landed)
-        except CatalogError as error:
+            moved = self.moved([item.name for item in landed])
+            gone = {item: left.pop(item) for item in landed if item.name in moved}
+            if gone:
+                told |= self._undone(gone, _source_changed)
+            if left:
+                self.lander.register(left)
+        except (CatalogError, StorageError) as error:
             if isinstance(error, Unavailable):  # it may have been done: the next run sees
                 raise
-            results |= self._undone(landed, error)
-        self.lander.sweep(told)
-        return results
+            told |= self._undone(left, partial(ItemResult.failed, code=error.code, message=str(error)))
+        else:
+            told |= {item: ItemResult.done(item) for item in left}
 
-    def _undone(self, landed: Mapping[TableItem, Landed], error: CatalogError) -> Results:
-        """Of what the metastore refused nothing stays; what cannot be removed is left open for the next run."""
+    def _undone(self, landed: Mapping[TableItem, Landed], why: Callable[[TableItem], ItemResult[TableItem]]) -> Results:
+        """Of what was not registered nothing stays; what cannot be removed is left open for the next run."""
+        results = {item: why(item) for item in landed}
         try:
             self.lander.undo(landed)
-        except (StorageError, CatalogError) as left:
-            message = f"{error}; what was copied could not be removed, which the next run does: {left}"
-            return {item: ItemResult.failed(item, INTERRUPTED, message) for item in landed}
-        return {item: ItemResult.failed(item, error.code, str(error)) for item in landed}
+        except (StorageError, CatalogError, StopRequested) as left:
+            for item, each in results.items():
+                message = (
+                    f"{each.message or each.code}; what was copied is still there, which the next run sees to: {left}"
+                )
+                results[item] = ItemResult.failed(item, INTERRUPTED, message)
+        return results
 
     def _cleaned(self, item: TableItem) -> ItemResult[TableItem]:
         try:
             return self.lander.clean(item)
         except (StorageError, CatalogError) as error:
             return ItemResult.failed(item, error.code, str(error))
+
+
+def _source_changed(item: TableItem) -> ItemResult[TableItem]:
+    """What was copied is of a table or a partition that is not that one any more."""
+    place = item.place if item.part is None else item.part.place
+    error = SourceChanged(path=place, detail="it, or its table, was altered, dropped or made anew since the plan")
+    return ItemResult.failed(item, error.code, str(error))
 
 
 _STAYS = "not_replaced"

@@ -13,7 +13,7 @@ from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.tables import batch, event_counter, metadata, safe_mode
 from toolkit.ledger.vocabulary import BatchKind, BatchState
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """Of the schema, oldest first; each has its file in `toolkit/ledger/migrations/versions`."""
 HEAD = REVISIONS[-1]
 """What this feedctl works with."""

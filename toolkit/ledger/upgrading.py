@@ -28,6 +28,7 @@ _MODULES = {
     "0005": "0005_manifests",
     "0006": "0006_process_runs",
     "0007": "0007_late_checks",
+    "0008": "0008_verdicts",
 }
 _LOCK = 0x6665656463746C  # "feedctl"; advisory locks are numbers
 _DUPLICATE_TABLE = "42P07"

@@ -18,6 +18,8 @@ class LifeCycle(StrEnum):
     """A feed's instance is loaded from a datasource."""
     EXPORT = "export"
     """A feed's instance is written to a datasource."""
+    REVIEW = "review"
+    """A person decides about data of a feed's instance that were blocked."""
 
 
 class RunStatus(StrEnum):
@@ -173,6 +175,23 @@ class LateVerdict(StrEnum):
     """Nothing is there any more of something that the instance has read; it cannot be run again."""
     NOT_EXPECTED = "not_expected"
     """Nobody expects late data of it, or not any more; it is not looked at again."""
+
+
+class VerdictState(StrEnum):
+    """What holds of data that were judged."""
+
+    PASSED = "passed"
+    """All that is expected holds."""
+    WARNED = "warned"
+    """Something does not, and it is announced all the same: it only warns, or the feed only wants to be told."""
+    BLOCKED = "blocked"
+    """Something does not: it is not announced."""
+    UNKNOWN = "unknown"
+    """Nobody could judge it; it is announced only when its feed asks for no more than warnings."""
+    RELEASED = "released"
+    """A person has let it be announced, whatever was found."""
+    REJECTED = "rejected"
+    """A person has thrown it away."""
 
 
 class RequestKind(StrEnum):

@@ -13,11 +13,10 @@ from toolkit.config_source import Snapshot
 from toolkit.entities.documents import Document
 from toolkit.entities.entity_loading import Entry
 from toolkit.entities.layers import Layer, Origin, merge_layers, origin
-from toolkit.entities.parsing import part_of
+from toolkit.entities.parsing import load_document, part_of
 from toolkit.entities.pointers import path_text
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import ENVIRONMENTS_FOLDER, REPO_FILE, SUFFIX
-from toolkit.entities.yaml_loading import load_yaml
 from toolkit.entities.yaml_location import Pointer, Span, locate
 from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
 from toolkit.linter.findings import Hit, SourcePlace
@@ -131,7 +130,7 @@ class SourceMap:
 
 
 def _parse(file: str, data: bytes | None) -> Layer | None:
-    document = None if data is None else load_yaml(data, file).data
+    document = None if data is None else load_document(data, file).data
     return None if data is None or document is None else Layer(file=file, data=data, document=document)
 
 

@@ -17,12 +17,12 @@ from toolkit.planning.partition_address import SCHEME, PartitionAddress, partiti
 if TYPE_CHECKING:
     from toolkit.catalog.model import Partition, Table
     from toolkit.catalog.port import Metastore
-    from toolkit.el import CanonicalPath, PathPeriod, TableUri
+    from toolkit.el import CanonicalPath, TableUri
     from toolkit.entities import Cluster, Feed
 
 TABLE = "table"
 """In the place of a location's type."""
-_OF_CATALOG = "catalog:"
+_OF_CATALOG = re.compile(r"catalog:(?P<database>[\w-]+):(?P<table>[\w-]+)#(?P<partition>.+)")
 _NAMED = re.compile(r"(?P<database>[\w-]+)\.(?P<table>[\w-]+)/(?P<partition>[^/=]+=.*)")
 
 
@@ -32,7 +32,7 @@ class AskedPartition:
 
     Attributes:
         name: of the table.
-        values: by key in lower case; keys may be left out.
+        values: by key; keys may be left out.
         registry: host and port of the metastore; empty: any.
     """
 
@@ -46,30 +46,32 @@ class AskedPartition:
 
         Args:
             text: ``hcat://HOST:PORT/DATABASE/TABLE/KEY=VALUE;KEY=VALUE``,
-                ``catalog:DATABASE:TABLE#KEY=VALUE;KEY=VALUE``, or
-                ``DATABASE.TABLE/KEY=VALUE/KEY=VALUE``, this one escaped as Hive does.
+                ``catalog:DATABASE:TABLE#KEY=VALUE;KEY=VALUE``, as feeds have it, or with ``/`` between, as retention
+                shows it, or ``DATABASE.TABLE/KEY=VALUE/KEY=VALUE``; names with ``/`` are escaped as Hive does.
 
         Raises:
             ElError: it begins as such a text and is none.
         """
-        if text.startswith(_OF_CATALOG):
-            table, _, values = text.removeprefix(_OF_CATALOG).partition("#")
-            return cls._of(PartitionAddress.parse(f"{SCHEME}/{table.replace(':', '/', 1)}/{values}"))
         if text.startswith(SCHEME):
-            return cls._of(PartitionAddress.parse(text))
+            address = PartitionAddress.parse(text)
+            name = TableName(address.database, address.table)
+            return cls(name=name, values=address.values, registry=address.registry)
+        if text.startswith("catalog:"):
+            return cls._named(_OF_CATALOG.fullmatch(text), text)
         found = _NAMED.fullmatch(text)
-        if found is None:
-            return None
-        try:
-            values_by_name = split_name(found["partition"])
-        except ValueError as error:
-            raise ElError(text=text, expected="DATABASE.TABLE/KEY=VALUE/KEY=VALUE") from error
-        return cls(name=TableName(found["database"], found["table"]), values=_lowered(values_by_name))
+        return None if found is None else cls._named(found, text)
 
     @classmethod
-    def _of(cls, found: PartitionAddress) -> Self:
-        name = TableName(found.database, found.table)
-        return cls(name=name, values=_lowered(found.values), registry=found.registry)
+    def _named(cls, found: re.Match[str] | None, text: str) -> Self:
+        try:
+            if found is not None:
+                name = found["partition"]
+                values = split_name(name if "/" in name else name.replace(";", "/"))
+                return cls(name=TableName(found["database"], found["table"]), values=values)
+        except ValueError:
+            pass
+        expected = "catalog:DATABASE:TABLE#KEY=VALUE;KEY=VALUE, or DATABASE.TABLE/KEY=VALUE/KEY=VALUE"
+        raise ElError(text=text, expected=expected)
 
 
 def owners_of_partition(
@@ -85,7 +87,7 @@ def owners_of_partition(
         for feed, cluster, uri in _tables(feeds, clusters)
         if TableName(uri.database, uri.table) == asked.name
         and asked.registry in {"", partition_address(cluster, uri, {}).registry}
-        and _period(uri, asked.values)
+        and uri.period_of(asked.values)
     )
 
 
@@ -104,7 +106,7 @@ def owners_of_location(
         if cluster.interfaces.registry is None:
             continue
         found = _Located(place=cluster.place(path), cluster=cluster, metastore=metastores(cluster)).values(uri)
-        if found is not None and _period(uri, found):
+        if found is not None and uri.period_of(found):
             yield _owner(feed, cluster, found)
 
 
@@ -152,14 +154,6 @@ def _tables(feeds: Iterable[Feed], clusters: Iterable[Cluster]) -> Iterator[tupl
 
 def _owner(feed: Feed, cluster: Cluster, values: Mapping[str, str]) -> PathOwner:
     storage = FeedStorage.of(feed, cluster)
-    period = None if storage.table is None else _period(storage.table, values)
+    period = None if storage.table is None else storage.table.period_of(values)
     text = feed.table_on(cluster.name) or ""
     return PathOwner(feed=feed.name, cluster=cluster.name, location=TABLE, template=text, period=period)
-
-
-def _period(uri: TableUri, values: Mapping[str, str]) -> PathPeriod | None:
-    return uri.period_of({key: values[key.lower()] for key in uri.partition_keys if key.lower() in values})
-
-
-def _lowered(values: Mapping[str, str]) -> dict[str, str]:
-    return {key.lower(): value for key, value in values.items()}

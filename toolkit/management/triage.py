@@ -21,7 +21,8 @@ from toolkit.ledger.runs.finding import newest
 from toolkit.ledger.runs.leases import owned
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.state import start_check
-from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.ledger.verdicts import newest_of
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus, VerdictState
 from toolkit.management.dependencies import Dependency, Relation, brought_by
 from toolkit.management.locations import clusters_having
 from toolkit.planning.process_io import ProcessSite, depends_on_availability
@@ -35,6 +36,8 @@ DEPTH = 30
 """So many steps down from the instance are looked at: a process that reads what it made goes back for ever."""
 MOST = 300
 """So many instances and runs a tree has at most."""
+_HELD = frozenset({VerdictState.BLOCKED, VerdictState.UNKNOWN, VerdictState.REJECTED})
+"""Verdicts with which nothing is announced."""
 SIDE_BY_SIDE = 10
 """So many of what one thing waits for are looked into; of the others there is only the number."""
 UNKNOWN = "unknown"
@@ -162,6 +165,8 @@ class _Triager:
     def _brought(self, node: TriageNode, depth: int) -> TriageNode:
         what, feed = node.what, self.repository.feed(node.what.name)
         needs: list[_Need] = [(each, None) for each in brought_by(self.repository, feed, what.cluster, _instant(what))]
+        if blocked := self.ledger.read(lambda tx: _blocked(tx, what)):
+            node = replace(node, notes=(*node.notes, blocked))
         if needs:
             return self._waiting_for(node, needs, depth)
         if _instant(what) > self.now:
@@ -287,6 +292,15 @@ def _recorded(tx: Transaction, what: Dependency) -> tuple[Run | None, bool, str 
     except Skipped as obstacle:
         return run, is_owned, str(obstacle)
     return run, is_owned, None
+
+
+def _blocked(tx: Transaction, what: Dependency) -> str:
+    """What keeps an instance at the gate, and what to run; empty: nothing."""
+    for each in newest_of(tx, what.name, cluster=what.cluster, instance_key=what.instance_key):
+        if each.state in _HELD and not each.is_by_hand:
+            found = f"it is blocked by its quality ({each.state}: {each.reason})"
+            return f"{found}; run `feedctl quality show {what.name} --key {what.instance_key}`"
+    return ""
 
 
 def _how_many(name: str, looked: Sequence[tuple[Dependency, _Seen]], missing: int) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from toolkit.entities import Kind, Pointer, Problem
 from toolkit.entities.documents import Value
 from toolkit.entities.pointers import value_at
-from toolkit.errors import InvalidInput
+from toolkit.entities.problems import FoundProblems
 from toolkit.migration.xml_tree import Element, Fact
-from toolkit.printable import on_one_line
 
 
 class Outcome(StrEnum):
@@ -201,23 +200,11 @@ class Draft:
             self.drop_all(child, why)
 
 
-class MigrationRefused(InvalidInput):
-    """Nothing was written: Falcon's entities cannot be migrated as they are.
+class MigrationRefused(FoundProblems):
+    """Nothing was written: Falcon's entities cannot be migrated as they are."""
 
-    Args:
-        problems: all of them, in all files.
-    """
+    title = "nothing was written, for"
 
-    def __init__(self, *, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(sorted(set(problems)))
-        count = len(self.problems)
-        title = "1 problem" if count == 1 else f"{count} problems"
-        lines = [on_one_line(str(each)) for each in self.problems[:_SHOWN]]
-        rest = [f"... and {count - _SHOWN} more"] if count > _SHOWN else []
-        super().__init__("\n".join([f"nothing was written, for {title}:", *lines, *rest]))
-
-
-_SHOWN = 100
 
 Names = dict[str, tuple[str, Convert]]
 """Names of attributes, each with its key in the YAML and how its text is converted."""

@@ -14,7 +14,7 @@ from toolkit.el import ElError, TableUri
 from toolkit.entities import Cluster
 
 SCHEME = "hcat://"
-_ADDRESS = re.compile(r"hcat://(?P<registry>[^/]*)/(?P<database>[^/]+)/(?P<table>[^/]+)/(?P<values>[^/]+)")
+_ADDRESS = re.compile(r"hcat://(?P<registry>[^/]*)/(?P<database>[^/]+)/(?P<table>[^/]+)/(?P<values>.+)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from toolkit.el import (
@@ -19,6 +19,7 @@ from toolkit.el import (
     resolve_range,
 )
 from toolkit.entities import Cluster, Feed, Input, LocationType, Process
+from toolkit.entities.quality import Quality
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
 from toolkit.planning.partition_address import partition_address
 
@@ -207,6 +208,18 @@ class ProcessSite:
             raise BeforeFirstInstance(expression=each.instance, feed=each.feed, nominal=nominal_time, first=grid.start)
         storage = self._storage(feed)
         return PlannedOutput(name=name, storage=storage, instance=storage.at(instant))
+
+    def quality_of(self, name: str) -> Quality | None:
+        """How an output is judged: as its feed is on the cluster, and by its own suites; None: it is not.
+
+        Raises:
+            UnknownName: its feed is not on the cluster.
+        """
+        own = self.process.outputs[name]
+        quality = self.feeds[own.feed].quality_on(self.cluster.name)
+        if quality is None:
+            return Quality(suites=own.suites) if own.suites else None
+        return replace(quality, suites=tuple(dict.fromkeys((*quality.suites, *own.suites))))
 
     def _storage(self, feed: Feed) -> FeedStorage:
         """Kept, since reading the templates costs more than rendering them for an instance."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import Frequency, OutOfRange, format_instant, shift
 from toolkit.entities import ClusterRole, LocationType, Order
-from toolkit.entities.errors import UnknownName
-from toolkit.errors import InvalidInput
+from toolkit.entities.errors import UnfitFeed, UnknownName
 from toolkit.planning.instance_storage import FeedStorage, PartitionExpression
 from toolkit.planning.retention import RetentionClock, horizon
 
@@ -23,17 +22,8 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster, Feed, FeedCluster
 
 
-class NotReplicated(InvalidInput):
-    """A feed that cannot be pulled as it was asked for.
-
-    Args:
-        feed: name.
-        why: what was found, what is expected, and what to do.
-    """
-
-    def __init__(self, *, feed: str, why: str) -> None:
-        self.feed, self.why = feed, why
-        super().__init__(f"feed {feed} {why}")
+class NotReplicated(UnfitFeed):
+    """A feed that cannot be pulled as it was asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

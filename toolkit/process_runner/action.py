@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Recovery, RunContext
-from toolkit.actions.model import INTERRUPTED, Problem
+from toolkit.actions.action import Recovery, RunContext, left_over
+from toolkit.actions.file_copies import FileCopies
+from toolkit.actions.model import Problem
 from toolkit.availability import DataAccess
 from toolkit.entities import Engine
-from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
-from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
 from toolkit.process_runner.planner import Planner, blank_plan
 from toolkit.process_runner.steps import StepBatch
 from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, files_of
-from toolkit.runs.recorder import SettledLeftOver
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
+    from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
     from toolkit.process_runner.jobs import JobBook
+    from toolkit.storage import StorageSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,8 @@ class ProcessAction:
         workplace: where they run.
         metastores: that of a cluster, for reading.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
+        spec_of: how the store that a path is on is opened anywhere.
+        executors_turn: held by the one instance that executors copy for.
     """
 
     jobs: JobBook
@@ -50,6 +54,8 @@ class ProcessAction:
     workplace: Workplace
     metastores: Callable[[Cluster], Metastore]
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+    executors_turn: threading.Lock = field(default_factory=threading.Lock)
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
@@ -95,7 +101,7 @@ class ProcessAction:
             self._end(plan.target, each)
         done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
         return Recovery(
-            settled=tuple(_left_over(left, is_done=(left.run_id, left.path) in done) for left in own),
+            settled=tuple(left_over(left, is_done=(left.run_id, left.path) in done) for left in own),
             notes=("an earlier run of it died in the middle, and nothing of that runs any more",),
         )
 
@@ -124,13 +130,11 @@ class ProcessAction:
             engines=self.engines,
             workplace=self.workplace,
             now=self.clock.now,
+            files=lambda path: FileCopies(
+                work=work, pool=work.pool(path), spec_of=self.spec_of, executors_turn=self.executors_turn
+            ),
         )
         return (batch,)
 
     def _data(self, work: RunContext) -> DataAccess:
         return DataAccess(stores=work.stores, metastores=self.metastores)
-
-
-def _left_over(left: Item, *, is_done: bool) -> SettledLeftOver:
-    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
-    return SettledLeftOver(left=left, item=SettledItem(position=left.position, state=state, code=code))

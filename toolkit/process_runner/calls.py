@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.entities import LocationType
 from toolkit.process_runner.engines.port import StepCall
 from toolkit.process_runner.errors import FileChanged
+from toolkit.process_runner.gate_places import as_written
 from toolkit.process_runner.targets import libraries_of
 
 if TYPE_CHECKING:
@@ -50,12 +50,9 @@ class Workplace(Protocol):
         """That steps run in."""
         ...
 
-    def environment(self, target: ProcessTarget) -> Mapping[str, str]:
-        """Of the steps, as a whole.
-
-        Raises:
-            InvalidInput: a reference leads nowhere.
-        """
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Of the steps, as a whole."""
         ...
 
 
@@ -70,51 +67,46 @@ def require_as_read(place: Workplace, paths: Iterable[str]) -> None:
             raise FileChanged(path=path)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepCaller:
-    """Makes the calls of an instance's steps.
+def step_call(
+    item: StepItem, target: ProcessTarget, resolved: ResolvedInstance, place: Workplace, run_id: int
+) -> StepCall:
+    """What the engine of a step is asked in a run.
 
-    Attributes:
+    Args:
+        item: the step.
         target: the instance.
         resolved: what it reads and makes.
-        workplace: where it runs.
+        place: where it runs.
+        run_id: of the run.
+
+    Raises:
+        InvalidInput: something that it needs is not to be had here.
+        FileChanged: something is not what the run has read.
     """
-
-    target: ProcessTarget
-    resolved: ResolvedInstance
-    workplace: Workplace
-
-    def call(self, item: StepItem, run_id: int) -> StepCall:
-        """What the engine of a step is asked in a run.
-
-        Raises:
-            InvalidInput: something that it needs is not to be had here.
-            FileChanged: something is not what the run has read.
-        """
-        place, site, resolved = self.workplace, self.target.site, self.resolved
-        if item.engine is None:
-            message = "a step has an engine"
-            raise AssertionError(message)
-        require_as_read(place, (item.path, *libraries_of(site.process.workflow)))
-        read = (_table(each.storage) or ",".join(map(site.qualified, each.paths())) for each in resolved.inputs)
-        made = (_table(each.storage) or _path(site, each) for each in resolved.outputs)
-        return StepCall(
-            step=item.name if site.process.workflow.steps else site.process.name,
-            engine=item.engine,
-            path=place.script(item.path),
-            args=item.args,
-            workflow=site.process.workflow,
-            cluster=site.cluster,
-            paths=(*read, *made),
-            properties=resolved.properties,
-            environment=place.environment(self.target),
-            directory=place.directory,
-            log=place.log(self.target, run_id, item.name),
-        )
+    if item.engine is None:
+        message = "a step has an engine"
+        raise AssertionError(message)
+    site = target.site
+    require_as_read(place, (item.path, *libraries_of(site.process.workflow)))
+    read = (_table(each.storage) or ",".join(map(site.qualified, each.paths())) for each in resolved.inputs)
+    made = (_table(each.storage) or _path(site, each) for each in resolved.outputs)
+    return StepCall(
+        step=item.name if site.process.workflow.steps else site.process.name,
+        engine=item.engine,
+        path=place.script(item.path),
+        args=item.args,
+        workflow=site.process.workflow,
+        cluster=site.cluster,
+        paths=(*read, *made),
+        properties=resolved.properties,
+        environment=place.environment,
+        directory=place.directory,
+        log=place.log(target, run_id, item.name),
+    )
 
 
 def _path(site: ProcessSite, output: PlannedOutput) -> str:
-    path = output.instance.paths.get(LocationType.DATA)
+    path = as_written(site, output).instance.paths.get(LocationType.DATA)
     return "" if path is None else site.qualified(path)
 
 

@@ -101,6 +101,10 @@ class JobBook:
         """Write down by what number others know a step that runs; raises as `begin_step`."""
         self._write(lambda tx: steps.name_application(tx, ref, step, mark.application))
 
+    def end_step(self, ref: JobRef, step: str) -> None:
+        """Write down at once that a step has succeeded, so that it does not run again; raises as `begin_step`."""
+        self._write(lambda tx: steps.halt_step(tx, ref, step))
+
     def step_runs(self, run_ids: Collection[int]) -> Sequence[StepRun]:
         """The attempts at steps of these runs, in the order in which they began."""
         return self._ledger.read(lambda tx: steps.steps_of(tx, run_ids))
@@ -170,41 +174,34 @@ def last_succeeded(
         is_made_otherwise: a late workflow made it in the place of all steps.
     """
 
-    def write(tx: Transaction, run_id: int) -> None:
-        del run_id
+    def work(tx: Transaction) -> None:
         if step is not None:
             steps.halt_step(tx, ref, step)
         ending.halt_job(tx, ref, outputs=outputs, is_made_otherwise=is_made_otherwise)
 
-    return write
+    return _write_of(work)
 
 
 def succeeded(ref: JobRef, step: str) -> LedgerWrite:
     """A step has succeeded, and no other begins in this run."""
-
-    def write(tx: Transaction, run_id: int) -> None:
-        del run_id
-        steps.halt_step(tx, ref, step)
-
-    return write
+    return _write_of(lambda tx: steps.halt_step(tx, ref, step))
 
 
 def failed(ref: JobRef, step: str) -> LedgerWrite:
     """A step has failed."""
-
-    def write(tx: Transaction, run_id: int) -> None:
-        del run_id
-        steps.term_step(tx, ref, step)
-
-    return write
+    return _write_of(lambda tx: steps.term_step(tx, ref, step))
 
 
 def without_effect(ref: JobRef, step: str) -> LedgerWrite:
     """A step that has succeeded did nothing: its success does not count, so that the next run begins with it."""
+    return _write_of(lambda tx: (steps.init_step(tx, ref, step), steps.term_step(tx, ref, step)))
+
+
+def _write_of(work: Callable[[Transaction], object]) -> LedgerWrite:
+    """The reference says for which run."""
 
     def write(tx: Transaction, run_id: int) -> None:
         del run_id
-        steps.init_step(tx, ref, step)
-        steps.term_step(tx, ref, step)
+        work(tx)
 
     return write

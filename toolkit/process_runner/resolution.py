@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.el import Availability, format_instant
 from toolkit.entities import Feed
-from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
 from toolkit.planning.process_properties import instance_properties
+from toolkit.process_runner.gate_places import as_written
 
 StateOf = Callable[[Feed, datetime], str]
 """In which state an instance of a feed is that is not available, in one word: ``missing``, ``partial``, ``empty``."""
@@ -42,18 +42,16 @@ class ResolvedInstance:
     """One instance of a process on a cluster, resolved.
 
     Attributes:
-        process: name.
         cluster: name.
         nominal_time: UTC.
         inputs: in the process's order; one that waits has no instances.
         outputs: in the process's order.
-        properties: what the workflow is told, sorted by name; empty while something is missing, since `latest` and
-            `future` have no answer yet.
+        properties: what the workflow is told, sorted by name: of outputs that are judged, the gate places; empty while
+            something is missing, since `latest` and `future` have no answer yet.
         missing: what compulsory inputs wait for; empty: the instance can run.
         left_out: the names of the optional inputs of which nothing is there.
     """
 
-    process: str
     cluster: str
     nominal_time: datetime
     inputs: tuple[PlannedInput, ...]
@@ -61,11 +59,6 @@ class ResolvedInstance:
     properties: Mapping[str, str]
     missing: tuple[MissingInput, ...]
     left_out: tuple[str, ...]
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether every compulsory input is there."""
-        return not self.missing
 
 
 def resolve_instance(
@@ -93,15 +86,18 @@ def resolve_instance(
     outputs = site.outputs(nominal_time)
     missing = tuple(found for each in inputs for found in _missing(site, each, state_of))
     return ResolvedInstance(
-        process=site.process.name,
         cluster=site.cluster.name,
         nominal_time=nominal_time,
         inputs=inputs,
         outputs=outputs,
-        properties={} if missing else instance_properties(site, nominal_time, inputs, outputs),
+        properties={} if missing else instance_properties(site, nominal_time, inputs, _written(site, outputs)),
         missing=missing,
         left_out=tuple(each.name for each in inputs if each.optional and not each.instances),
     )
+
+
+def _written(site: ProcessSite, outputs: Iterable[PlannedOutput]) -> Iterator[PlannedOutput]:
+    return (as_written(site, each) for each in outputs)
 
 
 def _missing(site: ProcessSite, each: PlannedInput, state_of: StateOf | None) -> Iterator[MissingInput]:
@@ -115,11 +111,7 @@ def _missing(site: ProcessSite, each: PlannedInput, state_of: StateOf | None) ->
             input=each.name,
             feed=feed.name,
             instance_key=format_instant(instant),
-            uri=_uri(site, each.storage, instant),
+            uri=site.uri(each.storage, each.storage.at(instant)),
             state="missing" if state_of is None else state_of(feed, instant),
             reason=reason,
         )
-
-
-def _uri(site: ProcessSite, storage: FeedStorage, instant: datetime) -> str:
-    return site.uri(storage, storage.at(instant))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isinf
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.availability import DATA_ERRORS
-from toolkit.errors import InvalidInput
-from toolkit.process_runner.calls import StepCaller, Workplace
+from toolkit.errors import InvalidInput, Unavailable
+from toolkit.process_runner.calls import Workplace, step_call
 from toolkit.process_runner.engines.port import StepEnd, StepMark
 from toolkit.process_runner.errors import FileChanged
+from toolkit.process_runner.gating import GatedOutputs, Passed
 from toolkit.process_runner.jobs import Opening, failed, last_succeeded, succeeded, without_effect
 from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.late_fingerprint import read_inputs
@@ -27,12 +29,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.action import RunContext
+    from toolkit.actions.file_copies import FileCopies
     from toolkit.availability import DataAccess
+    from toolkit.el import CanonicalPath
     from toolkit.entities import Engine, Step
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
     from toolkit.ledger.jobs.rows import JobRef
-    from toolkit.planning.process_io import PlannedInput
+    from toolkit.planning.process_io import PlannedInput, PlannedOutput
     from toolkit.process_runner.engines.port import StepEngine
     from toolkit.process_runner.jobs import JobBook
     from toolkit.process_runner.resolution import ResolvedInstance
@@ -54,6 +58,7 @@ class StepBatch:
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
     now: Callable[[], datetime]
+    files: Callable[[CanonicalPath], FileCopies]
 
     @property
     def positions(self) -> range:
@@ -109,6 +114,8 @@ class _Job:
         results: list[ItemResult[StepItem]] = []
         try:
             self.before = self._opening()
+            if items[0].kind == STEP and (refused := self._gated.begin(resumed=self.batch.plan.detail.resumed)):
+                results.append(self._over(ItemResult.failed(items[0], HOPELESS, refused)))
         except DATA_ERRORS as error:
             results.append(self._over(ItemResult.failed(items[0], error.code, str(error))))
         except InvalidInput as error:
@@ -136,16 +143,26 @@ class _Job:
         read = {name for step in steps_of(self.target.site.process.workflow) for name in self._inputs_of(step)}
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
         if not self.batch.plan.detail.may_be_made:
-            self.made = outputs_before(self.target.site, self.resolved.outputs, self.batch.data)
-        return Opening(
-            inputs=list(dict.fromkeys(instances)),
-            consumed=None if self.batch.plan.detail.resumed else self._noted(),
-            is_forced=self.target.is_forced,
+            self.made = outputs_before(self.target.site, self._ungated, self.batch.data)
+        consumed: Sequence[ReadInput] | None = None
+        if not self.batch.plan.detail.resumed:  # before the first step reads them
+            consumed = read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
+        return Opening(inputs=list(dict.fromkeys(instances)), consumed=consumed, is_forced=self.target.is_forced)
+
+    @cached_property
+    def _gated(self) -> GatedOutputs:
+        return GatedOutputs(
+            site=self.target.site,
+            outputs=self.resolved.outputs,
+            work=self.batch.work,
+            files=self.batch.files,
+            check=self._check,
+            now=self.batch.now,
         )
 
-    def _noted(self) -> Sequence[ReadInput]:
-        """What the inputs are, before the first step reads them."""
-        return read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
+    @property
+    def _ungated(self) -> list[PlannedOutput]:
+        return [each for each in self.resolved.outputs if each not in self._gated.gated]
 
     def _inputs_of(self, step: Step) -> Iterable[str]:
         return self.target.site.process.inputs if step.inputs is None else step.inputs
@@ -182,8 +199,8 @@ class _Job:
 
     def _run(self, item: StepItem) -> StepEnd:
         """Run a step; that it has begun is written down before it does anything."""
-        caller = StepCaller(target=self.target, resolved=self.resolved, workplace=self.batch.workplace)
-        call = replace(caller.call(item, self.run_id), quiet_seconds=self._quiet_seconds())
+        call = step_call(item, self.target, self.resolved, self.batch.workplace, self.run_id)
+        call = replace(call, quiet_seconds=self._quiet_seconds())
         has_begun = False
 
         def started(mark: StepMark) -> None:
@@ -223,26 +240,52 @@ class _Job:
         return ItemResult.failed(item, code, f"{item.name}: {why}")
 
     def _ended(self, item: StepItem) -> ItemResult[StepItem]:
-        """All steps have succeeded: the instance is complete when its outputs are there."""
+        """All steps have succeeded: the instance is complete when its outputs are there, and may be announced."""
         try:
-            made = checked_outputs(self.target.site, self.resolved.outputs, self.batch.data, self.made)
-        except DATA_ERRORS as error:  # the step has done its part: the next run looks again
-            return ItemResult.failed(item, error.code, f"the outputs could not be looked at: {error}")
+            made = checked_outputs(self.target.site, self._ungated, self.batch.data, self.made)
+            passed = Passed() if made.lacking else self._passed()
+        except (*DATA_ERRORS, Unavailable) as error:  # the step has done its part: the next run looks again
+            code = error.code if isinstance(error, DATA_ERRORS) else FAILED
+            return ItemResult.failed(item, code, f"the outputs could not be looked at: {error}")
         except Stopped as stopped:
             self.batch.work.guard.stop(stopped)
             return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
-        if made.lacking and item.kind == END:
-            return ItemResult.failed(item, NO_OUTPUT, f"{made.lacking}; --force runs all steps again")
-        if made.lacking:
-            result, first = self._failed(item, NO_OUTPUT, made.lacking), self.batch.plan.items[0]
-            if made.is_old and first is not item:  # a run that went on in the middle would take it for made
-                self.writes.append(without_effect(self.ref, first.name))
-            return result
-        self.notes += made.notes
+        if made.lacking or passed.lacking:
+            return self._lacking(item, made.lacking or passed.lacking, begins_anew=made.is_old or bool(passed.lacking))
+        if passed.blocked:  # the steps have done their part: who releases it has it published by the next run
+            return ItemResult.failed(item, passed.blocked[0].code, "; ".join(map(str, passed.blocked)))
+        self.notes += (*made.notes, *passed.notes)
+        published = [feed_instance(self.target.site, each.storage, each.instance) for each in passed.outputs]
         last, is_late = self.before if isinstance(self.before, str) else None, self.target.late is not None
-        self.writes.append(last_succeeded(self.ref, last, made.instances, is_made_otherwise=is_late))
+        instances = (*made.instances, *published)
+        self.writes.append(last_succeeded(self.ref, last, instances, is_made_otherwise=is_late))
         self.before = None
         return ItemResult.done(item)
+
+    def _passed(self) -> Passed:
+        """Publish what is judged, where it may be.
+
+        Before, it is written down that the last step has succeeded: who dies later must not run it again, since what it
+        would write alone would replace what all steps have made.
+        """
+        if not self._gated.gated:
+            return Passed()
+        if isinstance(self.before, str) and not self.target.stands_for_steps:
+            self.batch.jobs.end_step(self.ref, self.before)
+            self.before = None
+        return self._gated.publish()
+
+    def _lacking(self, item: StepItem, lacking: str, *, begins_anew: bool) -> ItemResult[StepItem]:
+        """An output is not there; what begins anew would else go on in the middle, and nothing would be made again."""
+        if item.kind == END:
+            return ItemResult.failed(item, NO_OUTPUT, f"{lacking}; --force runs all steps again")
+        first, is_written_down = self.batch.plan.items[0], not isinstance(self.before, str)
+        result = ItemResult.failed(item, NO_OUTPUT, f"{item.name}: {lacking}")
+        if not is_written_down:
+            result = self._failed(item, NO_OUTPUT, lacking)
+        if is_written_down or (begins_anew and first is not item):
+            self.writes.append(without_effect(self.ref, first.name))
+        return result
 
 
 def _is_dealt_with(stopped: Stopped | None) -> bool:

@@ -92,6 +92,11 @@ class _Line:
         """Where an instance stands in the order in which they run."""
         return self._places[candidate.target.nominal_time]
 
+    def has(self, target: ProcessTarget) -> bool:
+        """Whether an instance is one of it."""
+        first = next((each.target for each in self.asked.candidates), None)
+        return first is not None and (first.entity, first.cluster) == (target.entity, target.cluster)
+
     def replace_older(self, ran: ProcessTarget) -> None:
         """One has run: older ones do not any more, those that wait for something neither."""
         self.todo = deque(_behind(each, ran) for each in self.todo)
@@ -155,7 +160,7 @@ class InstanceTurns:
         """See `Turns.give_back`."""
         candidate = Candidate(target=turn.target, seen=turn.terms.seen)
         with self._changed:
-            line = next(each for each in self._lines if self._is_of(each, turn.target))
+            line = next(each for each in self._lines if each.has(turn.target))
             line.at_work -= 1
             self._place(line, candidate, result)
             self._changed.notify_all()
@@ -235,12 +240,6 @@ class InstanceTurns:
         elif not line.asked.keeps_going:
             line.left += len(line.todo)
             line.todo.clear()
-
-    def _is_of(self, line: _Line, target: ProcessTarget) -> bool:
-        return any(
-            (each.target.entity, each.target.cluster) == (target.entity, target.cluster)
-            for each in line.asked.candidates[:1]
-        )
 
 
 def _behind(candidate: Candidate, ran: ProcessTarget) -> Candidate:

@@ -122,6 +122,23 @@ def counts_document(result: TargetResult[T, I, D]) -> Document:
     return {outcome.value: number for outcome, number in result.counts.items()}
 
 
+def ending_document(result: TargetResult[T, I, D]) -> Document:
+    """What is to be said of an instance behind all that is its action's own."""
+    plan = result.plan
+    return {
+        "notes": list(plan.notes),
+        "run": run_document(result),
+        "skipped": problem_document(plan.skipped),
+        "waiting": problem_document(plan.waiting),
+        "failure": problem_document(plan.failed),
+    }
+
+
+def note_lines(result: TargetResult[T, I, D]) -> Iterator[str]:
+    """The notes of a target, as `ActionView.target_lines`."""
+    return (f"note: {note}" for note in result.plan.notes)
+
+
 def _json(result: ActionResult[T, I, D], view: ActionView[T, I, D]) -> Iterator[str]:
     """One document, laid out for reading."""
     text = json.dumps(_summary(result, view), indent=2, ensure_ascii=False)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from toolkit.hive.targets import TableDetail, TableItem, TableTarget
-from toolkit.rendering.action_result import ActionView, Document, counts_document, problem_document, run_document
+from toolkit.rendering.action_result import ActionView, Document, counts_document, ending_document, note_lines
 
 if TYPE_CHECKING:
     from toolkit.actions.result import TargetResult
@@ -27,11 +26,7 @@ def _instance(result: Result) -> Document:
         "counts": counts_document(result),
         "partitions_kept": plan.detail.kept,
         "counters": dict(plan.detail.counters),
-        "notes": list(plan.notes),
-        "run": run_document(result),
-        "skipped": problem_document(plan.skipped),
-        "waiting": problem_document(plan.waiting),
-        "failure": problem_document(plan.failed),
+        **ending_document(result),
     }
 
 
@@ -53,11 +48,6 @@ def _item_text(item: TableItem) -> str:
     return f"{item.instance_key}  {item.kind} {item.table} {item.name} {item.place}{size}"
 
 
-def _lines(result: Result) -> Iterator[str]:
-    for note in result.plan.notes:
-        yield f"note: {note}"
-
-
 def _rule(result: Result) -> str:
     source = result.plan.target.counterpart
     return f"; from {source}" if source else ""
@@ -70,5 +60,5 @@ HIVE_VIEW: ActionView[TableTarget, TableItem, TableDetail] = ActionView(
     item_text=_item_text,
     items_text=lambda item: f"{item.kind} steps",
     target_rule=_rule,
-    target_lines=_lines,
+    target_lines=note_lines,
 )

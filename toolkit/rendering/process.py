@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from toolkit.process_runner.targets import END, ProcessDetail, ProcessTarget, StepItem
-from toolkit.rendering.action_result import ActionView, Document, counts_document, problem_document, run_document
+from toolkit.rendering.action_result import ActionView, Document, counts_document, ending_document, note_lines
 from toolkit.rendering.instance_params import shown_properties
 
 if TYPE_CHECKING:
@@ -27,11 +27,7 @@ def _instance(result: InstanceResult) -> Document:
         "left_out": [] if resolved is None else list(resolved.left_out),
         "properties": {} if resolved is None or result.run is not None else shown_properties(resolved),
         "outputs": [] if resolved is None else _outputs(resolved),
-        "notes": list(plan.notes),
-        "run": run_document(result),
-        "skipped": problem_document(plan.skipped),
-        "waiting": problem_document(plan.waiting),
-        "failure": problem_document(plan.failed),
+        **ending_document(result),
     }
 
 
@@ -67,8 +63,7 @@ def _item_text(item: StepItem) -> str:
 
 def _lines(result: InstanceResult) -> Iterator[str]:
     """What the plan of one instance says; a dry run is looked at for its properties."""
-    for note in result.plan.notes:
-        yield f"note: {note}"
+    yield from note_lines(result)
     if result.run is None and result.plan.items and result.plan.detail.resolved is not None:
         for name, value in shown_properties(result.plan.detail.resolved).items():
             yield f"{name}={value}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from toolkit.rendering.action_result import ActionView, Document, counts_document, problem_document, run_document
+from toolkit.rendering.action_result import ActionView, Document, counts_document, ending_document, note_lines
 from toolkit.replication import ReplicationDetail, ReplicationTarget, UnitItem
 from toolkit.replication.targets import COPY
 
@@ -25,11 +24,7 @@ def _instance(result: Result) -> Document:
         "counts": counts_document(result),
         "files_kept": plan.detail.kept,
         **_counters(result),
-        "notes": list(plan.notes),
-        "run": run_document(result),
-        "skipped": problem_document(plan.skipped),
-        "waiting": problem_document(plan.waiting),
-        "failure": problem_document(plan.failed),
+        **ending_document(result),
     }
 
 
@@ -59,11 +54,6 @@ def _item_text(item: UnitItem) -> str:
     return f"{item.instance_key}  {item.source} -> {item.target}  {item.files} files, {item.bytes} bytes{gone}"
 
 
-def _lines(result: Result) -> Iterator[str]:
-    for note in result.plan.notes:
-        yield f"note: {note}"
-
-
 REPLICATION_VIEW: ActionView[ReplicationTarget, UnitItem, ReplicationDetail] = ActionView(
     targets="instances",
     target_document=_instance,
@@ -71,5 +61,5 @@ REPLICATION_VIEW: ActionView[ReplicationTarget, UnitItem, ReplicationDetail] = A
     item_text=_item_text,
     items_text=lambda item: "copies" if item.kind == COPY else "flags",
     target_rule=lambda result: f"; from {result.plan.target.counterpart}",
-    target_lines=_lines,
+    target_lines=note_lines,
 )

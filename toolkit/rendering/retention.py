@@ -12,6 +12,7 @@ from toolkit.rendering.action_result import (
     ActionView,
     Document,
     counts_document,
+    note_lines,
     problem_document,
     run_document,
 )
@@ -28,6 +29,7 @@ _NAMED = 3
 _ITEMS = {
     ItemKind.INSTANCE: "instances",
     ItemKind.PENDING_DELETE: "leftovers",
+    ItemKind.GATED: "blocked by the gate",
     ItemKind.EMPTY_DIRECTORY: "empty directories",
     ItemKind.PARTITION: "partitions",
     ItemKind.PARTITION_DATA: "directories of partitions",
@@ -121,14 +123,13 @@ def _rule_text(result: FeedResult) -> str:
 
 
 def _lines(result: FeedResult) -> Iterator[str]:
-    plan, detail = result.plan, result.plan.detail
+    detail = result.plan.detail
     yield from _whole_directories(result)
     noted = None if detail.hold_file is None else detail.hold_file.as_reason
     kept_otherwise = ((kept.reason, kept.detail) for kept in detail.kept if kept.detail != noted)
     for (reason, why), number in Counter(kept_otherwise).items():
         yield f"{number} old {_called(result)} stay: {reason}{f' ({why})' if why else ''}"
-    for note in plan.notes:
-        yield f"note: {note}"
+    yield from note_lines(result)
     if detail.unrecognized.count:
         yield f"{detail.unrecognized.count} names do not conform and stay, for example:"
         for path, why in detail.unrecognized.sample:

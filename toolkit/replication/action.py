@@ -6,10 +6,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Applied, Recovery, RunContext
+from toolkit.actions.action import Applied, Recovery, RunContext, left_over
 from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
+from toolkit.actions.gate import QualityFailed
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult
@@ -20,9 +22,9 @@ from toolkit.ledger import manifests
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import PackedManifest, UnitKey
 from toolkit.ledger.runs import counters
-from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
+from toolkit.replication.gating import was_admitted
 from toolkit.replication.planner import Planner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import COPY, FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
@@ -130,7 +132,8 @@ class ReplicationAction:
         system = work.stores(unit)
         if left.kind == FLAG:
             return is_there(system, unit)
-        was_published = finish(system, unit, str(left.run_id), plan.target.target_base)
+        may_announce = partial(was_admitted, plan.target, unit, work)
+        was_published = finish(system, unit, str(left.run_id), plan.target.target_base, may_announce)
         return was_published or not any(item.target == unit for item in plan.items)
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> tuple[_CopyBatch, ...]:
@@ -219,6 +222,8 @@ class _CopyBatch:
             return ItemResult.failed(item, error.code, str(error))
         except Unavailable as error:  # the executors; what they have written is thrown away
             return ItemResult.failed(item, Unreachable.code, f"{item.uri}: {error}")
+        except QualityFailed as blocked:
+            return ItemResult.failed(item, blocked.code, str(blocked))
         except CalledOff as called_off:
             return called_off.refusal.of(item)
         except Stopped as stopped:
@@ -232,10 +237,8 @@ class _CopyBatch:
 
 def _left_over(plan: ReplicationPlan, left: Item, *, is_done: bool) -> SettledLeftOver:
     """An instance of which all is there is one for its readers, also when nobody had told them so yet."""
-    state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
-    settled = SettledItem(position=left.position, state=state, code=code)
     is_whole = is_done and not plan.items and plan.detail.is_complete
-    return SettledLeftOver(left=left, item=settled, event=_event(plan.target, was_there=False) if is_whole else None)
+    return left_over(left, is_done=is_done, event=_event(plan.target, was_there=False) if is_whole else None)
 
 
 def _event(target: ReplicationTarget, *, was_there: bool) -> NewEvent:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.model import NoTarget, Problem, TargetPlan
-from toolkit.actions.runner import Targets
+from toolkit.actions.resolving import of_route, resolved
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area, not_implemented
-from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.linter.overlap import can_overlap
 from toolkit.planning.replication import NotReplicated, Range, Route
+from toolkit.replication.gating import Judged
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
 
 if TYPE_CHECKING:
+    from toolkit.actions.runner import Targets
     from toolkit.entities import Feed
     from toolkit.planning.retention import RetentionClock
 
@@ -51,31 +52,9 @@ class Resolver:
     rehash: bool = False
 
     def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> ReplicationTargets:
-        """The instances of all routes.
-
-        Args:
-            routes: from sources to targets.
-            must_all_work: the user named the feeds; else those that cannot be done are reported beside the others.
-
-        Raises:
-            InvalidInput: a named feed cannot be done, or none can.
-        """
-        found: list[ReplicationTarget] = []
-        settled: list[TargetPlan[NoTarget, UnitItem, ReplicationDetail]] = []
-        refused: list[InvalidInput] = []
-        for route in routes:
-            try:
-                own = list(self._targets(route))
-            except InvalidInput as error:
-                refused.append(error)
-                settled.append(_settled(route, self.nominal, failed=Problem(code=_code(error), message=str(error))))
-                continue
-            if not own:
-                settled.append(_settled(route, self.nominal))
-            found += own
-        if refused and (must_all_work or not found):
-            raise refused[0]
-        return Targets(to_do=tuple(found), settled=tuple(settled))
+        """The instances of all routes; arguments and errors as of `resolved`."""
+        chosen = [(of_route(each, self.nominal), partial(self._targets, each)) for each in routes]
+        return resolved(chosen, ReplicationDetail, refusal="not_replicated", must_all_work=must_all_work)
 
     def _targets(self, route: Route) -> Iterator[ReplicationTarget]:
         feed = route.feed
@@ -122,6 +101,7 @@ class Resolver:
             others=tuple(side.cluster.name for side in others),
             waits_until=route.waits_until(instant),
             rules=rules,
+            judged=Judged.on(feed, target.cluster),
         )
 
 
@@ -143,20 +123,3 @@ def rules_of(feed: Feed) -> CopyRules:
         bandwidth=inf if bandwidth is None else float(bandwidth) * _MEGABYTE,
         counters=given.get("job.counter") is True,
     )
-
-
-def _settled(
-    route: Route, nominal: datetime, failed: Problem | None = None
-) -> TargetPlan[NoTarget, UnitItem, ReplicationDetail]:
-    target = NoTarget(
-        entity=route.feed.name,
-        cluster=route.target.cluster.name,
-        counterpart=route.source.cluster.name,
-        instance_key=format_instant(nominal),
-    )
-    plan: TargetPlan[NoTarget, UnitItem, ReplicationDetail] = TargetPlan(target=target, detail=ReplicationDetail())
-    return replace(plan, failed=failed) if failed else replace(plan, notes=("no instance is due that is not there",))
-
-
-def _code(error: InvalidInput) -> str:
-    return "not_implemented" if isinstance(error, NotImplementedYet) else "not_replicated"

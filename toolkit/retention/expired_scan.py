@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from toolkit.actions.gate import GATE_DIRECTORY
+from toolkit.actions.gated import unit_name
 from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.el import is_name
 from toolkit.el.pattern import name_reader
@@ -183,7 +185,7 @@ class ExpiredScan:
             yield from self._other(directory, literal, FileKind.DIRECTORY, place.reach)
             return
         found = False
-        for name in (literal, aside_name(literal)):
+        for name in (literal, aside_name(literal), *([GATE_DIRECTORY] if is_last else [])):
             entry = own_entry(self.system, place.path, name)
             if entry is None:
                 continue
@@ -196,11 +198,37 @@ class ExpiredScan:
         if not found and self._may_go_empty(place) and next(self.system.list(place.path), None) is None:
             yield EmptyDirectory(path=place.path)
 
+    def _gated(self, place: PathPrefix) -> Iterator[Finding]:
+        """What waits at the gate for old instances, and what is beside it under their names."""
+        gate, is_empty = place.path.child(GATE_DIRECTORY), True
+        try:
+            for name, kind, _, _ in self.system.list(gate):
+                is_empty = False
+                behind = name_behind(name) if name.startswith(ASIDE_PREFIX) else name
+                inner = inner_place(self.location, place, unit_name(behind)) if behind else None
+                is_data = kind is FileKind.DIRECTORY or kind is FileKind.FILE
+                if inner is None or not inner.reach or not is_data:
+                    yield UnrecognizedName(path=gate.child(name) if is_name(name) else gate)
+                elif inner.begins_before(self._horizon):
+                    made = candidates_in(self.target, self.location, place)(inner.path.name, inner.reach)
+                    yield replace(made, path=gate.child(name), is_gated=True)
+        except (NotFound, WrongKind):
+            return
+        except StorageError as error:
+            yield Unreadable(path=gate, error=error)
+            return
+        # Not the one in which the horizon lies: what is about to write there has found it.
+        if is_empty and self._may_go_empty(place) and not place.ends_after(self._horizon):
+            yield EmptyDirectory(path=gate)
+
     def _own(self, place: PathPrefix, name: str, kind: FileKind) -> Iterator[Finding]:
-        """Of feedctl's own names an instance left aside is of interest where instances are, and a misplaced hold."""
+        """Of feedctl's own names what is left aside or waits at the gate is of interest, and a misplaced hold."""
         path = place.path.child(name)
         if name == HOLD_FILE:
             yield UnrecognizedName(path=path)
+            return
+        if name == GATE_DIRECTORY and kind is FileKind.DIRECTORY and place.depth == self.location.last_depth:
+            yield from self._gated(place)
             return
         is_aside = self._has_directories and name.startswith(ASIDE_PREFIX) and kind is FileKind.DIRECTORY
         if not is_aside or place.depth != self.location.last_depth:
@@ -214,12 +242,12 @@ class ExpiredScan:
         yield UnrecognizedName(path=path) if period is None else PendingDelete(path=path, period=period)
 
     def _asides_after(self, directory: Directory, name: str) -> Iterator[Finding]:
-        """Asides that sort after the name at which a listing stopped."""
+        """Asides and a gate that sort after the name at which a listing stopped."""
         place = directory.place
-        if name >= ASIDE_PREFIX or place.depth != self.location.last_depth or not self._has_directories:
+        if name >= ASIDE_PREFIX or place.depth != self.location.last_depth:
             return
         for own, kind, _, _ in self.system.list(place.path, start_from=ASIDE_PREFIX):
-            if not own.startswith(ASIDE_PREFIX):
+            if not own.startswith(OWN_PREFIX):
                 return
             yield from self._own(place, own, kind)
 

@@ -187,6 +187,7 @@ class Explainer:
     def _goes(self, item: PlanItem) -> Explanation:
         told = {
             ItemKind.PENDING_DELETE: "a killed run had begun to remove it",
+            ItemKind.GATED: "it waits at the gate, and its instance is old enough to go",
             ItemKind.EMPTY_DIRECTORY: "it is an old directory that nothing is in",
         }
         why = told.get(item.type) or self._age(self._time_of(item))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from toolkit.actions.gated import unit_name
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
 
@@ -27,6 +28,8 @@ class ItemKind(StrEnum):
     """An instance of the feed: a directory with its content, or a file."""
     PENDING_DELETE = "leftover"
     """What a killed removal left aside; it is not an instance any more."""
+    GATED = "gated"
+    """What waits at the gate for an instance, never announced: blocked, or left there; and its manifest."""
     EMPTY_DIRECTORY = "empty_directory"
     """An old directory above instances that nothing is in."""
     PARTITION = "partition"
@@ -81,7 +84,7 @@ class PlanItem:
     def of_instance(cls, candidate: Candidate, target: FeedTarget) -> PlanItem:
         """The item of an instance that was found."""
         return cls(
-            type=ItemKind.INSTANCE,
+            type=ItemKind.GATED if candidate.is_gated else ItemKind.INSTANCE,
             feed=target.feed,
             cluster=target.cluster,
             location=candidate.location,
@@ -124,6 +127,11 @@ class PlanItem:
         own = (self.type, self.feed, self.cluster, self.location, self.instance_key, str(self.path))
         further = (str(each) for each in (self.archive, self.partition) if each is not None)
         return (*own, *further)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is data that waits at the gate, and not what is beside it."""
+        return self.type is ItemKind.GATED and unit_name(self.path.name) == self.path.name
 
     @property
     def is_data_instance(self) -> bool:
@@ -229,8 +237,11 @@ FeedResult: TypeAlias = "TargetResult[FeedTarget, PlanItem, RetentionDetail]"
 
 
 def evicted(plan: FeedPlan) -> int:
-    """How many instances go, of a table how many partitions; pending deletes and empty directories are none."""
-    return sum(item.type in EVICTED for item in plan.items)
+    """How many instances go, of a table how many partitions; pending deletes and empty directories are none.
+
+    What waits at the gate for an instance counts as one, since it is data as well; its manifest does not.
+    """
+    return sum(item.type in EVICTED or item.is_waiting for item in plan.items)
 
 
 class StayReason(StrEnum):

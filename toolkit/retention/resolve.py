@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
-from toolkit.catalog.errors import MetastoreUnreachable
+from toolkit.availability import no_metastore
 from toolkit.el import format_instant
 from toolkit.entities import LocationType, RetentionAction
 from toolkit.entities.not_implemented import not_evictable
@@ -107,10 +107,6 @@ FeedTargets: TypeAlias = "Targets[FeedTarget, PlanItem, RetentionDetail]"
 """The feeds of a run: those to look at, and those that are over before they begin."""
 
 
-def _no_metastore(cluster: Cluster) -> Metastore:
-    raise MetastoreUnreachable(about=f"cluster {cluster.name}", detail="no metastore is wired")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resolver:
     """Resolves feeds on clusters.
@@ -133,7 +129,7 @@ class Resolver:
     shared_data: SharedDataIndex = field(default_factory=SharedDataIndex)
     archives: Mapping[str, Cluster] = field(default_factory=dict)
     shared_tables: SharedTables = field(default_factory=SharedTables)
-    metastore: Callable[[Cluster], Metastore] = _no_metastore
+    metastore: Callable[[Cluster], Metastore] = no_metastore
     _directories: dict[str, _Directories] = field(default_factory=dict, init=False)
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> FeedTargets:

@@ -32,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 _SAMPLE = 10
 UNUSABLE_STORE = "unusable_store"
 """The code of a table with data on a store that cannot be opened."""
-_PLACES = 1_000
-"""So many partitions are asked for at once."""
+_PLACES = 2_000
+"""So many partitions are asked for at once: a few batches, two of which are on their way at once."""
 
 
 @dataclass(kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery
@@ -85,12 +85,14 @@ class _Outcome:
 
     Attributes:
         quiet: instances of which no event tells, since something of them is there, or one has told of it.
+        audit_only: directories that were emptied.
     """
 
     plan: FeedPlan
     quiet: set[str]
     settled: list[SettledLeftOver] = field(default_factory=list)
     failed: list[ItemResult[PlanItem]] = field(default_factory=list)
+    audit_only: list[SettledLeftOver] = field(default_factory=list)
 
     def settle_partitions(self, group: _Group, there: Mapping[str, bool]) -> None:
         """Partitions by whether they are there now; one of another table is not."""
@@ -103,6 +105,12 @@ class _Outcome:
     def settle_data(self, item: Item, *, is_gone: bool) -> None:
         """A directory."""
         self.settled.append(as_settled(item, self.plan, is_gone=is_gone))
+
+    def tell_parent(self, data: Item, result: ItemResult[PlanItem]) -> None:
+        """A directory that was emptied by the one that was in it, or could not be removed."""
+        parent = replace(data, kind=result.item.kind, path=result.item.uri, instance_key="")
+        self.audit_only.append(SettledLeftOver(left=parent, item=settled_item(data.position, result)))
+        self.failed.extend([result] if result.outcome is Outcome.FAILED else [])
 
     def fail(self, item: Item, place: CanonicalPath, base: CanonicalPath, code: str, why: str) -> SettledItem:
         """A directory that stays, as the user is told of it, and as the ledger would be."""
@@ -138,7 +146,12 @@ class TableRecovery:
             _LOG.warning('event=recovery_failed code=%s why="%s"', code, error)
             return Recovery()
         settled = tuple(outcome.settled)
-        return Recovery(settled=settled, notes=notes(settled) if settled else (), failed=tuple(outcome.failed))
+        return Recovery(
+            settled=settled,
+            notes=notes(settled),
+            failed=tuple(outcome.failed),
+            audit_only=tuple(outcome.audit_only),
+        )
 
     def _looked_at(self, left: Sequence[Item], metastore: Metastore, *, may_touch: bool) -> _Outcome:
         there = self._there(left, metastore)
@@ -227,7 +240,10 @@ class TableRecovery:
         )
         items = [_plan_item(self.plan, by_name[each.names[0]].data, each.root, each.base) for each in divided.groups]
         removal = DataRemoval(items=items, work=self.work, first=self.plan.target.availability_flag, with_asides=True)
-        done, _ = removal.of(range(len(items)))
+        done, chains = removal.of(range(len(items)))
+        for chain in chains:
+            for parent in chain.results:
+                outcome.tell_parent(by_name[divided.groups[chain.position].names[0]].data, parent)
         for at, places in enumerate(divided.groups):
             result = done[at].result
             if is_left(result):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.catalog.partition_name import split_name
+from toolkit.catalog.partition_name import values_by_key
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
 from toolkit.planning.delete_limits import DeleteLimits
@@ -126,8 +126,7 @@ class FeedTable:
         Raises:
             ValueError: it is no name of a partition.
         """
-        values = split_name(name)
-        return {key: values[key.lower()] for key in self.uri.partition_keys if key.lower() in values}
+        return values_by_key(name, self.uri.partition_keys)
 
     def period_of(self, name: str) -> PathPeriod | None:
         """What a partition stands for; None: it does not conform."""

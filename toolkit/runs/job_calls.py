@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from toolkit.el import format_instant, parse_instant
 from toolkit.entities.repository import Repository
+from toolkit.errors import InvalidInput
 from toolkit.ledger.batches import files
 from toolkit.ledger.batches.files import Enqueued
 from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile
@@ -37,6 +38,20 @@ class ResolvedInputs:
 
     instances: tuple[FeedInstance, ...]
     unresolved: tuple[str, ...]
+
+
+class OutputIsJudged(InvalidInput):
+    """A workflow that keeps its run metadata itself cannot announce what has to be judged before.
+
+    Args:
+        process: name.
+        output: the name of its output.
+    """
+
+    def __init__(self, *, process: str, output: str) -> None:
+        self.process, self.output = process, output
+        found = f"the output {output} of {process} is judged (quality, suites) before anybody is told of it"
+        super().__init__(f"{found}, expected a run of `feedctl entrypoint process`, which asks the gate")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,8 +96,12 @@ class JobIo:
         Raises:
             ElError: an expression that cannot be resolved.
             BeforeFirstInstance: an expression means a time before the feed's first instance.
+            OutputIsJudged: it makes what is announced by nobody but the gate.
         """
         made = self.site.outputs(parse_instant(self.instance_key))
+        judged = [each.name for each in made if self.site.quality_of(each.name) is not None]
+        if judged:
+            raise OutputIsJudged(process=self.site.process.name, output=judged[0])
         return tuple(self._instance(each.storage, each.instance) for each in made)
 
     def _read(self, name: str) -> Iterator[FeedInstance]:

@@ -85,9 +85,7 @@ class ActiveRun:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.finish(SUCCEEDED if error is None else outcome_of(error))
 
     def begin(self) -> None:
@@ -99,8 +97,7 @@ class ActiveRun:
         taken_over = self.recorded.taken_over
         for each in taken_over:
             _LOG.warning('event=run_taken_over run=%d by=%s why="%s"', each.run_id, self.recorded.run_id, each.reason)
-        lines = [taken_over_line(each) for each in taken_over]
-        self.audit.write([*lines, run_line(self.recorded, RunStatus.RUNNING.value)])
+        self.audit.write([*map(taken_over_line, taken_over), run_line(self.recorded, RunStatus.RUNNING.value)])
         self.heartbeat.add(self)
 
     def let_others_work(self) -> None:
@@ -166,13 +163,16 @@ class ActiveRun:
         """See `Recorder.left_over`."""
         return self.recorder.left_over(self.recorded)
 
-    def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
-        """See `Recorder.settle_left_over`; the audit file is told of what happened, and not of what did not."""
-        is_settled = self.recorder.settle_left_over(items)
-        happened = [each for each in items if each.item.state is ItemState.DONE]
-        if is_settled and happened:
-            self.audit.write([left_over_line(self.recorded, each.left, each.item) for each in happened])
+    def settle_left_over(self, items: Sequence[SettledLeftOver], audit_only: Sequence[SettledLeftOver] = ()) -> bool:
+        """See `Recorder.settle_left_over`; the audit file has `audit_only`, and what happened of the items."""
+        self._tell_left_over(audit_only)
+        is_settled = not items or self.recorder.settle_left_over(items)
+        self._tell_left_over([each for each in items if is_settled and each.item.state is ItemState.DONE])
         return is_settled
+
+    def _tell_left_over(self, items: Sequence[SettledLeftOver]) -> None:
+        if items:
+            self.audit.write([left_over_line(self.recorded, each.left, each.item) for each in items])
 
     def finish(self, outcome: RunOutcome) -> None:
         """Write the outcome, and give the lease back; only the first call counts.

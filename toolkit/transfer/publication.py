@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from toolkit.errors import Failed, StopRequested
@@ -30,6 +30,47 @@ def remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath)
     """As `remove`; what stays has a name of feedctl's own, and the next run sees to it."""
     with suppress(StorageError, StopRequested):
         remove(system, path, base)
+
+
+def swap_in(
+    system: FileSystem,
+    ready: CanonicalPath,
+    unit: CanonicalPath,
+    *,
+    aside: CanonicalPath | None,
+    base: CanonicalPath,
+    completing: Callable[[], AbstractContextManager[None]],
+) -> None:
+    """Give what is ready the name of a unit, where renames are atomic: readers see all of it, or what was there before.
+
+    Args:
+        system: the store.
+        ready: whole; its name is free afterwards.
+        unit: whose name it gets.
+        aside: free; gets what is at the unit, for the moment between two renames, and is removed. None: nothing is
+            there. Who is killed in that moment leaves it, and what is ready, to the next run.
+        base: bounds the removal.
+        completing: no stop comes between the effects of its body, see `Guard.completing`.
+
+    Raises:
+        StorageError: the unit is what it was, unless the store does not answer any more.
+        StopRequested: as before the first rename.
+    """
+    with ExitStack() as unless_swapped, completing():
+        if aside is not None:
+            # Before the rename, since one whose answer was lost or repeated may have happened all the same.
+            unless_swapped.callback(rename_quietly, system, aside, unit)
+            system.rename(unit, aside)
+        system.rename(ready, unit)
+        unless_swapped.pop_all()
+    if aside is not None:
+        remove_quietly(system, aside, base)
+
+
+def rename_quietly(system: FileSystem, source: CanonicalPath, target: CanonicalPath) -> None:
+    """Put back what was put aside; what cannot be now is by the next run."""
+    with suppress(StorageError, StopRequested):
+        system.rename(source, target)
 
 
 class CopyDiffers(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened

@@ -11,6 +11,7 @@ from tests.tables.tables import partition_of
 from toolkit.catalog.errors import AlreadyExists, BadMetadata, NoSuchPartition
 from toolkit.catalog.model import Column
 from toolkit.catalog.partition_name import NULL
+from toolkit.catalog.port import BATCH
 
 _STRANGE = ("a/b=c:d%e", "'\"#*?\\{[]^", "ü €😀", "a b", "a\nb\tc", "100%", "a+b.c_d", NULL, "%2F", "x\x7fy")
 
@@ -75,6 +76,13 @@ def test_names_that_are_not_there_are_left_out(place: Place) -> None:
     found = place.metastore.partitions(table.name, ["ds=1/region=us", "ds=2/region=us"])
     assert [each.values for each in found] == [("1", "us")]
     assert place.metastore.partitions(table.name, []) == ()
+
+
+def test_any_number_is_asked_for_at_once(place: Place) -> None:
+    table, there = place.made(), [(str(number), "us") for number in (0, BATCH, 4 * BATCH)]
+    place.metastore.add_partitions(table.name, [partition_of(table, *each) for each in there])
+    found = place.metastore.partitions(table.name, [f"ds={number}/region=us" for number in range(4 * BATCH + 1)])
+    assert {each.values for each in found} == set(there)
 
 
 def test_adding_one_that_is_there_adds_none(place: Place) -> None:

@@ -71,6 +71,13 @@ def test_help_of_the_command_loads_nothing_that_only_commands_need() -> None:
     assert _python(program).stderr == "0 set() set()\n"
 
 
+@pytest.mark.parametrize("action", ["retention", "process", "late_check", "replication"])
+def test_an_action_that_copies_no_table_loads_nothing_of_those_that_do(action: str) -> None:
+    module = f"toolkit.bootstrap.{action}"
+    program = f"import sys, {module}; print([each for each in sys.modules if each.startswith('toolkit.hive')])"
+    assert _python(program).stdout == "[]\n"
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("module", ["toolkit.cli.retention", "toolkit.bootstrap.doctor", "toolkit.rendering.doctor"])
 def test_what_only_some_runs_need_is_not_loaded_beforehand(module: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.config_source.checkouts import REPO, checkout, git
-from toolkit.config_source import BadArchive, SnapshotKind
+from toolkit.config_source import BadArchive, SnapshotKind, from_directory, from_git
 from toolkit.config_source.archive import from_archive
 from toolkit.el import parse_instant
 
@@ -27,6 +27,21 @@ def test_what_git_archive_makes_is_known_by_its_commit(tmp_path: Path, suffix: s
     assert snapshot.id.kind is SnapshotKind.ARCHIVE
     assert snapshot.id.value == git(root, "rev-parse", "HEAD")
     assert snapshot.id.committed_at == parse_instant("2026-03-01T06:40Z")
+
+
+SUITES = {"expectations/clicks.yaml": "expectations: []\n", "expectations/web/rows.json": "{}\n"}
+
+
+@pytest.mark.parametrize("suffix", ["zip", "tar.gz"])
+def test_suites_are_in_what_is_shipped_and_count_for_what_it_is_known_by(tmp_path: Path, suffix: str) -> None:
+    root = checkout(tmp_path / "repo", {**REPO, **SUITES, "workflows/params.json": "{}\n"})
+    path = tmp_path / f"repo.{suffix}"
+    git(root, "archive", "--prefix=web/", f"--output={path}", "HEAD")
+    wanted = {**WANTED, **{name: text.encode() for name, text in SUITES.items()}}
+    assert from_archive(path).files == from_git(root).files == from_directory(root).files == wanted
+    before = from_directory(root).id
+    (root / "expectations" / "clicks.yaml").write_text("expectations: [{type: expect_a}]\n")
+    assert from_directory(root).id != before
 
 
 def make_zip(path: Path, texts: dict[str, str]) -> Path:

@@ -68,6 +68,7 @@ def content(repository: Repository) -> Mapping[str, object]:
         "origins": {name: repository.origins(name) for name in sorted(repository.entries)},
         "files": {name: repository.file_of(name) for name in sorted(repository.entries)},
         "entities": list(repository.entities()),
+        "suites": dict(repository.suites),
     }
 
 
@@ -89,6 +90,16 @@ def test_the_template_and_a_large_repo_say_the_same_from_the_cache(
         cached = loaded(cache, root, environment)
         assert was_cached(cached)
         assert content(cached) == content(load(from_directory(root), environment))
+
+
+def test_another_suite_is_seen(cache: EntityCache, root: Path) -> None:
+    write(root, {"expectations/clicks.json": '{"expectations": [{"type": "expect_a"}]}'})
+    assert not was_cached(loaded(cache, root))
+    assert [each.type for each in loaded(cache, root).suites["clicks"].expectations] == ["expect_a"]
+    write(root, {"expectations/clicks.json": '{"expectations": [{"type": "expect_b"}]}'})
+    changed = loaded(cache, root)
+    assert not was_cached(changed)
+    assert [each.type for each in changed.suites["clicks"].expectations] == ["expect_b"]
 
 
 def test_one_entity_is_read_without_the_others(cache: EntityCache, root: Path) -> None:

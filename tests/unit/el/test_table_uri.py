@@ -49,6 +49,14 @@ def test_the_escapes_of_partition_names_are_read() -> None:
     assert found.variables == {"r": "a+b"}
 
 
+@pytest.mark.parametrize("spec", ["ds=2026/region=us", "DS=2026/Region=us", {"ds": "2026", "REGION": "us"}])
+def test_keys_are_those_of_the_table_in_whatever_case_they_are_written(spec: dict[str, str] | str) -> None:
+    uri = TableUri.parse("catalog:db:t#DS=${YEAR};region=us")
+    assert uri.parse(spec) is not None
+    assert uri.explain(spec) == "conforms"
+    assert uri.render(parse_instant("2026-01-01T00:00Z")) == {"DS": "2026", "region": "us"}
+
+
 def test_a_fixed_region_never_touches_another() -> None:
     uri = TableUri.parse("catalog:db:t#ds=${YEAR};region=us")
     assert uri.parse("ds=2026/region=us") is not None
@@ -96,6 +104,7 @@ def test_dates_may_stand_in_several_keys() -> None:
         ("catalog:db:t#ds=", 16, "a value without globs"),
         ("catalog:db:t#ds=${YEAR};", 24, "a partition key"),
         ("catalog:db:t#ds=${YEAR};ds=x", 24, "each partition key once"),
+        ("catalog:db:t#ds=${YEAR};DS=x", 24, "each partition key once"),
         ("catalog:db:t#ds=x;y=${YEAR}", 13, "a dated first key"),
         ("catalog:db:t#ds=${YEAR};r=*", 26, "a value without globs"),
         ("catalog:db:t#ds=${YEAR}-${DAY}", 24, "every field from"),

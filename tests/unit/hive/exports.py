@@ -20,10 +20,12 @@ from toolkit.storage import StorageSpec
 from toolkit.threads import WorkerPool
 
 
-def exported(scene: Scene, directory: Path, meanwhile: Callable[[], None] = lambda: None) -> list[Problem]:
-    """What fails of an export of the whole source, when something happens after each batch."""
+def exported(
+    scene: Scene, directory: Path, meanwhile: Callable[[], None] = lambda: None, life: Life | None = None
+) -> list[Problem]:
+    """What fails of an export of the whole source, when something happens after each batch; dies with its life."""
     way = ExportWay(tables=Tables(catalog=scene.catalog(scene.source), uri=lambda _: URI))
-    return _ran(scene, way, replace(_target(directory), table=FROM, goes_out=True), meanwhile)
+    return _ran(scene, way, replace(_target(directory), table=FROM, goes_out=True), meanwhile, life)
 
 
 def imported(scene: Scene, directory: Path, instant: datetime | None = None) -> list[Problem]:
@@ -45,17 +47,22 @@ def _target(directory: Path) -> TableTarget:
 
 
 def _ran(
-    scene: Scene, way: ExportWay | LandingWay, target: TableTarget, meanwhile: Callable[[], None] = lambda: None
+    scene: Scene,
+    way: ExportWay | LandingWay,
+    target: TableTarget,
+    meanwhile: Callable[[], None] = lambda: None,
+    life: Life | None = None,
 ) -> list[Problem]:
     scene.run += 1
     scene.hook = lambda: None
-    work = scene.work(Life())
+    work = scene.work(life or Life())
     action = TableAction(
         name="hive_export",
         life_cycle=LifeCycle.EXPORT,
         way_of=lambda _: way,
         nominal=parse_instant(KEY),
         limits=CopyLimits(instances=100),
+        address=lambda target: f"{target.table}@{target.instance_key}",
         spec_of=lambda path: StorageSpec(scheme=path.scheme),
         pool=WorkerPool(1, "test"),
         executors_turn=threading.Lock(),

@@ -11,7 +11,15 @@ from tests.tables.tables import TEXT, table_of
 from toolkit.catalog.model import ACCURATE, Column, Serde, Table, TableKind, TableName
 from toolkit.el import CanonicalPath
 from toolkit.hive.contents import Part
-from toolkit.hive.described import added_columns, at_place, carried_statistics, differences, landed_table, lasting
+from toolkit.hive.described import (
+    added_columns,
+    at_place,
+    carried_statistics,
+    differences,
+    landed_table,
+    lasting,
+    table_differences,
+)
 from toolkit.hive.targets import LandingRules
 from toolkit.storage import FileKind
 from toolkit.transfer.trees import TreeFile
@@ -92,6 +100,33 @@ def test_a_description_differs_by_what_reads_its_files() -> None:
     assert list(differences(TEXT, replace(TEXT, location="file:/y"))) == []
     other = replace(TEXT, columns=(ID,), serde=Serde(library="x"), buckets=4, bucket_columns=("id",))
     assert [each.split(" ")[0] for each in differences(other, TEXT)] == ["columns", "serde", "serde", "buckets"]
+
+
+TABLE = table_of(TableName("a", "b"), "hdfs://h/t")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ({"skip.header.line.count": "1"}, {}, ["parameter skip.header.line.count '1' instead of '0'"]),
+        ({"Skip.Header.Line.Count": "0"}, {}, []),
+        ({"serialization.null.format": ""}, {}, ["parameter serialization.null.format '' instead of None"]),
+        ({}, {"transactional": "true"}, ["parameter transactional 'false' instead of 'true'"]),
+        ({"bucketing_version": "2"}, {"bucketing_version": "1"}, []),
+        ({"numRows": "1", "transient_lastDdlTime": "2", "team": "x"}, {"numRows": "3"}, []),
+    ],
+)
+def test_tables_differ_by_the_parameters_that_change_which_rows_their_files_have(
+    one: dict[str, str], other: dict[str, str], found: list[str]
+) -> None:
+    assert list(table_differences(replace(TABLE, parameters=one), replace(TABLE, parameters=other))) == found
+
+
+def test_the_hash_of_buckets_counts_where_there_are_some() -> None:
+    bucketed = replace(TABLE, storage=replace(TEXT, buckets=4, bucket_columns=("id",)))
+    second = replace(bucketed, parameters={"bucketing_version": "2"})
+    assert list(table_differences(second, bucketed)) == ["parameter bucketing_version '2' instead of '1'"]
+    assert landed_table(second, TABLE.name, LandingRules()).parameters["bucketing_version"] == "2"
 
 
 def test_what_the_metastore_writes_for_itself_is_no_lasting_parameter() -> None:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.unit.hive.test_landing import NAMES, Dead, Life, Scene
+from tests.unit.hive.test_landing import KEY, NAMES, Dead, Life, Scene
 from toolkit.hive.targets import TablePlan
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.vocabulary import EventKind
@@ -48,7 +48,7 @@ def test_an_instance_that_is_whole_is_told_of(tmp_path: Path) -> None:
     scene = Scene(root=tmp_path)
     scene.filled()
     found, _ = told(scene)
-    assert [each.kind for each in found] == [EventKind.AVAILABLE]
+    assert [(each.kind, each.uri) for each in found] == [(EventKind.AVAILABLE, f"dst.clicks@{KEY}")]
 
 
 def test_nobody_is_told_of_an_instance_with_a_partition_that_cannot_be_read(tmp_path: Path) -> None:

@@ -30,6 +30,11 @@ def test_an_instance_is_made_of_the_partitions_with_its_date_and_the_fixed_keys(
     assert named.of(datetime(2025, 1, 1, tzinfo=UTC)) == ()
 
 
+def test_a_feed_may_write_the_keys_in_another_case_than_hive_does() -> None:
+    uri = TableUri.parse("catalog:logs:clicks#DS=${YEAR}-${MONTH}-${DAY};Region=us")
+    assert NamedInstances(uri=uri, names=lambda: NAMES).of(day(1)) == NAMES[:2]
+
+
 def test_names_are_asked_for_once() -> None:
     asked: list[int] = []
 

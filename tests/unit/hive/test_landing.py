@@ -63,10 +63,12 @@ class Scene:
 
     Attributes:
         root: a directory of this test.
+        key: of the instance; of the whole table the time of the run.
         rules: how the table comes.
     """
 
     root: Path
+    key: str = KEY
     rules: LandingRules = field(default_factory=LandingRules)
     run: int = 0
 
@@ -111,6 +113,7 @@ class Scene:
             way_of=lambda _: way,
             nominal=parse_instant(KEY),
             limits=CopyLimits(instances=100),
+            address=lambda target: f"{target.table}@{target.instance_key}",
             spec_of=lambda path: StorageSpec(scheme=path.scheme),
             pool=WorkerPool(1, "test"),
             executors_turn=threading.Lock(),
@@ -120,7 +123,7 @@ class Scene:
             feed="clicks",
             cluster="backup",
             counterpart="primary",
-            instance_key=KEY,
+            instance_key=self.key,
             instant=instant,
             table=TO,
             source=FROM,
@@ -256,24 +259,6 @@ def test_a_table_without_partitions_appears_with_its_data_and_is_replaced_again_
     assert list(scene.ran(whole=True)) == []
 
 
-@pytest.mark.parametrize("number", range(30))
-def test_after_whichever_effect_a_run_dies_an_unpartitioned_table_is_whole(tmp_path: Path, number: int) -> None:
-    scene = Scene(root=tmp_path)
-    scene.made()
-    for text in ("old", "older than that"):
-        scene.fill("", text)
-        assert done(scene.ran(whole=True))
-    scene.stays = [tmp_path / "to/dst.db/clicks"]
-    scene.fill("", "newer")
-    try:
-        list(scene.ran(Life(left=number), whole=True))
-    except Dead:
-        assert scene.rows()[""] in (both("older than that"), both("newer"), {})
-        done(scene.ran(whole=True))
-    assert scene.rows() == {"": both("newer")}
-    assert scene.orphans() == []
-
-
 def test_a_description_that_changed_alone_copies_nothing_and_moves_nothing(tmp_path: Path) -> None:
     scene = Scene(root=tmp_path)
     scene.filled()
@@ -295,6 +280,26 @@ def test_a_view_comes_as_its_query(tmp_path: Path) -> None:
     assert done(scene.ran(whole=True)) == ["table"]
     assert scene.target.table(TO).view_original == "SELECT id FROM dst.other"
     assert list(scene.ran(whole=True)) == []
+
+
+def test_a_table_whose_files_are_read_otherwise_is_refused_or_described_anew(tmp_path: Path) -> None:
+    scene = Scene(root=tmp_path)
+    scene.filled()
+    assert done(scene.ran())
+    skipping = {"skip.header.line.count": "1"}
+    table = scene.source.table(FROM)
+    scene.source.alter_table(replace(table, parameters={**table.parameters, **skipping}))
+    for rule in (SchemaChange.FAIL, SchemaChange.ADDITIVE):
+        scene.rules = LandingRules(schema_change=rule)
+        with pytest.raises(AssertionError, match=r"skip\.header\.line\.count '1' instead of '0'"):
+            list(scene.ran())
+    scene.rules = LandingRules(schema_change=SchemaChange.REPLACE)
+    assert done(scene.ran()) == ["table"]
+    assert scene.target.table(TO).parameters.items() >= skipping.items()
+    scene.source.alter_table(table)
+    assert done(scene.ran()) == ["table"]
+    assert "skip.header.line.count" not in scene.target.table(TO).parameters
+    assert list(scene.ran()) == []
 
 
 def test_an_added_column_comes_only_when_it_may(tmp_path: Path) -> None:

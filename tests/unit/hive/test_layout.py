@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,9 +28,11 @@ def system() -> FileSystem:
 
 
 def written(directory: Path, *partitions: Partition, manifest: Manifest | None = None) -> CanonicalPath:
-    (directory / "_metadata").write_bytes(metadata_text(TABLE, partitions))
+    text = metadata_text(TABLE, partitions)
+    (directory / "_metadata").write_bytes(text)
     if manifest is not None:
-        (directory / "_manifest.json").write_bytes(manifest.encoded())
+        of_text = replace(manifest, description=hashlib.sha256(text).hexdigest())
+        (directory / "_manifest.json").write_bytes(of_text.encoded())
     return CanonicalPath.parse(f"file://{directory}")
 
 
@@ -105,6 +109,46 @@ def test_as_much_as_hive_counted_is_read(tmp_path: Path, system: FileSystem) -> 
         (tmp_path / "ds=1" / name).write_bytes(b"12345")
     parts = parts_of(read_export(system, place), ["ds=1", "ds=2"], system, POOL, NEVER)
     assert [len(part.files) for part in parts] == [3, 0]
+
+
+@pytest.mark.parametrize("link", ["_metadata", "_manifest.json", ""])
+def test_a_symbolic_link_in_place_of_an_export_or_of_what_tells_of_it_is_refused(
+    link: str, tmp_path: Path, system: FileSystem
+) -> None:
+    export, other = tmp_path / "export", tmp_path / "other"
+    (export if link else other).mkdir()
+    written(export if link else other, manifest=Manifest(description=""))
+    if link:
+        (export / link).rename(other)
+    (export / link).symlink_to(other)
+    with pytest.raises(SymlinkRefused):
+        read_export(system, CanonicalPath.parse(f"file://{export}"))
+
+
+@pytest.mark.parametrize("value", ["../../secret", "/secret", "..", "."])
+def test_a_partition_whose_value_leads_out_of_an_export_stays_in_it(
+    value: str, tmp_path: Path, system: FileSystem
+) -> None:
+    (tmp_path / "secret").write_text("mine")
+    (tmp_path / "export").mkdir()
+    place = written(tmp_path / "export", partition_of(TABLE, value, location=f"file://{tmp_path}/secret"))
+    export = read_export(system, place)
+    (part,) = parts_of(export, list(export.partitions), system, POOL, NEVER)
+    assert part.place.is_within(place)
+    assert "/" not in part.place.relative_to(place)
+    assert part.files == {}
+
+
+@pytest.mark.parametrize("name", ["../secret", "/secret", "x/../../secret"])
+def test_a_manifest_whose_files_lead_out_of_an_export_makes_it_none(
+    name: str, tmp_path: Path, system: FileSystem
+) -> None:
+    (tmp_path / "secret").write_text("mine")
+    (tmp_path / "export").mkdir()
+    manifest = Manifest(description="", parts={"ds=1": ExportedPart(source="s", files={name: (4, "d")})})
+    place = written(tmp_path / "export", partition_of(TABLE, "1"), manifest=manifest)
+    with pytest.raises(NoExport, match="not those of"):
+        parts_of(read_export(system, place), ["ds=1"], system, POOL, NEVER)
 
 
 @pytest.mark.parametrize("link", ["ds=1", "ds=1/region=in", "data"])

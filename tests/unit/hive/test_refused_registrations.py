@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of
 from tests.unit.hive.test_landing import FROM, NAMES, Life, Scene, both
 from toolkit.actions.action import RunContext
+from toolkit.actions.guard import HELD, STOPPED, Guard, Refusal
+from toolkit.actions.model import ItemResult
 from toolkit.catalog.errors import MetastoreUnreachable, NoSuchPartition
 from toolkit.catalog.model import Partition, TableName
+from toolkit.el import CanonicalPath
+from toolkit.hive.targets import TableItem, TablePlan
+from toolkit.runs.errors import Stopped
 from toolkit.storage.local.file_system import LocalFileSystem
 
 ADDED = "ds=2026-03-01/region=zz"
@@ -58,10 +63,15 @@ def changed(root: Path) -> tuple[Scene, Refusing]:
     return scene, target
 
 
-def test_what_is_refused_leaves_no_copy_and_what_was_added_before_stays(tmp_path: Path) -> None:
+def outcomes(results: Iterator[ItemResult[TableItem]]) -> dict[str, str]:
+    """The code of each partition."""
+    return {each.item.name: each.code for each in results}
+
+
+def test_what_is_refused_leaves_no_copy_and_what_was_added_before_stays_and_is_told_so(tmp_path: Path) -> None:
     scene, target = changed(tmp_path)
     target.error = NoSuchPartition
-    assert {each.code for each in scene.ran()} == {"no_such_partition"}
+    assert outcomes(scene.ran()) == {NAMES[0]: "no_such_partition", ADDED: ""}
     assert scene.orphans() == []
     assert scene.rows() == {NAMES[0]: both("old"), NAMES[1]: both("old"), ADDED: both("old")}
     target.error = None
@@ -72,8 +82,56 @@ def test_what_is_refused_leaves_no_copy_and_what_was_added_before_stays(tmp_path
 def test_what_may_have_been_done_stays_for_the_next_run(tmp_path: Path) -> None:
     scene, target = changed(tmp_path)
     target.error = MetastoreUnreachable
-    assert {each.code for each in scene.ran()} == {"unreachable"}
+    assert outcomes(scene.ran()) == {NAMES[0]: "unreachable", ADDED: ""}
     assert [each for each in scene.orphans() if "/.feedctl-data-2/" in each]
+
+
+def held_after_the_copy(scene: Scene, refusal: Refusal | None, stopped: Stopped | None) -> dict[str, str]:
+    """What a run tells when nothing may be registered of what it has copied."""
+    scene.run += 1
+    work = scene.work(Life())
+    system = LocalFileSystem(work.guard.check)
+    work = replace(work, stores=lambda _: system)
+    action, target = scene.action()
+    plan: TablePlan = action.plan(target, work)
+    work.guard.conditions = (After(guard=work.guard, root=scene.root, looks=[], answer=refusal, stopped=stopped),)
+    results = [each for batch in action.batches(plan, work) for each in batch.apply(lambda _: None).results]
+    return outcomes(iter(results))
+
+
+@dataclass
+class After:
+    """Says no, or stops the run, when copies are there."""
+
+    guard: Guard
+    root: Path
+    looks: list[CanonicalPath]
+    answer: Refusal | None
+    stopped: Stopped | None
+
+    def refusal(self, base: CanonicalPath, *, items: int, must_look: bool) -> Refusal | None:
+        """See `Condition.refusal`."""
+        del items, must_look
+        self.looks.append(base)
+        if len(self.looks) == 1:
+            return None
+        if self.stopped is not None:
+            self.guard.stop(self.stopped)
+            return STOPPED
+        return self.answer
+
+
+def test_what_was_copied_when_a_hold_came_goes(tmp_path: Path) -> None:
+    scene, _ = changed(tmp_path)
+    assert held_after_the_copy(scene, HELD, None) == {NAMES[0]: "held", ADDED: "held"}
+    assert scene.orphans() == []
+    assert scene.rows() == dict.fromkeys(NAMES, both("old"))
+
+
+def test_what_was_copied_when_the_run_was_stopped_is_left_to_the_next(tmp_path: Path) -> None:
+    scene, _ = changed(tmp_path)
+    found = held_after_the_copy(scene, None, Stopped(reason="the lease is lost"))
+    assert found == {NAMES[0]: "interrupted", ADDED: "interrupted"}
 
 
 def test_a_copy_that_failed_stays_nowhere_without_renames_either(tmp_path: Path) -> None:

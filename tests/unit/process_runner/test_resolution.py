@@ -38,10 +38,10 @@ HOURS = Input(feed="clicks", start="now(-1,0)", end="now(0,0)")
 
 def test_an_instance_whose_inputs_are_there_is_ready_with_its_paths() -> None:
     found = resolved(site(clicks=HOURS), clicks={"05", "06"})
-    assert found.is_ready
+    assert not found.missing
     assert found.properties["clicks"] == "/data/clicks/2012-03-01-05,/data/clicks/2012-03-01-06"
     assert found.properties["counts"] == "/data/counts/2012-03-01-06"
-    assert (found.process, found.cluster, found.left_out) == ("sample", "primary", ())
+    assert (found.cluster, found.left_out) == ("primary", ())
 
 
 def test_each_instance_that_a_compulsory_input_waits_for_is_named_with_its_place() -> None:
@@ -49,7 +49,7 @@ def test_each_instance_that_a_compulsory_input_waits_for_is_named_with_its_place
     (missing,) = found.missing
     assert (missing.input, missing.feed, missing.instance_key) == ("clicks", "clicks", "2012-03-01T05:00Z")
     assert (missing.uri, missing.state) == ("file:///data/clicks/2012-03-01-05", "missing")
-    assert (found.is_ready, found.properties) == (False, {})
+    assert found.properties == {}
 
 
 def test_the_state_of_what_is_missing_is_asked_only_for_that() -> None:
@@ -77,7 +77,7 @@ def test_what_is_there_of_an_optional_input_is_read_and_it_is_left_out_only_when
     some = resolved(site(clicks=HOURS, shown=shown), clicks={"05", "06"}, shown={"06"})
     assert (some.properties["shown"], some.left_out) == ("/data/shown/2012-03-01-06", ())
     none = resolved(site(clicks=HOURS, shown=shown), clicks={"05", "06"})
-    assert (none.is_ready, none.left_out, none.properties["falcon_shown_missing"]) == (True, ("shown",), "true")
+    assert (none.missing, none.left_out, none.properties["falcon_shown_missing"]) == ((), ("shown",), "true")
 
 
 def test_a_feed_that_two_inputs_read_is_looked_at_once() -> None:

@@ -1,0 +1,1 @@
+"""Judging data before it is announced."""

@@ -10,7 +10,7 @@ from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of, table_of
 from tests.unit.retention.acting import SharedStore
 from tests.unit.retention.feeds import NOMINAL, FeedText, acted, cluster, context_on, request_of, retention
-from tests.unit.runs.fakes import MemoryRecorder
+from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
 from toolkit.actions.action import RunContext
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.port import Metastore
@@ -52,6 +52,7 @@ class TableSite:
     system: SharedStore = field(default_factory=SharedStore)
     metastore: Metastore = field(default_factory=lambda: MemoryMetastore(["logs", "web"]))
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
+    audit: AuditMemory = field(default_factory=AuditMemory)
     table: Table = field(init=False)
 
     def __post_init__(self) -> None:
@@ -121,6 +122,7 @@ class TableSite:
             request_of(dry_run=dry_run, approve=approve),
             open_context,
             recorder=self.recorder,
+            audit=self.audit,
             process=stop_signal,
         )
 

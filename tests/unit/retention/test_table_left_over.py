@@ -127,6 +127,18 @@ def test_what_a_killed_removal_put_aside_goes_and_so_do_emptied_parents() -> Non
     site.system.put(f"{BASE}/{OLD}/{aside_name('region=us')}/part")
     site.run(left=[_partition(name=f"{OLD}/region=us"), _data(place=place)])
     assert (site.directories, _settled(site)) == ([], GONE)
+    assert ("empty_directory:data", f"file://{BASE}/{OLD}", 7) in [
+        (line.get("kind"), line.get("path"), line.get("of_run")) for line in site.audit.lines
+    ]
+
+
+def test_an_emptied_parent_that_cannot_be_removed_is_named() -> None:
+    site = TableSite(keys={"ds": "string", "region": "string"})
+    place = f"{BASE}/{OLD}/region=us"
+    site.system.put(f"{place}/part")
+    site.system.locked.add(f"{BASE}/{OLD}")
+    result = site.run(left=[_partition(name=f"{OLD}/region=us"), _data(place=place)])
+    assert (_failures(result), _settled(site)) == ([(f"file://{BASE}/{OLD}", "permission_denied")], GONE)
 
 
 def test_a_place_that_a_partition_has_by_now_stays_and_is_named_once() -> None:

@@ -192,8 +192,16 @@ def test_what_an_earlier_run_left_is_told_when_it_happened_and_not_when_it_did_n
     with envelope.start(start_request()) as run:
         assert run.settle_left_over(found)
         assert run.settle_left_over(found[1:])
+        recorder.left_conflicts = 1
+        emptied = SettledLeftOver(left=left_item(item(0, "file:///data")), item=done(0))
+        assert not run.settle_left_over(found, [emptied])
     assert len(recorder.settled_left) == 3
-    assert audit.told() == [("run", "running"), ("file:///data/1", "done"), ("run", "succeeded")]
+    assert audit.told() == [
+        ("run", "running"),
+        ("file:///data/1", "done"),
+        ("file:///data", "done"),
+        ("run", "succeeded"),
+    ]
 
 
 def test_a_run_without_the_ledger_has_no_lease_and_no_number_and_is_audited(audit: AuditMemory) -> None:

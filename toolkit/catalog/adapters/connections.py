@@ -38,7 +38,8 @@ CALL_SECONDS = 120.0
 """So long one call may take before it counts as `MetastoreUnreachable`; what it was about to do may still happen."""
 CONNECT_SECONDS = 10.0
 """So long one host may take to accept a connection."""
-_MOST_CALLS = 32
+MOST_CALLS = 32
+"""So many calls to one metastore may be under way at once."""
 _DETAIL_CHARACTERS = 500
 _URI = "hive.metastore.uris"
 _TAKEN = re.compile(
@@ -134,7 +135,7 @@ class Connections:
             raise InvalidInput(message)
         self.name = ",".join(self._addresses)
         self._settings = {name: value for name, value in spec.hadoop_conf.items() if _TAKEN.fullmatch(name)}
-        self._workers = WorkerPool(_MOST_CALLS, "feedctl-metastore")
+        self._workers = WorkerPool(MOST_CALLS, "feedctl-metastore")
         self._idle: deque[_Connection] = deque()
 
     def run(self, about: str, call: Call[_Answer]) -> _Answer:

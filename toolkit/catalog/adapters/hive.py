@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from py4j.protocol import Py4JJavaError
 
 from toolkit.catalog.adapters import thrift_json as thrift
-from toolkit.catalog.adapters.connections import CALL_SECONDS, Call, Connections, is_unknown_call
+from toolkit.catalog.adapters.connections import CALL_SECONDS, MOST_CALLS, Call, Connections, is_unknown_call
 from toolkit.catalog.adapters.gateway import Java, JavaObject
 from toolkit.catalog.errors import (
     AlreadyExists,
@@ -25,6 +25,7 @@ from toolkit.catalog.errors import (
 )
 from toolkit.catalog.partition_name import matching_names, values_of
 from toolkit.catalog.port import BATCH, NOTHING
+from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.catalog.adapters.thrift_json import Struct
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 _ALL = -1
+_AT_ONCE = 2
+"""So many batches of a table's partitions are on their way at once: while one is looked up, the other is read."""
 _KEEP_FIGURES = {"DO_NOT_UPDATE_STATS": "true"}
 """The metastore would otherwise list files, and count what it finds."""
 
@@ -50,6 +53,7 @@ class HiveMetastore:
 
     def __init__(self, spec: CatalogSpec, seconds: float = CALL_SECONDS) -> None:
         self._connections = Connections(spec, seconds)
+        self._fetchers = WorkerPool(MOST_CALLS, "feedctl-partitions")
 
     def version(self) -> str:
         """See `Metastore.version`."""
@@ -197,9 +201,14 @@ class HiveMetastore:
 
     def _partitions(self, name: TableName, names: Sequence[str]) -> list[Struct]:
         once = list(dict.fromkeys(names))
-        batches = (once[first : first + BATCH] for first in range(0, len(once), BATCH))
-        fetched = (self._struct(name, _fetching(name, batch)) for batch in batches)
-        return self._of_partitions(name, lambda: [each for batch in fetched for each in thrift.partitions_in(batch)])
+        found: dict[int, list[Struct]] = {}
+
+        def fetch(first: int) -> None:
+            found[first] = thrift.partitions_in(self._struct(name, _fetching(name, once[first : first + BATCH])))
+
+        firsts = range(0, len(once), BATCH)
+        self._of_partitions(name, lambda: self._fetchers.run_all(fetch, firsts, at_once=_AT_ONCE))
+        return [each for _, batch in sorted(found.items()) for each in batch]
 
     def _of_partitions(self, name: TableName, read: Callable[[], _Answer]) -> _Answer:
         try:

@@ -9,6 +9,7 @@ from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.findings import Finding
 from toolkit.entities.nearest import suggestion
+from toolkit.entities.source_files import SUITES_FOLDER
 from toolkit.entities.values import Validity
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
@@ -22,11 +23,13 @@ class Context:
         names: of every entity by kind, also of those that have problems of their own.
         clusters: the usable ones.
         feeds: the usable ones.
+        suites: names of all suites of expectations, also of those that have problems of their own.
     """
 
     names: Mapping[Kind, Collection[str]]
     clusters: Mapping[str, Cluster]
     feeds: Mapping[str, Feed]
+    suites: Collection[str] = ()
 
     def reference(self, kind: Kind, name: str, pointer: Pointer) -> Iterator[Finding]:
         """A finding when no entity of a kind has this name."""
@@ -37,6 +40,16 @@ class Context:
                 rule=f"unknown-{kind}",
                 message=f"found the {kind} {name!r}, expected one under {kind.folder}/",
                 hint=suggestion(name, known),
+            )
+
+    def suite(self, name: str, pointer: Pointer) -> Iterator[Finding]:
+        """A finding when no suite of expectations has this name."""
+        if name not in self.suites:
+            yield Finding(
+                pointer=pointer,
+                rule="unknown-suite",
+                message=f"found the suite {name!r}, expected one under {SUITES_FOLDER}/",
+                hint=suggestion(name, self.suites),
             )
 
     def cluster_version(self, name: str, version: int | None, pointer: Pointer) -> Iterator[Finding]:

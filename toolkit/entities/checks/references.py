@@ -27,13 +27,22 @@ _REFERENCES: Mapping[Kind, tuple[tuple[tuple[str | None, ...], Kind], ...]] = {
     Kind.DATASOURCE: (),
 }
 
+_SUITES: Mapping[Kind, tuple[tuple[str | None, ...], ...]] = {
+    Kind.FEED: (("quality", "suites", _EACH), ("clusters", _EACH, "quality", "suites", _EACH)),
+    Kind.PROCESS: (("outputs", _EACH, "suites", _EACH),),
+}
+
 
 def reference_findings(kind: Kind, document: Document, context: Context) -> Iterator[Finding]:
-    """A finding for each name in a merged document, valid or not, that no entity of the kind meant there has."""
+    """A finding for each name in a merged document, valid or not, that no entity, or suite, meant there has."""
     for keys, wanted in _REFERENCES[kind]:
         for pointer, name in _values(document, keys, ()):
             if isinstance(name, str):
                 yield from context.reference(wanted, name, pointer)
+    for keys in _SUITES.get(kind, ()):
+        for pointer, name in _values(document, keys, ()):
+            if isinstance(name, str):
+                yield from context.suite(name, pointer)
 
 
 def _values(value: object, keys: tuple[str | None, ...], pointer: Pointer) -> Iterator[tuple[Pointer, object]]:

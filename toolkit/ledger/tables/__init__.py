@@ -20,6 +20,7 @@ from toolkit.ledger.tables.processes import (
     step_input,
     upstream,
 )
+from toolkit.ledger.tables.quality import verdict, verdict_finding
 from toolkit.ledger.tables.runs import (
     command,
     consumer_cursor,
@@ -69,4 +70,6 @@ __all__ = [
     "step_input",
     "step_run",
     "upstream",
+    "verdict",
+    "verdict_finding",
 ]

@@ -16,6 +16,7 @@ from toolkit.linter.rule import Check, LintContext, Option, Rule
 from toolkit.linter.rules import (
     configuration,
     durations,
+    expectations,
     inputs,
     local_times,
     max_delete,
@@ -23,6 +24,7 @@ from toolkit.linter.rules import (
     paths,
     pipelines,
     properties,
+    quality,
     replication,
     replication_partitions,
     retention,
@@ -32,10 +34,11 @@ from toolkit.linter.rules import (
     workflows,
 )
 
-_FAMILIES = ("loading", "references", "times", "replication", "processes", "awareness", "base", "linting")
+_FAMILIES = ("loading", "references", "times", "replication", "processes", "awareness", "quality", "base", "linting")
 MODULES: tuple[ModuleType, ...] = (
     configuration,
     durations,
+    expectations,
     inputs,
     local_times,
     max_delete,
@@ -43,6 +46,7 @@ MODULES: tuple[ModuleType, ...] = (
     paths,
     pipelines,
     properties,
+    quality,
     replication,
     replication_partitions,
     retention,

@@ -17,6 +17,8 @@ from toolkit.entities import (
     Interface,
     Messaging,
     Pointer,
+    Process,
+    Repository,
     Value,
 )
 from toolkit.entities.addresses import outside_audit_file
@@ -235,6 +237,26 @@ def unimplemented_value(context: LintContext) -> Iterator[Hit]:
             continue  # nothing opens its store
         for each in not_implemented(entity):
             yield _refused_hit(entity.name, each)
+    for process in context.repository.processes.values():
+        yield from _judged_tables(process, context.repository)
+
+
+def _judged_tables(process: Process, repository: Repository) -> Iterator[Hit]:
+    """A process writes partitions where all read, so that nothing can be judged before."""
+    for name, output in sorted(process.outputs.items()):
+        feed = repository.feeds.get(output.feed)
+        there = () if feed is None else tuple(each.name for each in process.clusters)
+        for cluster in there:
+            if feed is not None and feed.table_on(cluster) and (output.suites or feed.quality_on(cluster)):
+                yield Hit(
+                    subject=process.name,
+                    pointer=("outputs", name, "feed"),
+                    message=f"quality of {feed.name}, a table that a process makes, is not implemented yet, and the "
+                    "process action refuses it",
+                    hint="let the process make a path feed with quality, or remove the quality of this one",
+                    related=(feed.name,),
+                )
+                break
 
 
 def _refused_hit(subject: str, found: NotImplementedValue) -> Hit:

@@ -110,7 +110,7 @@ def _local(instant: datetime, timezone: str) -> datetime:
 
 
 def _of_table(uri: TableUri) -> Place:
-    start = ("catalog", uri.database, uri.table, *uri.partition_keys)
+    start = ("catalog", *(name.lower() for name in (uri.database, uri.table, *uri.partition_keys)))
     keys = zip(uri.partition_keys, uri.pattern.segments, strict=True)
     text = f"catalog:{uri.database}:{uri.table}#{';'.join(f'{key}={value.text}' for key, value in keys)}"
     return Place(role=TABLE, text=text, timezone=uri.timezone, start=start, pattern=uri.pattern)

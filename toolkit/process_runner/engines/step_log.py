@@ -40,17 +40,15 @@ def log_directory(environment: Mapping[str, str]) -> Path:
     raise NoPlaceForLogs
 
 
-def step_log(base: Path, run: tuple[str, str, str, int], step: str, number: int = 1) -> Path:
-    """The log of one attempt of a step.
+def step_log(base: Path, run: tuple[str, str, str, int], step: str) -> Path:
+    """The log of a step of a run.
 
     Args:
         base: see `log_directory`.
         run: process, cluster, instance key, and what tells its attempts apart.
         step: its name.
-        number: of the step's own attempt within the run.
     """
-    name = f"{step}.log" if number == 1 else f"{step}-{number}.log"
-    return base.joinpath(*map(str, run), name)
+    return base.joinpath(*map(str, run), f"{step}.log")
 
 
 def private(file: Path) -> Path:

@@ -50,6 +50,7 @@ def test_a_table_is_a_place_too() -> None:
     (names,) = place.samples(NOON)
     assert names == ("catalog", "web", "clicks", "ds", "region", "2026-03-10", "us")
     assert place.period(names) is not None
+    assert table("catalog:Web:clicks#DS=${YEAR}-${MONTH}-${DAY};region=us").names_text == place.names_text
     assert table("catalog:web:views#ds=${YEAR}-${MONTH}-${DAY};region=us").period(names) is None
 
 

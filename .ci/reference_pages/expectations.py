@@ -1,0 +1,41 @@
+"""docs/reference/expectations.md: the types of expectations that suites may have, with their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reference_pages.markdown import code, page, table
+from toolkit.entities.expectation_types import ExpectationType, expectation_types
+
+_INTRODUCTION = """
+The types of Great Expectations' core that Spark can judge, for `expectations[].type` of a suite, and what may stand in
+`kwargs`; arguments in bold must be given. `mostly` is the part of the rows, from 0 to 1, for which it must hold.
+`row_condition` chooses the rows that it is about, and `condition_parser` says how that is written: `spark` is SQL.
+
+[suite](entities.md#suite) describes the files, and the [guide](../guide.md) how a feed names them.
+"""
+
+
+def expectations_page() -> str:
+    """The page."""
+    known = expectation_types()
+    rows = ([code(name), _arguments(each)] for name, each in known.items() if each.on_spark)
+    others = ", ".join(code(name) for name, each in known.items() if not each.on_spark)
+    return page(
+        "Types of expectations",
+        _INTRODUCTION,
+        table(("type", "arguments"), rows),
+        f"Great Expectations has these for databases or pandas alone; lint has an error for each: {others}.",
+    )
+
+
+def _arguments(kind: ExpectationType) -> str:
+    return ", ".join(
+        (f"**{code(name)}**" if name in kind.required else code(name)) + _values(schema)
+        for name, schema in sorted(kind.arguments.items(), key=lambda each: each[0] not in kind.required)
+    )
+
+
+def _values(schema: Mapping[str, Any]) -> str:
+    return f" ({', '.join(map(code, schema['enum']))})" if "enum" in schema else ""

@@ -1,0 +1,135 @@
+"""A process whose output is judged before it is announced, on local directories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.judged_runs import JudgedRuns, judged_by, killed_and_run_again
+from tests.integration.process_runs import KEYS, outcomes, steps
+from toolkit.cli.main import main
+
+BLOCKED = [("main", "failed", "quality_failed")]
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> Iterator[JudgedRuns]:
+    """A process that counts clicks; those of the second hour are bad."""
+    runs = JudgedRuns(directory=tmp_path)
+    runs.write(more="retry: {policy: periodic, delay: minutes(1), attempts: 2}")
+    runs.fill(KEYS[0])
+    runs.spoil(KEYS[1])
+    with judged_by(runs):
+        yield runs
+
+
+def test_what_is_as_expected_is_judged_and_then_published(counting: JudgedRuns) -> None:
+    code, result = counting.run()
+    assert (code, outcomes(result)) == (0, [("main", "done", None)]), result
+    assert [each.split()[-1] for each in counting.said()] == ["count", "judged"]
+    assert (counting.at("counts", KEYS[0]) / "part-0").read_text() == f"clicks of {KEYS[0]}\n"
+    assert (counting.at("counts", KEYS[0]) / "_SUCCESS").exists()
+    assert (counting.events(), counting.waits(KEYS[0])) == ([("available", "00")], False)
+
+
+def test_what_is_bad_is_not_announced_and_not_tried_again_until_somebody_releases_it(counting: JudgedRuns) -> None:
+    code, result = counting.run(time=KEYS[1])
+    assert (code, outcomes(result)) == (1, BLOCKED)
+    assert "feedctl quality show counts" in result["items"][0]["message"]
+    assert (counting.events(), counting.at("counts", KEYS[1]).exists()) == ([], False)
+    assert counting.query("SELECT retry_at FROM run") == [(None,)]
+    manifest = json.loads((counting.gate / "2026-03-01-01.blocked.json").read_text())
+    assert (manifest["feed"], manifest["instance"], manifest["run"]) == ("counts", KEYS[1], "1")
+    code, result = counting.run(time=KEYS[1])
+    assert (code, outcomes(result)) == (1, [("end", "failed", "quality_failed")])
+    assert [each.split()[-1] for each in counting.said()] == ["count", "judged"], "nothing is done again"
+    counting.release()
+    assert counting.run(time=KEYS[1])[0] == 0
+    assert [each.split()[-1] for each in counting.said()] == ["count", "judged"]
+    assert (counting.at("counts", KEYS[1]) / "part-0").read_text() == f"bad clicks of {KEYS[1]}\n"
+    assert (counting.events(), list(counting.gate.iterdir())) == ([("available", "01")], [])
+
+
+def test_who_asks_why_an_instance_is_not_there_is_told_that_it_is_blocked_and_what_to_run(
+    counting: JudgedRuns, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counting.run(time=KEYS[1])
+    capsys.readouterr()
+    assert main(["instance", "triage", "counts", "--time", KEYS[1], *counting.repo]) == 0
+    told = capsys.readouterr().out
+    assert "it is blocked by its quality (blocked: " in told
+    assert f"feedctl quality show counts --key {KEYS[1]}" in told
+
+
+def test_a_workflow_that_keeps_its_run_metadata_itself_cannot_announce_it(counting: JudgedRuns) -> None:
+    assert main(["ledger", "sync", *counting.repo]) == 0
+    job = ["--process", "count", "--cluster", "primary", "--instance", KEYS[0], *counting.repo]
+    assert main(["run", "init-job", *job]) == 0
+    assert main(["run", "halt-job", *job]) == 2
+    assert counting.events() == []
+
+
+def test_force_makes_it_anew_and_what_was_announced_stays_until_the_new_one_may_be(counting: JudgedRuns) -> None:
+    assert counting.run()[0] == 0
+    counting.spoil(KEYS[0])
+    assert counting.run("--force")[0] == 1
+    assert (counting.at("counts", KEYS[0]) / "part-0").read_text() == f"clicks of {KEYS[0]}\n"
+    counting.fill(KEYS[0])
+    (counting.at("clicks", KEYS[0]) / "part-0").write_text("better\n")
+    assert counting.run("--force")[0] == 0
+    assert (counting.at("counts", KEYS[0]) / "part-0").read_text() == "better\n"
+    assert (counting.events(), list(counting.gate.iterdir())) == ([("available", "00"), ("updated", "00")], [])
+
+
+def test_a_workflow_that_writes_past_the_gate_is_told_where_to_write(counting: JudgedRuns) -> None:
+    past = f"mkdir -p {counting.at('counts', KEYS[0])}\necho past > {counting.at('counts', KEYS[0])}/part-0"
+    counting.write(scripts={"count": counting.saying("count", past)})
+    code, result = counting.run()
+    assert (code, outcomes(result), counting.events()) == (1, [("main", "failed", "no_output")], [])
+    assert "a workflow must write where ${counts} says" in result["items"][0]["message"]
+    counting.write()
+    assert counting.run()[0] == 0
+    assert [each.split()[-1] for each in counting.said()] == ["count", "count", "judged"]
+
+
+def test_a_step_that_failed_goes_on_with_what_those_before_it_have_written(counting: JudgedRuns) -> None:
+    adding = "mkdir -p $counts; echo"
+    stop = counting.directory / "stop"
+    stop.touch()
+    scripts = {
+        "first": counting.saying("first", f"{adding} one > $counts/part-0"),
+        "second": counting.saying("second", f"test ! -f {stop}\n{adding} two > $counts/part-1"),
+    }
+    counting.write(steps(*scripts), scripts)
+    assert counting.run()[0] == 4
+    stop.unlink()
+    assert counting.run()[0] == 0
+    assert [each.split()[-1] for each in counting.said()] == ["first", "second", "second", "judged"]
+    assert sorted(each.name for each in counting.at("counts", KEYS[0]).iterdir()) == ["_SUCCESS", "part-0", "part-1"]
+
+
+def test_an_output_that_may_be_empty_need_not_be_written(counting: JudgedRuns) -> None:
+    counting.write(scripts={"count": counting.saying("count")}, of_output=", allow_empty: true")
+    code, result = counting.run()
+    assert (code, counting.events()) == (0, [])
+    assert "the output counts was not made" in result["instances"][0]["notes"]
+
+
+@pytest.mark.parametrize("moment", ["before", "during", "after"])
+def test_a_run_that_is_killed_around_the_gate_never_announces_what_was_not_judged(
+    counting: JudgedRuns, moment: str
+) -> None:
+    killed_and_run_again(counting, KEYS[0], moment, is_bad=False)
+
+
+def test_a_table_that_is_to_be_judged_is_refused(counting: JudgedRuns) -> None:
+    feed = counting.directory / "repo/feeds/counts.yaml"
+    lines = [line for line in feed.read_text().splitlines() if "locations" not in line and "format" not in line]
+    table = 'table: "catalog:web:counts#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"\nquality: {suites: [counts]}'
+    feed.write_text("\n".join([*lines, table, ""]).replace("availability_flag: _SUCCESS", ""))
+    code, result = counting.run()
+    assert (code, counting.said()) == (2, [])
+    assert "quality of the output counts, which is a table" in str(result)

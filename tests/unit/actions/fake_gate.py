@@ -1,0 +1,55 @@
+"""A gate that judges by the bytes, and remembers verdicts as the real one does: on exactly this data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolkit.actions.gate import Admitted, QualityFailed, Written
+
+
+@dataclass
+class FakeGate:
+    """What has the word ``bad`` in it is blocked until it is released.
+
+    Attributes:
+        judged: the units that were judged, in their order.
+    """
+
+    judged: list[str] = field(default_factory=list)
+    _verdicts: dict[tuple[object, ...], bool] = field(default_factory=dict)
+
+    def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
+        """See `Gate.admit`."""
+        check()
+        digest, texts = self._digest(written, with_times=True), self._texts(written)
+        key = (written.unit, digest)
+        if key not in self._verdicts:
+            self.judged.append(written.unit)
+            self._verdicts[key] = not any("bad" in text for text in texts)
+        if not self._verdicts[key]:
+            raise QualityFailed(unit=written.unit, why="it is bad", digest=str(hash(digest)))
+        self._verdicts[written.unit, self._digest(written, with_times=False)] = True
+        return Admitted(digest=str(hash(digest)))
+
+    def was_admitted(self, written: Written) -> bool:
+        """See `Gate.was_admitted`."""
+        return self._verdicts.get((written.unit, self._digest(written, with_times=False)), False)
+
+    def release(self) -> None:
+        """Somebody takes the responsibility for all that was judged."""
+        self._verdicts = dict.fromkeys(self._verdicts, True)
+
+    def _files(self, written: Written) -> list[tuple[str, Path]]:
+        roots = [Path(part.place.path) for part in written.parts]
+        return sorted(
+            (str(each.relative_to(root)), each) for root in roots for each in root.rglob("*") if each.is_file()
+        )
+
+    def _digest(self, written: Written, *, with_times: bool) -> tuple[object, ...]:
+        found = ((name, each.stat()) for name, each in self._files(written))
+        return tuple((name, at.st_size, at.st_mtime_ns if with_times else None) for name, at in found)
+
+    def _texts(self, written: Written) -> list[str]:
+        return [each.read_text() for _, each in self._files(written)]

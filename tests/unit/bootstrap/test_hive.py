@@ -1,0 +1,59 @@
+"""Which clusters have a say in how the stores of a replication of tables are reached."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from toolkit.actions.choosing import EntitySelection
+from toolkit.bootstrap.action_context import ActionOptions, opened_context
+from toolkit.bootstrap.replication import ReplicationOptions, ends
+from toolkit.clock import SystemClock
+from toolkit.el import parse_instant
+from toolkit.entities.not_implemented import Area
+from toolkit.runs.stop import NeverStopped
+
+_VALIDITY = "validity: {start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}"
+_CLUSTER = """kind: cluster
+name: {name}
+colo: {name}
+interfaces: {{write: {{endpoint: "hdfs://{name}:8020"}}, registry: {{endpoint: "thrift://{name}:9083"}}}}
+"""
+_FEED = """kind: feed
+name: {name}
+frequency: days(1)
+{what}
+clusters: [{{name: {source}, type: source, {on}}}, {{name: {target}, type: target, {on}}}]
+"""
+
+
+def _write(repo: Path) -> None:
+    (repo / "feeds").mkdir(parents=True)
+    (repo / "clusters").mkdir()
+    (repo / "repo.yaml").write_text("name: tables\n")
+    for name in ("one", "other", "third"):
+        (repo / f"clusters/{name}.yaml").write_text(_CLUSTER.format(name=name))
+    table, path = 'table: "catalog:db:rows#ds=${YEAR}-${MONTH}-${DAY}"', "locations: {data: '/x/${YEAR}${MONTH}${DAY}'}"
+    for name, what, source, target in (("rows", table, "one", "other"), ("files", path, "third", "other")):
+        text = _FEED.format(name=name, what=what, source=source, target=target, on=_VALIDITY)
+        (repo / f"feeds/{name}.yaml").write_text(text)
+
+
+def test_of_all_feeds_those_of_the_kind_that_is_copied_say_how_both_ends_are_reached(tmp_path: Path) -> None:
+    _write(tmp_path)
+    options = ActionOptions(
+        selection=EntitySelection(everything=True, clusters=("other",)),
+        config_repo=str(tmp_path),
+        environment=None,
+        nominal_time=parse_instant("2026-03-02T00:00Z"),
+        dry_run=True,
+        allow_dirty=True,
+        no_ledger=True,
+    )
+    for is_table, feed, source in ((True, "rows", "one"), (False, "files", "third")):
+        stakes = partial(ends, ReplicationOptions(), tables=is_table)
+        with ExitStack() as stack:
+            context = opened_context(options, SystemClock(), NeverStopped(), Area.REPLICATION, stack, stakes)
+            found = [(feed.name, cluster.name) for feed, cluster in context.choice.pairs]
+            assert found == [(feed, "other"), (feed, source)]

@@ -1,0 +1,286 @@
+"""What passes the gate, and that nothing does without a verdict on exactly this data."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.unit.quality.gates import BLOCKS, NOON, NOT_NULL, ROWS, SUITE, WARNS, CopyingStore, GateBench, nothing
+from toolkit.actions.gate import QualityFailed
+from toolkit.entities.quality import Expectation, Quality
+from toolkit.errors import StopRequested
+from toolkit.ledger import verdicts
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.verdicts import Verdict
+from toolkit.ledger.vocabulary import VerdictState
+from toolkit.quality.gate import NoAnswer
+from toolkit.storage import NotFound
+
+
+@pytest.fixture
+def bench(tmp_path: Path, sqlite_ledger: Ledger) -> GateBench:
+    return GateBench(root=tmp_path, ledger=sqlite_ledger)
+
+
+def verdict(bench: GateBench) -> Verdict:
+    """The only one, or the newest."""
+    assert bench.ledger is not None
+    (found,) = bench.ledger.read(lambda tx: verdicts.newest_of(tx, "clicks"))
+    return found
+
+
+def blocked(bench: GateBench, code: str = "quality_failed") -> str:
+    with pytest.raises(QualityFailed) as caught:
+        bench.gate.admit(bench.written, nothing)
+    assert caught.value.code == code
+    return str(caught.value)
+
+
+def decide(bench: GateBench, state: VerdictState) -> None:
+    assert bench.ledger is not None
+    found = verdict(bench)
+    bench.ledger.write(
+        lambda tx: verdicts.decide(tx, found.verdict_id, state, found.data_digest, who="ann", reason="late feed")
+    )
+
+
+def test_what_holds_is_admitted_and_remembered(bench: GateBench) -> None:
+    admitted = bench.gate.admit(bench.written, nothing)
+    found = verdict(bench)
+    assert (found.state, found.rows, found.files, found.bytes) == (VerdictState.PASSED, 10, 1, 3)
+    assert (found.entity, found.page, admitted.digest) == ("clicks_job", "file:///pages/1.html", found.data_digest)
+    assert admitted.notes == ()
+
+
+def test_what_does_not_hold_is_blocked_and_says_why(bench: GateBench) -> None:
+    bench.judge.failing = [NOT_NULL]
+    message = blocked(bench)
+    assert "1 of 2 expectations do not hold" in message
+    assert f"{NOT_NULL}(user), 3 of 10 rows" in message
+    assert f"feedctl quality show clicks --key {NOON}" in message
+    assert "joe" not in message
+    assert verdict(bench).state is VerdictState.BLOCKED
+
+
+def test_the_severity_of_the_suite_counts_and_not_that_of_the_answer(bench: GateBench) -> None:
+    bench.judge.failing = [ROWS]
+    admitted = bench.gate.admit(bench.written, nothing)
+    assert verdict(bench).state is VerdictState.WARNED
+    assert "[warning]" in admitted.notes[0]
+
+
+def test_the_same_data_are_judged_once(bench: GateBench) -> None:
+    bench.gate.admit(bench.written, nothing)
+    bench.gate.admit(bench.written, nothing)
+    assert len(bench.judge.asked) == 1
+
+
+def test_blocked_data_stay_blocked_without_being_judged_again(bench: GateBench) -> None:
+    bench.judge.failing = [NOT_NULL]
+    blocked(bench)
+    bench.judge.failing = []
+    blocked(bench)
+    assert len(bench.judge.asked) == 1
+
+
+@pytest.mark.parametrize("change", ["time", "size", "name", "more"])
+def test_a_verdict_does_not_hold_for_data_that_changed_since(bench: GateBench, change: str) -> None:
+    bench.gate.admit(bench.written, nothing)
+    file = bench.write("part-0", b"one!" if change == "size" else b"one")
+    if change == "time":
+        os.utime(file, ns=(1, 1))
+    elif change == "name":
+        file.rename(file.with_name("part-1"))
+    elif change == "more":
+        bench.write("x=1/part-2", b"")
+    assert not bench.gate.was_admitted(bench.written)
+    bench.judge.failing = [NOT_NULL]
+    blocked(bench)
+
+
+def test_flags_and_hidden_files_are_no_data(bench: GateBench) -> None:
+    bench.gate.admit(bench.written, nothing)
+    for name in ("_SUCCESS", ".part-0.crc", "_temporary/0/part"):
+        bench.write(name, b"")
+    assert bench.gate.was_admitted(bench.written)
+    bench.write("_day=1/part-1", b"")
+    assert not bench.gate.was_admitted(bench.written)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        replace(BLOCKS, sample=0.5),
+        replace(BLOCKS, options={"header": "true"}),
+        replace(BLOCKS, on_failure=BLOCKS.on_failure, suites=("clicks", "more")),
+    ],
+)
+def test_data_that_would_be_judged_otherwise_are_judged_again(bench: GateBench, change: Quality) -> None:
+    bench.gate.admit(bench.written, nothing)
+    bench.quality = change
+    bench.suites = {**bench.suites, "more": replace(SUITE, name="more")}
+    assert not bench.gate.was_admitted(bench.written)
+
+
+def test_a_suite_that_changed_judges_again(bench: GateBench) -> None:
+    bench.gate.admit(bench.written, nothing)
+    bench.suites = {"clicks": replace(SUITE, expectations=(*SUITE.expectations, Expectation(type=ROWS)))}
+    bench.gate.admit(bench.written, nothing)
+    assert len(bench.judge.asked) == 2
+
+
+def test_what_a_feed_only_wanted_to_be_told_of_blocks_when_it_wants_more(bench: GateBench) -> None:
+    bench.quality, bench.judge.failing = WARNS, [NOT_NULL]
+    assert "do not hold" in bench.gate.admit(bench.written, nothing).notes[0]
+    assert bench.gate.was_admitted(bench.written)
+    bench.quality = BLOCKS
+    assert not bench.gate.was_admitted(bench.written)
+    blocked(bench)
+
+
+def test_data_that_change_while_they_are_judged_have_no_verdict(bench: GateBench) -> None:
+    def more() -> None:
+        bench.write("part-1", b"more")
+
+    bench.judge.before = more
+    assert "changed while they were judged" in blocked(bench, "quality_unknown")
+    assert verdict(bench).state is VerdictState.UNKNOWN
+    bench.judge.before = nothing
+    bench.gate.admit(bench.written, nothing)
+
+
+def test_data_that_go_while_they_are_judged_have_no_verdict(bench: GateBench) -> None:
+    bench.judge.before = lambda: shutil.rmtree(bench.root / "clicks")
+    with pytest.raises(NotFound):
+        bench.gate.admit(bench.written, nothing)
+
+
+def test_an_answer_that_lacks_a_finding_is_none(bench: GateBench) -> None:
+    bench.judge.cut = 1
+    assert "of 2 expectations 1 were answered" in blocked(bench, "quality_unknown")
+    bench.judge.cut = None
+    bench.gate.admit(bench.written, nothing)
+
+
+def test_what_cannot_be_judged_blocks_and_is_tried_again(bench: GateBench) -> None:
+    bench.judge.error = NoAnswer(why="it was killed")
+    assert "it was killed" in blocked(bench, "quality_unknown")
+    bench.judge.error, bench.judge.refused = None, "great_expectations is not installed"
+    assert "not installed" in blocked(bench, "quality_unknown")
+    bench.judge.refused = ""
+    bench.gate.admit(bench.written, nothing)
+
+
+def test_a_suite_that_is_not_there_judges_nothing(bench: GateBench) -> None:
+    bench.suites = {}
+    assert "no suite clicks" in blocked(bench, "quality_unknown")
+
+
+def test_a_suite_without_expectations_passes_nothing(bench: GateBench) -> None:
+    bench.suites = {"clicks": replace(SUITE, expectations=())}
+    blocked(bench, "quality_unknown")
+
+
+def test_a_feed_that_only_wants_to_be_told_goes_on_without_a_judge(bench: GateBench) -> None:
+    bench.quality, bench.judge.error = WARNS, NoAnswer(why="it was killed")
+    assert "it was killed" in bench.gate.admit(bench.written, nothing).notes[0]
+    assert bench.gate.was_admitted(bench.written)
+    assert verdict(bench).state is VerdictState.UNKNOWN
+
+
+def test_a_run_that_must_end_leaves_no_verdict(bench: GateBench) -> None:
+    def stop() -> None:
+        raise StopRequested
+
+    with pytest.raises(StopRequested):
+        bench.gate.admit(bench.written, stop)
+    assert bench.ledger is not None
+    assert bench.ledger.read(lambda tx: verdicts.newest_of(tx, "clicks")) == []
+
+
+def test_what_was_released_passes_for_exactly_this_data(bench: GateBench) -> None:
+    bench.judge.failing = [NOT_NULL]
+    blocked(bench)
+    decide(bench, VerdictState.RELEASED)
+    assert "released by ann (late feed)" in bench.gate.admit(bench.written, nothing).notes[0]
+    bench.write("part-0", b"else")
+    blocked(bench)
+
+
+def test_what_was_rejected_does_not_come_back(bench: GateBench) -> None:
+    bench.judge.failing = [NOT_NULL]
+    blocked(bench)
+    decide(bench, VerdictState.REJECTED)
+    assert "ann has rejected it (late feed)" in blocked(bench)
+    assert not bench.gate.was_admitted(bench.written)
+
+
+def test_a_rename_keeps_the_verdict_and_a_copy_does_where_there_are_no_renames(bench: GateBench) -> None:
+    bench.gate.admit(bench.written, nothing)
+    place = Path(bench.written.parts[0].place.path)
+    place.rename(bench.unit.path)
+    moved = bench.written_at(bench.unit)
+    assert bench.gate.was_admitted(moved)
+    os.utime(Path(bench.unit.path) / "part-0", ns=(1, 1))
+    assert not bench.gate.was_admitted(moved)
+    bench.store = CopyingStore()
+    assert bench.gate.was_admitted(moved)
+
+
+def test_values_of_private_feeds_are_nowhere(bench: GateBench) -> None:
+    bench.tags, bench.judge.failing = {"classification": "PII"}, [NOT_NULL]
+    blocked(bench)
+    assert not bench.judge.asked[0][0].shows_values
+    assert "joe" not in repr(bench.pages.drawn)
+    assert bench.ledger is not None
+    number = verdict(bench).verdict_id
+    found = bench.ledger.read(lambda tx: verdicts.findings_of(tx, [number]))
+    assert "joe" not in repr(found)
+
+
+def test_a_page_that_cannot_be_written_changes_no_verdict(bench: GateBench) -> None:
+    bench.pages.error = PermissionError("no")
+    bench.gate.admit(bench.written, nothing)
+    assert verdict(bench).page is None
+
+
+def test_without_a_ledger_nothing_passes_but_with_a_warning(bench: GateBench) -> None:
+    bench.ledger = None
+    assert "--no-ledger" in blocked(bench, "quality_unknown")
+    assert not bench.gate.was_admitted(bench.written)
+    bench.quality = WARNS
+    assert "was not judged" in bench.gate.admit(bench.written, nothing).notes[0]
+
+
+def test_by_hand_data_are_judged_again_and_nothing_is_admitted(bench: GateBench) -> None:
+    judged = bench.gate.judge_by_hand(bench.written, nothing)
+    by_hand = judged.verdict
+    assert (by_hand.state, by_hand.is_by_hand, len(judged.findings)) == (VerdictState.PASSED, True, 2)
+    assert not bench.gate.was_admitted(bench.written)
+    bench.gate.judge_by_hand(bench.written, nothing)
+    assert len(bench.judge.asked) == 2
+
+
+def test_the_budget_of_the_feed_bounds_the_judging(bench: GateBench) -> None:
+    bench.gate.admit(bench.written, nothing)
+    assert bench.judge.asked[0][1] == 300
+
+
+def test_what_needs_an_earlier_instance_is_left_out_of_the_first_one_aloud(bench: GateBench) -> None:
+    grows = Expectation(type=ROWS, kwargs={"min_value": "${previous.row_count}"})
+    bench.suites = {"clicks": replace(SUITE, expectations=(grows,))}
+    assert "no earlier instance gives previous.row_count" in bench.gate.admit(bench.written, nothing).notes[0]
+    assert verdict(bench).state is VerdictState.PASSED
+
+
+def test_an_instance_may_be_a_file(bench: GateBench) -> None:
+    place = Path(bench.written.parts[0].place.path)
+    shutil.rmtree(place)
+    place.write_bytes(b"a,b")
+    bench.gate.admit(bench.written, nothing)
+    place.write_bytes(b"a,b,c")
+    assert not bench.gate.was_admitted(bench.written)

@@ -1,0 +1,103 @@
+"""The gate of a run, wired; what judges and what draws pages is loaded when something is judged."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.bootstrap.ledgers import quality_folder
+from toolkit.clock import SystemClock
+from toolkit.ledger import verdicts
+from toolkit.quality.gate import Author, QualityGate
+from toolkit.quality.page import ShownFinding, ShownVerdict, write_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from toolkit.config_source import Snapshot
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster
+    from toolkit.entities.quality import Quality
+    from toolkit.entities.repository import Repository
+    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.verdicts import NewVerdict
+    from toolkit.quality.exchange import Finding
+    from toolkit.quality.gate import Judge
+    from toolkit.storage import FileSystem
+
+_DRAWN = 30
+"""So many verdicts before are in the little drawings of a page."""
+
+
+def judges_anything(repository: Repository) -> bool:
+    """Whether any feed, or output of a process, has suites."""
+    of_feeds = (feed.quality or any(each.quality for each in feed.clusters) for feed in repository.feeds.values())
+    of_outputs = (each.suites for process in repository.processes.values() for each in process.outputs.values())
+    return any(of_feeds) or any(of_outputs)
+
+
+def quality_gate(
+    snapshot: Snapshot,
+    repository: Repository,
+    ledger: Ledger | None,
+    stores: Callable[[CanonicalPath], FileSystem],
+    author: Author,
+) -> QualityGate:
+    """The gate of a run, or of a command.
+
+    Args:
+        snapshot: of the config repo.
+        repository: its entities.
+        ledger: None: the user chose to do without.
+        stores: for listing.
+        author: whose data are judged.
+    """
+    return QualityGate(
+        stores=stores,
+        suites=repository.suites,
+        ledger=ledger,
+        judges=_judge,
+        write_page=partial(_page, quality_folder(snapshot, repository.settings), ledger),
+        author=author,
+    )
+
+
+def _judge(cluster: Cluster) -> Judge:
+    from toolkit.bootstrap.judge import SparkJudge  # noqa: PLC0415 - most runs judge nothing
+
+    return SparkJudge(cluster=cluster, variables=dict(os.environ))
+
+
+def _page(
+    folder: Path, ledger: Ledger | None, verdict: NewVerdict, quality: Quality, findings: Sequence[Finding]
+) -> str:
+    before: dict[tuple[str, int, str], list[float]] = {}
+    if ledger is not None:
+        for each in ledger.read(lambda tx: verdicts.figures_of(tx, verdict.feed, verdict.cluster, _DRAWN)):
+            before.setdefault((each.suite, each.position, each.type), []).append(each.figure)
+    shown = [
+        ShownFinding(finding=each, history=tuple(before.get((each.suite, each.position, each.type), ())))
+        for each in findings
+    ]
+    page = write_page(
+        folder,
+        ShownVerdict(
+            feed=verdict.feed,
+            cluster=verdict.cluster,
+            instance_key=verdict.instance_key,
+            unit=verdict.unit,
+            state=verdict.state,
+            at=SystemClock().now(),
+            by=verdict.engine or "",
+            digest=verdict.data_digest,
+            findings=shown,
+            suites_digest=verdict.suites_digest,
+            rows=verdict.rows,
+            sample=quality.sample,
+            seconds=verdict.seconds,
+            why=verdict.reason or "",
+        ),
+    )
+    return page.absolute().as_uri()

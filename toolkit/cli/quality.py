@@ -1,0 +1,169 @@
+"""`feedctl quality`: what data were judged to be, and what becomes of those that are blocked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolkit.cli.completion import feed_names
+from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json, print_rows
+
+if TYPE_CHECKING:
+    from toolkit.bootstrap.deciding import Decided
+
+app = typer.Typer(no_args_is_help=True)
+
+_Feed = Annotated[str, typer.Argument(metavar="FEED", autocompletion=feed_names, help="The feed.")]
+_Key = Annotated[str, typer.Option("--key", metavar="INSTANT", help="The instance.")]
+_AnyKey = Annotated[
+    str | None, typer.Option("--key", metavar="INSTANT", help="This instance alone, with all findings.")
+]
+_Unit = Annotated[
+    str | None,
+    typer.Option("--unit", metavar="URI", help="Which part of the instance, as `show` names it, when it has several."),
+]
+_Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is in the ledger and the audit file.")]
+_Most = Annotated[int, typer.Option("--limit", min=1, help="So many at most.")]
+
+
+@app.callback()
+def quality() -> None:
+    """Verdicts on data before they are announced; `spark-submit "$(feedctl entrypoint validate)"` judges by hand."""
+
+
+@app.command("show")
+def show(
+    feed: _Feed,
+    key: _AnyKey = None,
+    cluster: ClusterName = None,
+    limit: _Most = 100,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """The newest verdict on each instance of a feed, or all that was found of one."""
+    from toolkit.cli.opened import opened
+    from toolkit.el import format_instant, parse_instant
+    from toolkit.ledger import verdicts
+    from toolkit.printable import on_one_line
+    from toolkit.rendering.quality import COLUMNS, stored_document, verdict_lines, verdict_rows
+
+    wanted = None if key is None else format_instant(parse_instant(key))
+    with opened(config_repo, env, writing=False) as (ledger, repository):
+        repository.feed(feed)
+        found = ledger.read(lambda tx: verdicts.newest_of(tx, feed, cluster=cluster, instance_key=wanted, most=limit))
+        findings = ledger.read(lambda tx: verdicts.findings_of(tx, [each.verdict_id for each in found]))
+    if key is not None and output is Output.TEXT and found:
+        print(
+            *(on_one_line(line) for each in found for line in verdict_lines(each, findings[each.verdict_id])), sep="\n"
+        )
+        return
+    print_rows(
+        output,
+        lambda: {"feed": feed, "verdicts": [stored_document(each, findings[each.verdict_id]) for each in found]},
+        COLUMNS,
+        verdict_rows(found, findings),
+        nothing=f"nothing of {feed} was judged",
+    )
+
+
+@app.command("history")
+def history(
+    feed: _Feed,
+    expectation: Annotated[str, typer.Option("--expectation", metavar="TYPE", help="The type of the expectation.")],
+    cluster: ClusterName = None,
+    limit: _Most = 100,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """One expectation over the instances of a feed, the newest first."""
+    from toolkit.cli.opened import opened
+    from toolkit.ledger import verdicts
+    from toolkit.rendering.quality import HISTORY_COLUMNS, history_document, history_rows
+
+    with opened(config_repo, env, writing=False) as (ledger, repository):
+        repository.feed(feed)
+        found = ledger.read(lambda tx: verdicts.history(tx, feed, expectation, cluster=cluster, most=limit))
+    print_rows(
+        output,
+        lambda: {"feed": feed, "expectation": expectation, "findings": history_document(found)},
+        HISTORY_COLUMNS,
+        history_rows(found),
+        nothing=f"nothing of {feed} was judged by {expectation}",
+    )
+
+
+@app.command("release")
+def release(
+    feed: _Feed,
+    key: _Key,
+    reason: _Reason,
+    cluster: ClusterName = None,
+    unit: _Unit = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> int:
+    """Publish blocked data after all: exactly the files that lie there now, by the action that wrote them."""
+    from toolkit.cli.releasing import publish
+    from toolkit.ledger.vocabulary import VerdictState
+
+    decided = _decided(VerdictState.RELEASED, feed, key, reason, cluster, unit, config_repo, env)
+    return publish(decided, config_repo, env, output)
+
+
+@app.command("reject")
+def reject(
+    feed: _Feed,
+    key: _Key,
+    reason: _Reason,
+    cluster: ClusterName = None,
+    unit: _Unit = None,
+    config_repo: ConfigRepo = None,
+    env: Env = None,
+    output: OutputAs = Output.TEXT,
+) -> None:
+    """Remove blocked data; the next run of the action makes them anew."""
+    from toolkit.ledger.vocabulary import VerdictState
+    from toolkit.rendering.quality import stored_document
+
+    decided = _decided(VerdictState.REJECTED, feed, key, reason, cluster, unit, config_repo, env)
+    found = decided.verdict
+    if output is Output.JSON:
+        print_json({"state": decided.state.value, "decided_by": decided.who, "verdict": stored_document(found)})
+    else:
+        print(f"{found.unit} is rejected, and what lay at {found.place} is removed")
+
+
+def _decided(
+    state: str,
+    feed: str,
+    key: str,
+    reason: str,
+    cluster: str | None,
+    unit: str | None,
+    config_repo: str | None,
+    env: str | None,
+) -> Decided:
+    import os
+
+    from toolkit.bootstrap.deciding import DecisionOptions, decide
+    from toolkit.clock import SystemClock
+    from toolkit.el import format_instant, parse_instant
+    from toolkit.ledger.vocabulary import VerdictState
+    from toolkit.runs.stop import watched_signals
+
+    asked = DecisionOptions(
+        state=VerdictState(state),
+        feed=feed,
+        instance_key=format_instant(parse_instant(key)),
+        cluster=cluster,
+        unit=unit,
+        reason=reason,
+        config_repo=config_repo,
+        environment=env,
+    )
+    with watched_signals(os.environ) as stop:
+        return decide(asked, SystemClock(), stop)

@@ -1,0 +1,113 @@
+"""Rules about who is judged by which suites: such that judge nobody, a part of the rows, or people's data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from toolkit.entities import Feed, Pointer, Repository
+from toolkit.entities.quality import Quality, Suite, is_pii
+from toolkit.linter.findings import Hit, Severity
+from toolkit.linter.rule import Check, LintContext
+
+_ROWS = "unexpected_rows_expectation"
+"""Its result is rows."""
+
+_VALUES = frozenset({"value_set", "value_pairs_set"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Use:
+    """Suites that somebody names.
+
+    Attributes:
+        subject: the entity that names them.
+        pointer: of what names them, a feed's `quality` or an output.
+        feed: that is judged.
+        quality: the feed's there; None: an output's feed has none of its own.
+    """
+
+    subject: str
+    pointer: Pointer
+    suites: tuple[str, ...]
+    feed: Feed | None
+    quality: Quality | None = None
+
+
+def _uses(repository: Repository) -> Iterator[_Use]:
+    for _, feed in sorted(repository.feeds.items()):
+        own: list[tuple[Pointer, Quality | None]] = [(("quality",), feed.quality)]
+        own += [(("clusters", index, "quality"), each.quality) for index, each in enumerate(feed.clusters)]
+        for pointer, quality in own:
+            if quality is not None:
+                yield _Use(subject=feed.name, pointer=pointer, suites=quality.suites, feed=feed, quality=quality)
+    for _, process in sorted(repository.processes.items()):
+        for name, output in process.outputs.items():
+            if output.suites:
+                made = repository.feeds.get(output.feed)
+                yield _Use(subject=process.name, pointer=("outputs", name), suites=output.suites, feed=made)
+
+
+def unused_suite(context: LintContext) -> Iterator[Hit]:
+    """A suite judges something."""
+    used = {name for use in _uses(context.repository) for name in use.suites}
+    incomplete = any(entry.entity is None for entry in context.repository.entries.values())
+    for name, suite in sorted(context.repository.suites.items()):
+        if name not in used and not incomplete:
+            message = f"the suite {name} is named by no feed and no output: it judges nothing"
+            yield Hit(subject=suite.path, pointer=("expectations",), message=message, hint=_USE, on_key=True)
+
+
+_USE = "name it in the quality of a feed or the suites of an output, or remove it"
+
+
+def sampled_count(context: LintContext) -> Iterator[Hit]:
+    """What counts all rows is not asked of a part of them."""
+    for use in _uses(context.repository):
+        sample = 1.0 if use.quality is None else use.quality.sample
+        for name in use.suites if sample < 1 else ():
+            counting = _counting(context.repository.suites.get(name))
+            if counting:
+                message = f"{counting} of the suite {name} counts rows, of which sample: {sample:g} reads a part"
+                hint = "judge all rows, or leave the expectation out"
+                yield Hit(subject=use.subject, pointer=(*use.pointer, "sample"), message=message, hint=hint)
+
+
+def _counting(suite: Suite | None) -> str:
+    types = [each.type for each in suite.expectations] if suite else []
+    return next((each for each in types if each.startswith("expect_table_row_count_")), "")
+
+
+def pii_values(context: LintContext) -> Iterator[Hit]:
+    """What judges people's data neither shows nor repeats it."""
+    about: dict[str, set[str]] = {}
+    for use in _uses(context.repository):
+        if use.feed is not None and is_pii(use.feed.tags):
+            for name in use.suites:
+                about.setdefault(name, set()).add(use.feed.name)
+    for name, suite in sorted(context.repository.suites.items()):
+        if name in about:
+            yield from _shown_values(suite, " and ".join(sorted(about[name])))
+
+
+def _shown_values(suite: Suite, feeds: str) -> Iterator[Hit]:
+    for position, each in enumerate(suite.expectations):
+        place: Pointer = ("expectations", position)
+        if each.type == _ROWS:
+            message = f"{each.type} shows rows of {feeds}, tagged pii"
+            hint = "ask for a property of columns"
+            yield Hit(subject=suite.path, pointer=(*place, "type"), message=message, hint=hint)
+        for argument in sorted(_VALUES & each.kwargs.keys()):
+            message = f"{argument} has values of {feeds}, tagged pii: they are in git, and in whatever shows the suite"
+            pointer = (*place, "kwargs", argument)
+            hint = "see that they are no person's, and accept this by a comment"
+            yield Hit(
+                subject=suite.path, pointer=pointer, message=message, hint=hint, severity=Severity.WARNING, on_key=True
+            )
+
+
+CHECKS: Mapping[str, Check] = {
+    "unused-suite": unused_suite,
+    "sampled-row-count": sampled_count,
+    "pii-values": pii_values,
+}

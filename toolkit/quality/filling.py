@@ -1,0 +1,95 @@
+"""Expectations of suites, with what they say about the instance filled in; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from toolkit.el import format_instant, load_zone
+from toolkit.el.fields import Field, render_field
+from toolkit.entities import Cluster, Feed
+from toolkit.entities.nearest import suggestion
+from toolkit.entities.quality import Suite
+from toolkit.entities.suite_variables import CLUSTER_NAME, INSTANCE_KEY, VARIABLES, substituted, variables_in
+from toolkit.errors import InvalidInput
+from toolkit.quality.exchange import AskedExpectation
+
+_PREVIOUS = "previous."
+
+
+class UnknownSuiteVariable(InvalidInput):
+    """An expectation has a variable that nothing fills in; judged as it is, it would say something else.
+
+    Args:
+        variable: its name.
+        where: the suite's file and the expectation.
+    """
+
+    def __init__(self, *, variable: str, where: str) -> None:
+        hint = suggestion(variable, VARIABLES)
+        super().__init__(f"{where} has ${{{variable}}}, which nothing fills in{'; ' if hint else ''}{hint}")
+
+
+class Filled(NamedTuple):
+    """What is asked of the data.
+
+    Attributes:
+        expectations: of all suites, in their order; none of those that need a number of an earlier instance which is
+            not there, so that it may be empty for the first instance.
+        notes: which were left out, for the user.
+    """
+
+    expectations: tuple[AskedExpectation, ...]
+    notes: tuple[str, ...] = ()
+
+
+def fill(
+    suites: Sequence[Suite], feed: Feed, cluster: Cluster, instant: datetime, previous: Mapping[str, int | None]
+) -> Filled:
+    """The expectations of suites about one instance.
+
+    Args:
+        suites: in the order in which they are judged.
+        feed: whose instance it is; date fields are in its `path_timezone`.
+        cluster: where.
+        instant: the instance's.
+        previous: what is known of the last judged instance before, by name without ``previous.``: ``row_count``.
+
+    Raises:
+        UnknownSuiteVariable: nothing fills a variable in.
+    """
+    local = instant.astimezone(load_zone(feed.path_timezone))
+    known: dict[str, str | int | None] = {
+        **{str(each): render_field(each, local) for each in Field},
+        INSTANCE_KEY: format_instant(instant),
+        CLUSTER_NAME: cluster.name,
+        **{f"{_PREVIOUS}{name}": each for name, each in previous.items()},
+    }
+    filled = [each for suite in suites for each in _of_suite(suite, known)]
+    return Filled(
+        expectations=tuple(each for each in filled if not isinstance(each, str)),
+        notes=tuple(each for each in filled if isinstance(each, str)),
+    )
+
+
+def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[AskedExpectation | str]:
+    """Each expectation, or why it is left out."""
+    values = {name: each for name, each in known.items() if each is not None}
+    for position, each in enumerate(suite.expectations):
+        where = f"{suite.path}: expectations[{position}] ({each.type})"
+        used = {name for _, name in variables_in(each.kwargs)}
+        for name in sorted(used - known.keys() - set(VARIABLES)):
+            raise UnknownSuiteVariable(variable=name, where=where)
+        missing = sorted(used - values.keys())
+        if missing:
+            yield f"{where} is left out: no earlier instance gives {', '.join(missing)}"
+            continue
+        yield AskedExpectation(
+            suite=suite.name,
+            position=position,
+            type=each.type,
+            kwargs=substituted(each.kwargs, values),
+            severity=str(each.severity),
+            meta=each.meta,
+        )

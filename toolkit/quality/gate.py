@@ -1,0 +1,317 @@
+"""The gate: data are announced only with a verdict on exactly them, which is in the ledger first (ADR 0049)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.actions.gate import QUALITY_FAILED, QUALITY_UNKNOWN, Admitted, QualityFailed
+from toolkit.el import parse_instant
+from toolkit.el.frequency import Unit
+from toolkit.entities.vocabulary import OnFailure, Severity
+from toolkit.errors import Failed, InvalidInput
+from toolkit.ledger import verdicts
+from toolkit.ledger.verdicts import ADMITTING, NewVerdict, StoredFinding, UnitAddress, Verdict
+from toolkit.ledger.vocabulary import VerdictState
+from toolkit.quality.data import DataPrint, print_of, shows_values, suites_digest
+from toolkit.quality.exchange import Answer, AskedPart, Finding, Question
+from toolkit.quality.filling import fill
+from toolkit.quality.page import NoPage
+from toolkit.quality.wording import stored, why_of
+from toolkit.runs.recorder import message_text
+
+if TYPE_CHECKING:
+    from toolkit.actions.gate import Written
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster
+    from toolkit.entities.quality import Quality, Suite
+    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.vocabulary import LifeCycle
+    from toolkit.storage import FileSystem
+
+_LOG = logging.getLogger(__name__)
+
+_SPARK_SCHEMES = {"s3": "s3a"}
+"""Hadoop's names for stores where they are not the canonical ones."""
+_CHANGED = "the data changed while they were judged"
+
+WritePage = Callable[[NewVerdict, "Quality", "Sequence[Finding]"], str]
+"""Writes the page of a verdict, and tells its URI; raises `NoPage` or OSError."""
+
+
+class NoAnswer(Failed):
+    """The process that judges has given no answer that can be used.
+
+    Args:
+        why: what became of it.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(f"nobody could judge it: {why}")
+
+
+class Judge(Protocol):
+    """Has data judged, in a process of its own."""
+
+    def ask(self, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
+        """What the process has found.
+
+        Raises:
+            NoAnswer: it was not finished in time, was killed, or told nothing that can be read; it runs no more.
+            Stopped: what `check` raises; it runs no more.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Author:
+    """The run that wrote what is judged.
+
+    Attributes:
+        entity: the process or feed.
+        run_id: in the ledger; None: there is none, as when it is judged by hand.
+        life_cycle: of the action; None: none wrote it.
+    """
+
+    entity: str
+    run_id: int | None = None
+    life_cycle: LifeCycle | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """A verdict that was just made.
+
+    Attributes:
+        verdict: as it is recorded.
+        findings: of each expectation that was asked.
+        notes: for the user: what was not asked.
+    """
+
+    verdict: NewVerdict
+    findings: tuple[StoredFinding, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualityGate:
+    """The `Gate` of a run; safe between threads.
+
+    Attributes:
+        stores: for listing.
+        suites: of the config repo, by name.
+        ledger: keeps verdicts; None: the user chose to do without, and nothing can be admitted but with a warning.
+        judges: what judges data of a cluster.
+        write_page: see `WritePage`.
+        author: whose data are judged.
+    """
+
+    stores: Callable[[CanonicalPath], FileSystem]
+    suites: Mapping[str, Suite]
+    ledger: Ledger | None
+    judges: Callable[[Cluster], Judge]
+    write_page: WritePage
+    author: Author
+
+    def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
+        """See `Gate.admit`."""
+        if self.ledger is None:
+            return _without_ledger(written)
+        found, known = self._known(written, self.ledger)
+        if known is None or known.state is VerdictState.UNKNOWN:
+            judged = self._judged(written, found, check)
+            self.ledger.write(lambda tx: verdicts.record(tx, judged.verdict, judged.findings))
+            admitted = _admitted(written, judged.verdict)
+            return replace(admitted, notes=(*admitted.notes, *judged.notes))
+        return _admitted(written, known)
+
+    def was_admitted(self, written: Written) -> bool:
+        """See `Gate.was_admitted`."""
+        if self.ledger is None:
+            return False
+        found, known = self._known(written, self.ledger)
+        if known is None and not all(self.stores(each.place).capabilities.atomic_rename for each in written.parts):
+            address, suites = _address(written), self.digest_of_suites(written)
+            known = self.ledger.read(lambda tx: verdicts.on_layout(tx, address, found.layout_digest, suites))
+        return known is not None and _may_pass(known, written.quality)
+
+    def judge_by_hand(self, written: Written, check: Callable[[], None]) -> Judged:
+        """Judge what is there for a person, whatever was found before; the verdict admits nothing.
+
+        Raises:
+            StorageError: it cannot be listed.
+            Unavailable: the ledger cannot be written.
+            Stopped: what `check` raises.
+        """
+        judged = self._judged(written, print_of(written, self.stores), check)
+        by_hand = replace(judged, verdict=replace(judged.verdict, is_by_hand=True))
+        if self.ledger is not None:
+            self.ledger.write(lambda tx: verdicts.record(tx, by_hand.verdict, by_hand.findings))
+        return by_hand
+
+    def question(self, written: Written) -> tuple[Question, tuple[str, ...]]:
+        """What the process that judges is asked, and what it is not asked, for the user.
+
+        Raises:
+            InvalidInput: a suite is not there, or something in it cannot be filled in.
+        """
+        previous = None
+        if self.ledger is not None:
+            of_feed = (written.feed.name, written.cluster.name, written.instance_key)
+            previous = self.ledger.read(lambda tx: verdicts.previous_rows(tx, *of_feed))
+        quality, instant = written.quality, parse_instant(written.instance_key)
+        known = {"row_count": previous}
+        filled = fill(self._suites(quality), written.feed, written.cluster, instant, known)
+        question = Question(
+            parts=tuple(AskedPart(uri=_uri(each.place), keys=each.keys) for each in written.parts),
+            format=quality.format,
+            expectations=filled.expectations,
+            options=quality.options,
+            schema=written.schema,
+            sample=quality.sample,
+            shows_values=shows_values(written.feed.tags),
+        )
+        return question, filled.notes
+
+    def digest_of_suites(self, written: Written) -> str:
+        """What data are judged by now, see `suites_digest`; a suite that is not there judges nothing."""
+        return suites_digest(written, [self.suites[each] for each in written.quality.suites if each in self.suites])
+
+    def _known(self, written: Written, ledger: Ledger) -> tuple[DataPrint, Verdict | None]:
+        found, address, suites = print_of(written, self.stores), _address(written), self.digest_of_suites(written)
+        return found, ledger.read(lambda tx: verdicts.on_data(tx, address, found.data_digest, suites))
+
+    def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:
+        """A verdict that nobody knows of yet."""
+        answer, findings, notes = self._answer(written, check)
+        after = print_of(written, self.stores)
+        if after != found:
+            answer, findings = replace(answer, refused=_CHANGED), []
+        if not shows_values(written.feed.tags):
+            findings = [replace(each, values=()) for each in findings]
+        new = self._verdict(written, after, answer, findings)
+        try:
+            new = replace(new, page=self.write_page(new, written.quality, findings))
+        except (NoPage, OSError) as error:
+            _LOG.warning('event=no_page unit=%s why="%s"', written.unit, error)
+        return Judged(verdict=new, findings=tuple(map(stored, findings)), notes=notes)
+
+    def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, Sequence[Finding], tuple[str, ...]]:
+        """What was found, one for each expectation; an answer that lacks any is none."""
+        try:
+            question, notes = self.question(written)
+            answer = self.judges(written.cluster).ask(question, _seconds(written.quality), check)
+        except NoAnswer as error:
+            return Answer(refused=error.why), [], ()
+        except InvalidInput as error:
+            return Answer(refused=str(error)), [], ()
+        if answer.refused:
+            return answer, [], notes
+        asked = [(each.suite, each.position, each.type) for each in question.expectations]
+        if not (asked or notes):
+            return replace(answer, refused="no suite expects anything"), [], ()
+        if asked != [(each.suite, each.position, each.type) for each in answer.findings]:
+            why = f"of {len(asked)} expectations {len(answer.findings)} were answered, or others than asked"
+            return replace(answer, refused=why), [], notes
+        pairs = zip(question.expectations, answer.findings, strict=True)
+        return answer, [replace(found, severity=each.severity, kwargs=each.kwargs) for each, found in pairs], notes
+
+    def _verdict(self, written: Written, found: DataPrint, answer: Answer, findings: Sequence[Finding]) -> NewVerdict:
+        state = _state(written.quality, answer, findings)
+        return NewVerdict(
+            run_id=self.author.run_id,
+            life_cycle=self.author.life_cycle,
+            entity=self.author.entity,
+            feed=written.feed.name,
+            cluster=written.cluster.name,
+            instance_key=written.instance_key,
+            unit=written.unit,
+            counterpart=written.counterpart,
+            data_digest=found.data_digest,
+            layout_digest=found.layout_digest,
+            suites_digest=self.digest_of_suites(written),
+            suites=written.quality.suites,
+            state=state,
+            is_by_hand=False,
+            rows=answer.rows,
+            files=found.files,
+            bytes=found.bytes,
+            place="\n".join(message_text(str(each.place)) for each in written.parts),
+            page=None,
+            engine=answer.engine or None,
+            seconds=answer.seconds,
+            reason=message_text(answer.refused or why_of(list(map(stored, findings)))) or None,
+        )
+
+    def _suites(self, quality: Quality) -> list[Suite]:
+        missing = [name for name in quality.suites if name not in self.suites]
+        if missing:
+            message = f"there is no suite {missing[0]} in expectations/ of the config repo"
+            raise InvalidInput(message)
+        return [self.suites[name] for name in quality.suites]
+
+
+def _without_ledger(written: Written) -> Admitted:
+    why = "without the ledger (--no-ledger) nobody could know its verdict"
+    if written.quality.on_failure is OnFailure.BLOCK:
+        raise QualityFailed(unit=written.unit, why=why, code=QUALITY_UNKNOWN)
+    return Admitted(digest="", notes=(f"{written.unit} was not judged: {why}",))
+
+
+def _admitted(written: Written, known: NewVerdict) -> Admitted:
+    """What a verdict means for the run that asked for it.
+
+    Raises:
+        QualityFailed: the data must not be announced.
+    """
+    why, page = known.reason or "", f"; {known.page}" if known.page else ""
+    if isinstance(known, Verdict) and known.state is VerdictState.RELEASED:
+        note = f"{written.unit} was released by {known.decided_by} ({known.decision}) in spite of: {why}"
+        return Admitted(digest=known.data_digest, notes=(note,))
+    if isinstance(known, Verdict) and known.state is VerdictState.REJECTED:
+        why = f"{known.decided_by} has rejected it ({known.decision})"
+        raise QualityFailed(unit=written.unit, why=why, digest=known.data_digest, page=known.page or "")
+    if _may_pass(known, written.quality):
+        has_note = known.state is not VerdictState.PASSED
+        return Admitted(digest=known.data_digest, notes=(f"{written.unit}: {why}{page}",) if has_note else ())
+    command = f"`feedctl quality show {known.feed} --key {known.instance_key}`"
+    code = QUALITY_UNKNOWN if known.state is VerdictState.UNKNOWN else QUALITY_FAILED
+    why = f"{why}; {command}{page}"
+    raise QualityFailed(unit=written.unit, why=why, code=code, digest=known.data_digest, page=known.page or "")
+
+
+def _may_pass(known: NewVerdict, quality: Quality) -> bool:
+    """What nobody could judge passes where the feed only wants to be told."""
+    only_told = known.state is VerdictState.UNKNOWN and quality.on_failure is OnFailure.WARN
+    return known.state in ADMITTING or only_told
+
+
+def _state(quality: Quality, answer: Answer, findings: Sequence[Finding]) -> VerdictState:
+    if answer.refused:
+        return VerdictState.UNKNOWN
+    failed = [each for each in findings if not each.success or each.error]
+    if not failed:
+        return VerdictState.PASSED
+    is_critical = any(each.severity == Severity.CRITICAL for each in failed)
+    blocks = is_critical and quality.on_failure is OnFailure.BLOCK
+    return VerdictState.BLOCKED if blocks else VerdictState.WARNED
+
+
+def _address(written: Written) -> UnitAddress:
+    return UnitAddress(
+        feed=written.feed.name, cluster=written.cluster.name, instance_key=written.instance_key, unit=written.unit
+    )
+
+
+def _uri(place: CanonicalPath) -> str:
+    return str(replace(place, scheme=_SPARK_SCHEMES.get(place.scheme, place.scheme)))
+
+
+def _seconds(quality: Quality) -> float:
+    budget = quality.budget
+    days = timedelta(days=budget.count * (1 if budget.unit is Unit.DAYS else 30))
+    return (budget.elapsed or days).total_seconds()

@@ -1,0 +1,55 @@
+"""What was found, in words: for the ledger, for messages, and for whoever looks at both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from toolkit.ledger.verdicts import StoredFinding
+from toolkit.quality.exchange import Finding
+from toolkit.runs.recorder import message_text
+
+_NAMED = 3
+"""So many expectations are named in a message; the page and the ledger have them all."""
+
+
+def stored(found: Finding) -> StoredFinding:
+    """A finding as the ledger keeps it."""
+    return StoredFinding(
+        suite=found.suite,
+        position=found.position,
+        type=found.type,
+        column_name=message_text(found.column),
+        severity=found.severity,
+        success=found.success and not found.error,
+        observed=message_text(found.observed),
+        rows=found.rows,
+        unexpected=found.unexpected,
+        examples=tuple(map(message_text, found.values)),
+        error=message_text(found.error),
+        kwargs=json.loads(json.dumps(dict(found.kwargs), default=str)),
+    )
+
+
+def why_of(findings: Sequence[StoredFinding]) -> str:
+    """Which expectations do not hold, in one line without values; empty: all do."""
+    failed = [each for each in findings if not each.success]
+    if not failed:
+        return ""
+    worst = sorted(failed, key=lambda each: each.severity != "critical")
+    named = "; ".join(map(phrase, worst[:_NAMED]))
+    more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    return f"{len(failed)} of {len(findings)} expectations do not hold: {named}{more}"
+
+
+def phrase(found: StoredFinding) -> str:
+    """An expectation, and how it failed."""
+    about = f"({found.column_name})" if found.column_name else ""
+    head = f"{found.suite}: {found.type}{about}"
+    if found.severity != "critical":
+        head += f" [{found.severity}]"
+    if found.error:
+        return f"{head} could not be computed: {found.error}"
+    if found.unexpected is not None and found.rows is not None:
+        return f"{head}, {found.unexpected} of {found.rows} rows"
+    return f"{head}, found {found.observed}" if found.observed else head

@@ -1,0 +1,195 @@
+"""Verdicts on data: as JSON, and as rows and lines for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from toolkit.ledger.vocabulary import VerdictState
+from toolkit.quality.wording import phrase
+from toolkit.rendering.action_result import Document
+from toolkit.result import ExitCode
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.ledger.verdicts import NewVerdict, StoredFinding, Verdict
+    from toolkit.quality.exchange import Question
+
+COLUMNS = ("instance", "cluster", "state", "judged", "rows", "suites", "not as expected", "by")
+HISTORY_COLUMNS = ("instance", "cluster", "suite", "column", "holds", "observed", "unexpected", "rows", "state")
+
+
+def verdict_document(found: NewVerdict, findings: Sequence[StoredFinding] = ()) -> Document:
+    """A verdict that was just made, with what was found."""
+    return {
+        "feed": found.feed,
+        "cluster": found.cluster,
+        "instance": found.instance_key,
+        "unit": found.unit,
+        "state": found.state.value,
+        "by_hand": found.is_by_hand,
+        "suites": list(found.suites),
+        "reason": found.reason,
+        "rows": found.rows,
+        "files": found.files,
+        "bytes": found.bytes,
+        "place": found.place.split("\n"),
+        "data_digest": found.data_digest,
+        "suites_digest": found.suites_digest,
+        "page": found.page,
+        "engine": found.engine,
+        "seconds": found.seconds,
+        "run": found.run_id,
+        "findings": [finding_document(each) for each in findings],
+    }
+
+
+def stored_document(found: Verdict, findings: Sequence[StoredFinding] = ()) -> Document:
+    """A verdict of the ledger, with what a person has decided."""
+    return {
+        "verdict": found.verdict_id,
+        **verdict_document(found, findings),
+        "recorded_at": _time(found.recorded_at),
+        "decided_by": found.decided_by,
+        "decided_at": None if found.decided_at is None else _time(found.decided_at),
+        "decision": found.decision,
+    }
+
+
+def finding_document(found: StoredFinding) -> Document:
+    """What became of one expectation."""
+    return {
+        "suite": found.suite,
+        "position": found.position,
+        "type": found.type,
+        "column": found.column_name or None,
+        "severity": found.severity,
+        "success": found.success,
+        "observed": found.observed or None,
+        "rows": found.rows,
+        "unexpected": found.unexpected,
+        "examples": list(found.examples),
+        "error": found.error or None,
+        "kwargs": found.kwargs,
+    }
+
+
+def question_document(question: Question, notes: Sequence[str]) -> Document:
+    """What would be asked of the data."""
+    return {
+        "parts": [{"uri": each.uri, "keys": dict(each.keys)} for each in question.parts],
+        "format": question.format,
+        "sample": question.sample,
+        "expectations": [
+            {"suite": each.suite, "type": each.type, "severity": each.severity, "kwargs": dict(each.kwargs)}
+            for each in question.expectations
+        ],
+        "notes": list(notes),
+    }
+
+
+def question_lines(question: Question, notes: Sequence[str]) -> Iterator[str]:
+    """What would be asked of the data, for people."""
+    yield from (f"{question.format} at {each.uri}" for each in question.parts)
+    for each in question.expectations:
+        yield f"  {each.suite}: {each.type} [{each.severity}] {json.dumps(dict(each.kwargs), default=str)}"
+    yield from notes
+
+
+def verdict_exit(found: NewVerdict, findings: Sequence[StoredFinding]) -> ExitCode:
+    """0: what is critical holds; 1: it does not, also where the feed only wants to be told, or nobody could judge."""
+    fails = any(not each.success and each.severity == "critical" for each in findings)
+    is_good = found.state in {VerdictState.PASSED, VerdictState.WARNED} and not fails
+    return ExitCode.DONE if is_good else ExitCode.FAILED
+
+
+def history_document(found: Sequence[tuple[Verdict, StoredFinding]]) -> list[Document]:
+    """An expectation over the instances, the newest first."""
+    return [
+        {
+            "instance": verdict.instance_key,
+            "cluster": verdict.cluster,
+            "unit": verdict.unit,
+            "state": verdict.state.value,
+            "by_hand": verdict.is_by_hand,
+            "recorded_at": _time(verdict.recorded_at),
+            **finding_document(finding),
+        }
+        for verdict, finding in found
+    ]
+
+
+def verdict_rows(
+    found: Sequence[Verdict], findings: Mapping[int, Sequence[StoredFinding]]
+) -> Iterator[tuple[str, ...]]:
+    """A row for each verdict; the columns are `COLUMNS`."""
+    for each in found:
+        of_it = findings[each.verdict_id]
+        failed = sum(not one.success for one in of_it)
+        yield (
+            each.instance_key,
+            each.cluster,
+            f"{each.state.value} (by hand)" if each.is_by_hand else each.state.value,
+            _time(each.recorded_at),
+            _number(each.rows),
+            ", ".join(each.suites),
+            f"{failed} of {len(of_it)}" if of_it else "",
+            each.decided_by or "",
+        )
+
+
+def verdict_lines(found: Verdict, findings: Sequence[StoredFinding]) -> Iterator[str]:
+    """All that is known of a verdict, for people."""
+    yield f"{found.unit} on {found.cluster}"
+    yield from _lines(found, findings)
+    if found.decided_by is not None:
+        yield f"  {found.state.value} by {found.decided_by}: {found.decision}"
+
+
+def made_lines(found: NewVerdict, findings: Sequence[StoredFinding], notes: Sequence[str]) -> Iterator[str]:
+    """A verdict that was just made, for people."""
+    yield f"{found.unit} on {found.cluster}"
+    yield from _lines(found, findings)
+    yield from (f"  {each}" for each in notes)
+
+
+def history_rows(found: Sequence[tuple[Verdict, StoredFinding]]) -> Iterator[tuple[str, ...]]:
+    """A row for each instance; the columns are `HISTORY_COLUMNS`."""
+    for verdict, finding in found:
+        yield (
+            verdict.instance_key,
+            verdict.cluster,
+            finding.suite,
+            finding.column_name,
+            "yes" if finding.success else "no",
+            finding.error or finding.observed,
+            _number(finding.unexpected),
+            _number(finding.rows),
+            verdict.state.value,
+        )
+
+
+def _lines(found: NewVerdict, findings: Sequence[StoredFinding]) -> Iterator[str]:
+    by_hand = " (by hand: nothing is announced because of it)" if found.is_by_hand else ""
+    yield f"  {found.instance_key}: {found.state.value}{by_hand}"
+    if found.reason and not findings:
+        yield f"  {found.reason}"
+    for each in findings:
+        yield f"  {'holds' if each.success else 'FAILS'}  {phrase(each)}"
+        if each.examples:
+            yield f"         for example {', '.join(each.examples)}"
+    rows = "" if found.rows is None else f", {found.rows} rows"
+    yield f"  {found.files} files, {found.bytes} bytes{rows}; data {found.data_digest[:12]}"
+    yield from (f"  lies at {each}" for each in found.place.split("\n"))
+    if found.page:
+        yield f"  page: {found.page}"
+
+
+def _time(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else str(value)
