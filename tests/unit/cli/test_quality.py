@@ -58,8 +58,8 @@ class Site:
         """What the process writes from now on."""
         (self.root / "text").write_text(text)
 
-    def run(self) -> int:
-        return run_app(process.app, ["--process", "clicks_job", "--time", NOON])
+    def run(self, *more: str) -> int:
+        return run_app(process.app, ["--process", "clicks_job", "--time", NOON, *more])
 
     def audit(self) -> list[dict[str, object]]:
         lines = (self.root / "repo/.feedctl/ledger.audit.jsonl").read_text().splitlines()
@@ -161,7 +161,8 @@ def test_what_is_rejected_is_removed_and_made_anew(site: Site, feedctl: Feedctl)
     assert list(site.waits.parent.glob("*.blocked.json")) == []
     assert [each["state"] for each in site.audit()] == ["rejected", "removed"]
     site.makes("good")
-    assert site.run() == 0
+    assert site.run() == 1, "its steps have succeeded"
+    assert site.run("--force") == 0
     assert (site.clicks / f"{NAME}/part-0").read_text() == "good"
 
 
