@@ -1,8 +1,9 @@
 """What waits at the gate: asked for, published when it may be, kept with a manifest while it may not, cleared away.
 
 A unit waits in its `gate_place`, with these beside it: `NAME.blocked.json`, the manifest; `.feedctl-old-NAME`, what the
-unit was, for the moment in which it is replaced; and, where files go one by one, `.feedctl-gone-NAME`, which says that
-what is left in the place is the rest of a removal: never judge it, never publish it.
+unit was, for the moment in which it is replaced; `.feedctl-whole-NAME`, which says of a copy that all of it is there;
+and, where files go one by one, `.feedctl-gone-NAME`, which says that what is left in the place is the rest of a
+removal: never judge it, never publish it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 BLOCKED_SUFFIX = ".blocked.json"
-_ASIDE, _GONE = f"{OWN_PREFIX}-old-", f"{OWN_PREFIX}-gone-"
+_ASIDE, _GONE, _WHOLE = (f"{OWN_PREFIX}-{each}-" for each in ("old", "gone", "whole"))
 
 
 def manifest_of(unit: CanonicalPath) -> CanonicalPath:
@@ -41,9 +42,17 @@ def manifest_of(unit: CanonicalPath) -> CanonicalPath:
     return place.parent.child(f"{place.name}{BLOCKED_SUFFIX}")
 
 
+def whole_of(unit: CanonicalPath) -> CanonicalPath:
+    """What says that the copy of a unit that waits is whole, and of what it is one."""
+    place = gate_place(unit)
+    return place.parent.child(f"{_WHOLE}{place.name}")
+
+
 def unit_name(name: str) -> str:
     """The name of the unit that an entry of a gate directory belongs to."""
-    return name.removeprefix(_ASIDE).removeprefix(_GONE).removesuffix(BLOCKED_SUFFIX)
+    for prefix in (_ASIDE, _GONE, _WHOLE):
+        name = name.removeprefix(prefix)
+    return name.removesuffix(BLOCKED_SUFFIX)
 
 
 @dataclass(frozen=True, kw_only=True)

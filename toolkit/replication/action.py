@@ -6,10 +6,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, Recovery, RunContext, left_over
 from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
+from toolkit.actions.gate import QualityFailed
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult
@@ -22,6 +24,7 @@ from toolkit.ledger.manifests import PackedManifest, UnitKey
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
+from toolkit.replication.gating import was_admitted
 from toolkit.replication.planner import Planner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import COPY, FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
@@ -129,7 +132,8 @@ class ReplicationAction:
         system = work.stores(unit)
         if left.kind == FLAG:
             return is_there(system, unit)
-        was_published = finish(system, unit, str(left.run_id), plan.target.target_base)
+        may_announce = partial(was_admitted, plan.target, unit, work)
+        was_published = finish(system, unit, str(left.run_id), plan.target.target_base, may_announce)
         return was_published or not any(item.target == unit for item in plan.items)
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> tuple[_CopyBatch, ...]:
@@ -218,6 +222,8 @@ class _CopyBatch:
             return ItemResult.failed(item, error.code, str(error))
         except Unavailable as error:  # the executors; what they have written is thrown away
             return ItemResult.failed(item, Unreachable.code, f"{item.uri}: {error}")
+        except QualityFailed as blocked:
+            return ItemResult.failed(item, blocked.code, str(blocked))
         except CalledOff as called_off:
             return called_off.refusal.of(item)
         except Stopped as stopped:

@@ -8,24 +8,28 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from operator import eq
 from typing import TYPE_CHECKING
 
 from toolkit.actions.file_copies import FileCopies
+from toolkit.actions.gate import gate_place
+from toolkit.actions.gated import whole_of
 from toolkit.actions.guard import CalledOff
 from toolkit.availability import is_there
+from toolkit.clock import SystemClock
 from toolkit.el import CanonicalPath
-from toolkit.errors import StopRequested
 from toolkit.replication.errors import TargetChanged
-from toolkit.replication.listing import difference
+from toolkit.replication.gating import CopyGate
+from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
-from toolkit.replication.targets import COPY, ReplicationTarget, UnitItem
-from toolkit.storage import StorageError, aside_name
+from toolkit.replication.targets import COPY, FLAG, ReplicationTarget, UnitItem
+from toolkit.storage import aside_name
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of, swap_in
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
 from toolkit.transfer.uploads import end_left_uploads
 
@@ -71,6 +75,7 @@ class Publisher:
         pool: copies; other instances have their files copied by it at the same time.
         spec_of: how the store that a path is on is opened anywhere.
         executors_turn: held by the one instance that executors work for.
+        now: of the wall clock, UTC.
     """
 
     target: ReplicationTarget
@@ -78,6 +83,15 @@ class Publisher:
     pool: WorkerPool
     spec_of: Callable[[CanonicalPath], StorageSpec]
     executors_turn: threading.Lock
+    now: Callable[[], datetime] = SystemClock().now
+
+    @cached_property
+    def gate(self) -> CopyGate | None:
+        """Asked before anybody is told; None: the feed is not judged there."""
+        judged = self.target.judged
+        if judged is None:
+            return None
+        return CopyGate(target=self.target, judged=judged, work=self.work, files=self.files, now=self.now)
 
     @cached_property
     def files(self) -> FileCopies:
@@ -121,13 +135,14 @@ class Publisher:
 
         Raises:
             StorageError: it failed; readers see what they saw before.
+            QualityFailed: it must not be announced; it waits where nobody reads, or without the flag.
             StopRequested: the run was stopped, or called off, before it was published.
         """
         began = time.monotonic()
         system = self.work.stores(item.target)
         notes = list(self.preservation.refused(item.target)) if item.kind == COPY else []
         digests = self._published(item, system, notes) if item.kind == COPY else {}
-        is_complete = is_last and self._complete(system)
+        is_complete = is_last and self._complete(item, system)
         seconds = time.monotonic() - began
         return Published(
             files=item.files,
@@ -148,37 +163,47 @@ class Publisher:
             raise TargetChanged(path=item.target)
         if system.capabilities.atomic_rename:
             return self._renamed_in(item, system, notes)
-        return self._written_in_place(item, system)
+        return self._written_in_place(item, system, notes)
 
     def _renamed_in(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
-        base, run = self.target.target_base, self.work.run_name
-        staging, aside = staging_of(item.target, run), aside_of(item.target, run)
-        remove(system, staging, base)
+        base, run, gate = self.target.target_base, self.work.run_name, self.gate
+        staging = staging_of(item.target, run) if gate is None else gate_place(item.target)
         with ExitStack() as unless_published:
-            unless_published.callback(remove_quietly, system, staging, base)
-            if not _expected(item):
-                system.mkdirs(staging)  # else it is made with what is in it
-            digests = self._copied(item, staging, item.wanted)
-            self._require_copy(item, staging, _expected(item))
+            digests = None if gate is None else self._waiting(item, staging, gate)
+            if digests is None:
+                if gate is not None:
+                    gate.begin_copy(item)
+                remove(system, staging, base)
+                unless_published.callback(remove_quietly, system, staging, base)
+                if not _expected(item):
+                    system.mkdirs(staging)  # else it is made with what is in it
+                digests = self._copied(item, staging, item.wanted)
+                self._require_copy(item, staging, _expected(item))
+                if gate is not None:
+                    gate.end_copy(item, digests)
             notes += self.preservation.keep(item.source, staging, item.wanted, self.pool)
+            if gate is not None:
+                unless_published.pop_all()  # from now on the next run finds it, whatever becomes of this one
+                notes += gate.admit(item.target, staging)
             # The copy may have taken hours.
             if item.present is not None and not self._is_still(item.target, item.present, eq):
                 raise TargetChanged(path=item.target)
             refusal = self.work.guard.refusal(base, must_look=True)
             if refusal is not None:
                 raise CalledOff(refusal=refusal)
-            with self.work.guard.completing():
-                if item.present is not None:
-                    # Before the rename, since one whose answer was lost or repeated may have happened all the same.
-                    unless_published.callback(_rename_quietly, system, aside, item.target)
-                    system.rename(item.target, aside)
-                system.rename(staging, item.target)
-                unless_published.pop_all()
-        if item.present is not None:
-            remove_quietly(system, aside, base)
+            aside = None if item.present is None else aside_of(item.target, run)
+            swap_in(system, staging, item.target, aside=aside, base=base, completing=self.work.guard.completing)
+            unless_published.pop_all()
+        if gate is not None:
+            gate.end_wait(item.target)
         return digests
 
-    def _written_in_place(self, item: UnitItem, system: FileSystem) -> dict[str, str]:
+    def _waiting(self, item: UnitItem, place: CanonicalPath, gate: CopyGate) -> dict[str, str] | None:
+        """The digests of a whole copy that an earlier run has made; None: there is none."""
+        digests = gate.copied_before(item)
+        return digests if digests is not None and self._is_still(place, _expected(item), same_bytes) else None
+
+    def _written_in_place(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
         """The flag goes first and comes last, so that nobody takes what is between them for whole.
 
         No store of this kind has attributes, which `Preservation.refused` has said.
@@ -195,6 +220,9 @@ class Publisher:
                 remove(system, below(item.target, name), base)
         digests = self._copied(item, item.target, self._before_flag(item, item.wanted))
         self._require_copy(item, item.target, self._before_flag(item, _expected(item)))
+        if self.gate is not None:
+            notes += self.gate.admit(item.target, item.target)
+            self.gate.end_wait(item.target)
         return digests
 
     def _copied(self, item: UnitItem, into: CanonicalPath, wanted: Tree) -> dict[str, str]:
@@ -231,9 +259,15 @@ class Publisher:
         if not self._is_still(item.source, item.wanted, eq):
             raise SourceChanged(path=item.source, detail="its listing is not that of the plan any more")
 
-    def _complete(self, system: FileSystem) -> bool:
-        """Say that this source's part is there; who finds those of all sources writes the flag."""
+    def _complete(self, item: UnitItem, system: FileSystem) -> bool:
+        """Say that this source's part is there; who finds those of all sources writes the flag.
+
+        Where nothing but the flag announces units, all of them are asked for, also those that an earlier run has left.
+        """
         target, flag = self.target, self.target.flag_path
+        if self.gate is not None and (item.kind == FLAG or not system.capabilities.atomic_rename):
+            for unit in selected(system, target.target, target.parts):
+                self.gate.admit(unit, unit)
         if target.others:
             system.write(mark_of(target.target, target.counterpart), [b""])
             if not self._are_others_there(system):
@@ -270,25 +304,35 @@ def mark_of(instance: CanonicalPath, source: str) -> CanonicalPath:
     return instance.child(f"{_PUBLISHED}{source}")
 
 
-def finish(system: FileSystem, unit: CanonicalPath, run: str, base: CanonicalPath) -> bool:
-    """Bring what a run was killed in to its end, under the lease of the instance.
+def finish(
+    system: FileSystem,
+    unit: CanonicalPath,
+    run: str,
+    base: CanonicalPath,
+    was_admitted: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Bring what a run was killed in to its end, under the lease of the instance; a whole copy goes on waiting.
 
     Args:
         system: the store of the target.
         unit: that it worked on.
         run: of the run that is dead.
         base: bounds every effect.
+        was_admitted: whether what waits to be judged may be announced.
 
     Returns:
         Whether the unit has what that run had copied, as far as can be told from what it left.
     """
-    staging, aside = staging_of(unit, run), aside_of(unit, run)
+    staging, aside, waiting = staging_of(unit, run), aside_of(unit, run), gate_place(unit)
     was_replaced = is_there(system, aside)
     if was_replaced and not is_there(system, unit):
         # The copy was whole before the first of the two renames; without it, what was there comes back.
-        is_whole = is_there(system, staging)
-        system.rename(staging if is_whole else aside, unit)
-        was_replaced = is_whole
+        may_be_waiting = is_there(system, waiting) and was_admitted()
+        ready = staging if is_there(system, staging) else waiting if may_be_waiting else None
+        system.rename(ready or aside, unit)
+        was_replaced = ready is not None
+    if not is_there(system, whole_of(unit)):
+        remove(system, waiting, base)
     for own in (staging, aside):
         remove(system, own, base)
         remove(system, own.parent.child(aside_name(own.name)), base)  # the removal itself had begun
@@ -299,9 +343,3 @@ def finish(system: FileSystem, unit: CanonicalPath, run: str, base: CanonicalPat
 def _expected(item: UnitItem) -> Tree:
     """What the unit is to have in the end."""
     return {**item.extra, **item.wanted}
-
-
-def _rename_quietly(system: FileSystem, source: CanonicalPath, target: CanonicalPath) -> None:
-    """What cannot be put back now is by the next run, see `finish`."""
-    with suppress(StorageError, StopRequested):
-        system.rename(source, target)

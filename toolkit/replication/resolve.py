@@ -14,6 +14,7 @@ from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.linter.overlap import can_overlap
 from toolkit.planning.replication import NotReplicated, Range, Route
+from toolkit.replication.gating import Judged
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Resolver:
             others=tuple(side.cluster.name for side in others),
             waits_until=route.waits_until(instant),
             rules=rules,
+            judged=Judged.on(feed, target.cluster),
         )
 
 

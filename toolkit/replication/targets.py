@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
     from toolkit.ledger.manifests import Manifest
+    from toolkit.replication.gating import Judged
     from toolkit.transfer.trees import Tree
 
 NAME = "replication"
@@ -99,6 +100,7 @@ class ReplicationTarget:
         others: the other sources, without whose parts it is not complete.
         waits_until: from then on an instance that has not come has failed; None: never.
         rules: how it is copied.
+        judged: how it is judged before anybody is told; None: it is not.
     """
 
     feed: str
@@ -113,6 +115,7 @@ class ReplicationTarget:
     others: tuple[str, ...] = ()
     waits_until: datetime | None = None
     rules: CopyRules = field(default_factory=CopyRules)
+    judged: Judged | None = field(default=None, compare=False)
 
     @property
     def flag_path(self) -> CanonicalPath | None:
