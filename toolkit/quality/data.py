@@ -33,12 +33,15 @@ class DataPrint:
         layout_digest: of names and sizes alone, which a copy keeps.
         files: how many.
         bytes: in them.
+        unread: why a verdict would not be on all of it: a file that Spark leaves out without a word, or a link, behind
+            which everything may change unseen; empty: it would be.
     """
 
     data_digest: str
     layout_digest: str
     files: int
     bytes: int
+    unread: str = ""
 
 
 def print_of(written: Written, stores: Callable[[CanonicalPath], FileSystem]) -> DataPrint:
@@ -54,16 +57,29 @@ def print_of(written: Written, stores: Callable[[CanonicalPath], FileSystem]) ->
 
 def print_of_parts(parts: Sequence[Part], flag: str | None, stores: Callable[[CanonicalPath], FileSystem]) -> DataPrint:
     """As `print_of`, where nothing but the directories and the name of the flag is known."""
-    listed = [each for part in parts for each in _files(part, stores(part.place), flag)]
+    found = [(part.place.name, list(_files(part, stores(part.place), flag))) for part in parts]
+    # Named by the last name of their directory, which they keep when it is moved.
+    listed = [
+        ListedFile(f"{name}/{each.kind}/{each.name}", each.size, each.modified or _EPOCH)
+        for name, entries in found
+        for each in entries
+    ]
     full = Fingerprint.of(listed)
     layout = Fingerprint.of(each._replace(modified=_EPOCH) for each in listed)
-    return DataPrint(data_digest=full.digest, layout_digest=layout.digest, files=full.files, bytes=full.size)
+    return DataPrint(
+        data_digest=full.digest,
+        layout_digest=layout.digest,
+        files=full.files,
+        bytes=full.size,
+        unread=next(filter(None, (_unread(entries) for _, entries in found)), ""),
+    )
 
 
 def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
     """What data are judged by: with anything else they may be judged otherwise."""
     quality = written.quality
     judged_by = {
+        "names": quality.suites,  # one that is not there judges nothing, and is no reason to take another's verdict
         "suites": [{"name": each.name, "expectations": [asdict(one) for one in each.expectations]} for each in suites],
         "on_failure": quality.on_failure,
         "format": quality.format,
@@ -79,14 +95,30 @@ def shows_values(tags: Mapping[str, str]) -> bool:
     return not any("pii" in re.split(r"[^a-z0-9]+", text.lower()) for pair in tags.items() for text in pair)
 
 
-def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[ListedFile]:
-    """Named by the last name of their directory, which they keep when it is moved."""
+def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[Entry]:
     try:
         entries = list(store.list_tree(part.place))
     except WrongKind:  # a feed's instance may be a file
         found = store.status(part.place)
         entries = [Entry("", found.kind, found.size, found.modified)]
     for each in entries:
-        if each.kind is FileKind.DIRECTORY or _HIDDEN.search(each.name) or each.name == flag:
-            continue
-        yield ListedFile(f"{part.place.name}/{each.kind}/{each.name}", each.size, each.modified or _EPOCH)
+        if each.kind is not FileKind.DIRECTORY and not _HIDDEN.search(each.name) and each.name != flag:
+            yield each
+
+
+def _unread(entries: Sequence[Entry]) -> str:
+    """See `DataPrint.unread`: Spark reads what lies directly in a directory, or else what lies in its partitions."""
+    layouts: dict[tuple[str, ...], str] = {}
+    for each in entries:
+        if each.kind is not FileKind.FILE:
+            return f"{each.name or 'it'} is no file but a {each.kind}"
+        *directories, name = each.name.split("/")
+        if name.endswith("._COPYING_"):
+            return f"{each.name} is still being copied, by its name"
+        if not all("=" in one for one in directories):
+            return f"{each.name} is in a directory that is no partition (key=value), where Spark does not look"
+        layouts.setdefault(tuple(one.partition("=")[0] for one in directories), each.name)
+    if len(layouts) > 1:
+        one, other = list(layouts.values())[:2]
+        return f"{one} and {other} are not in partitions of the same keys: Spark does not read both"
+    return ""

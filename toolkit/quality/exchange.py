@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import types
 from collections.abc import Mapping
 from contextlib import suppress
@@ -171,7 +172,7 @@ def write_private(path: Path, text: str) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     with suppress(FileNotFoundError):
         beside.unlink()  # of a process that had this number and was killed
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "w", encoding="utf-8") as file:

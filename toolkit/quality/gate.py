@@ -37,6 +37,8 @@ _LOG = logging.getLogger(__name__)
 _SPARK_SCHEMES = {"s3": "s3a"}
 """Hadoop's names for stores where they are not the canonical ones."""
 _CHANGED = "the data changed while they were judged"
+_LEAVES_OUT = frozenset({"pathglobfilter", "modifiedbefore", "modifiedafter", "path", "paths"})
+"""Options of Spark's reader, which cares for no case, by which other files are read than those that are announced."""
 
 WritePage = Callable[[NewVerdict, "Quality", "Sequence[Finding]"], str]
 """Writes the page of a verdict, and tells its URI; raises `NoPage` or OSError."""
@@ -157,13 +159,17 @@ class QualityGate:
         """What the process that judges is asked, and what it is not asked, for the user.
 
         Raises:
-            InvalidInput: a suite is not there, or something in it cannot be filled in.
+            InvalidInput: a suite is not there, something in it cannot be filled in, or an option is not allowed.
         """
         previous = None
         if self.ledger is not None:
             of_feed = (written.feed.name, written.cluster.name, written.instance_key)
             previous = self.ledger.read(lambda tx: verdicts.previous_rows(tx, *of_feed))
         quality, instant = written.quality, parse_instant(written.instance_key)
+        for option in quality.options:
+            if option.lower() in _LEAVES_OUT:
+                message = f"the option {option} reads other files than those that are announced; remove it"
+                raise InvalidInput(message)
         known = {"row_count": previous}
         filled = fill(self._suites(quality), written.feed, written.cluster, instant, known)
         question = Question(
@@ -187,7 +193,12 @@ class QualityGate:
 
     def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:
         """A verdict that nobody knows of yet."""
-        answer, findings, notes = self._answer(written, check)
+        if found.unread:
+            answer = Answer(refused=f"the verdict would not be on all of it: {found.unread}")
+            findings: Sequence[Finding] = []
+            notes: tuple[str, ...] = ()
+        else:
+            answer, findings, notes = self._answer(written, check)
         after = print_of(written, self.stores)
         if after != found:
             answer, findings = replace(answer, refused=_CHANGED), []

@@ -96,7 +96,7 @@ def test_a_verdict_does_not_hold_for_data_that_changed_since(bench: GateBench, c
     elif change == "name":
         file.rename(file.with_name("part-1"))
     elif change == "more":
-        bench.write("x=1/part-2", b"")
+        bench.write("part-2", b"")
     assert not bench.gate.was_admitted(bench.written)
     bench.judge.failing = [NOT_NULL]
     blocked(bench)
@@ -140,6 +140,41 @@ def test_what_a_feed_only_wanted_to_be_told_of_blocks_when_it_wants_more(bench: 
     bench.quality = BLOCKS
     assert not bench.gate.was_admitted(bench.written)
     blocked(bench)
+
+
+@pytest.mark.parametrize("name", ["sub/part-1", "day=1/part-1", "day=1/sub/part-1", "part-1._COPYING_"])
+def test_files_that_spark_would_leave_out_are_judged_by_nobody(bench: GateBench, name: str) -> None:
+    bench.write(name, b"not looked at")
+    assert name in blocked(bench, "quality_unknown")
+    assert not bench.judge.asked
+
+
+def test_partitions_are_read_whole(bench: GateBench) -> None:
+    bench.write("part-0", b"").unlink()
+    for name in ("day=1/hour=1/part-0", "day=1/hour=2/part-0", "day=2/hour=1/part-0"):
+        bench.write(name, b"one")
+    assert bench.gate.admit(bench.written, nothing).notes == ()
+
+
+def test_nobody_judges_what_links_lead_to(bench: GateBench) -> None:
+    elsewhere = bench.root / "elsewhere"
+    elsewhere.write_bytes(b"changes as it likes")
+    bench.write("part-0", b"").with_name("part-1").symlink_to(elsewhere)
+    assert "part-1 is no file but a symlink" in blocked(bench, "quality_unknown")
+
+
+@pytest.mark.parametrize("option", ["pathGlobFilter", "MODIFIEDAFTER", "path"])
+def test_options_do_not_choose_the_files_that_are_judged(bench: GateBench, option: str) -> None:
+    bench.quality = replace(BLOCKS, options={option: "part-1*"})
+    assert f"the option {option} reads other files" in blocked(bench, "quality_unknown")
+    assert not bench.judge.asked
+
+
+def test_a_suite_that_is_not_there_takes_no_verdict_of_the_others(bench: GateBench) -> None:
+    bench.gate.admit(bench.written, nothing)
+    bench.quality = replace(BLOCKS, suites=("clicks", "broken"))
+    assert not bench.gate.was_admitted(bench.written)
+    assert "there is no suite broken" in blocked(bench, "quality_unknown")
 
 
 def test_data_that_change_while_they_are_judged_have_no_verdict(bench: GateBench) -> None:
