@@ -103,6 +103,7 @@ class GatedUnit:
         try:
             return self.work.gate.admit(written, check)
         except QualityFailed as error:
+            self._system.mkdirs(self.place.parent)  # what lies in its own place has none yet
             self._system.write(manifest_of(self.unit), [_manifest(written, error, self.work.run_name, now)])
             raise
 
