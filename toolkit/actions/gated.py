@@ -96,7 +96,8 @@ class GatedUnit:
         """Nothing waits any more."""
         self.settle()
         self._remove_place()
-        remove(self._system, manifest_of(self.unit), self.base)
+        for each in (whole_of(self.unit), manifest_of(self.unit)):
+            remove(self._system, each, self.base)
 
     def admit(self, written: Written, check: Callable[[], None], now: datetime) -> Admitted:
         """See `Gate.admit`; what is blocked has a manifest."""
