@@ -50,7 +50,8 @@ class Form(StrEnum):
 def schema(name: SchemaName, form: Form = Form.MERGED) -> Schema:
     """One schema as a document of its own; treat it as read-only."""
     stored = json.loads(resources.files("toolkit.entities").joinpath("schemas", f"{name}.json").read_text("utf-8"))
-    return MappingProxyType(_FORMS[form](stored))
+    relaxed = _FORMS[Form.MERGED if name is SchemaName.SUITE else form]  # nothing is merged into a suite
+    return MappingProxyType(relaxed(stored))
 
 
 def inlined(document: Schema) -> dict[str, Any]:

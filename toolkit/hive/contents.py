@@ -36,6 +36,7 @@ class Part:
         place: its directory.
         tree: what is in it.
         digests: of its files, as far as a manifest tells.
+        source: of an export, its fingerprint where it was exported from, as far as a manifest tells.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Part:
     place: CanonicalPath
     tree: Tree
     digests: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
 
     @cached_property
     def files(self) -> dict[str, int]:
@@ -56,10 +58,13 @@ class Part:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells its files from other ones: by their digests where all are known, else by their times."""
-        lines = [
-            (name, size, self.digests.get(name) or _time(self.tree, name)) for name, size in sorted(self.files.items())
-        ]
+        """Tells its files from other ones, by names, sizes and times; an export of them is told as they were there.
+
+        So what came by an import is what a replication, or a comparison with the source, takes it for.
+        """
+        if self.source:
+            return self.source
+        lines = [(name, size, _time(self.tree, name)) for name, size in sorted(self.files.items())]
         return hashlib.sha256(repr(lines).encode(errors="surrogateescape")).hexdigest()[:32]
 
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -232,7 +232,7 @@ def _with_digests(part: Part, manifest: Manifest | None) -> Part:
         first = f", for example {names[0]}" if names else ""
         raise NoExport(path=part.place, detail=f"its files are not those of {MANIFEST}{first}")
     digests = {name: digest for name, (_, digest) in told.files.items()}
-    return Part(name=part.name, partition=part.partition, place=part.place, tree=part.tree, digests=digests)
+    return replace(part, digests=digests, source=told.source)
 
 
 def require_ours(system: FileSystem, directory: CanonicalPath) -> bool:

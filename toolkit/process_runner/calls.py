@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolkit.entities import LocationType
 from toolkit.process_runner.engines.port import StepCall
 from toolkit.process_runner.errors import FileChanged
-from toolkit.process_runner.gating import as_written
+from toolkit.process_runner.gate_places import as_written
 from toolkit.process_runner.targets import libraries_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from toolkit.entities import Area, not_implemented
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.errors import InvalidInput
 from toolkit.planning.process_io import ProcessSite
-from toolkit.process_runner.gating import ungated_table
+from toolkit.process_runner.gate_places import ungated_table
 
 if TYPE_CHECKING:
     from toolkit.entities import Process, Repository

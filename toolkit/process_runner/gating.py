@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import GATE_DIRECTORY, Part, QualityFailed, Written
+from toolkit.actions.gate import Part, QualityFailed, Written
 from toolkit.actions.gated import GatedUnit
 from toolkit.availability import is_there
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
-from toolkit.errors import NotImplementedYet
 from toolkit.process_runner.late_fingerprint import fingerprint
 from toolkit.runs.recorder import path_text
 
@@ -23,28 +22,6 @@ if TYPE_CHECKING:
     from toolkit.actions.file_copies import FileCopies
     from toolkit.el import CanonicalPath
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
-
-
-def as_written(site: ProcessSite, output: PlannedOutput) -> PlannedOutput:
-    """An output where the steps write it: in its gate place when it is judged."""
-    path = output.instance.paths.get(LocationType.DATA)
-    if path is None or site.quality_of(output.name) is None:
-        return output
-    parent, _, name = path.rstrip("/").rpartition("/")
-    paths = {**output.instance.paths, LocationType.DATA: f"{parent}/{GATE_DIRECTORY}/{name}"}
-    return replace(output, instance=replace(output.instance, paths=paths))
-
-
-def ungated_table(site: ProcessSite) -> NotImplementedYet | None:
-    """Why a process cannot be run that makes a table which is to be judged: steps write partitions where all read."""
-    for name, each in site.process.outputs.items():
-        if site.quality_of(name) is not None and site.feeds[each.feed].table_on(site.cluster.name) is not None:
-            return NotImplementedYet(
-                what=f"quality of the output {name}, which is a table ({each.feed}),",
-                instead="let the process make a path feed with quality, or remove the quality of this one",
-                where=f"process {site.process.name}",
-            )
-    return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

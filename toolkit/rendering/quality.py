@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.wording import phrase
 from toolkit.rendering.action_result import Document
+from toolkit.result import ExitCode
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.ledger.verdicts import NewVerdict, StoredFinding, Verdict
+    from toolkit.quality.exchange import Question
 
 COLUMNS = ("instance", "cluster", "state", "judged", "rows", "suites", "not as expected", "by")
 HISTORY_COLUMNS = ("instance", "cluster", "suite", "column", "holds", "observed", "unexpected", "rows", "state")
@@ -70,6 +74,35 @@ def finding_document(found: StoredFinding) -> Document:
         "error": found.error or None,
         "kwargs": found.kwargs,
     }
+
+
+def question_document(question: Question, notes: Sequence[str]) -> Document:
+    """What would be asked of the data."""
+    return {
+        "parts": [{"uri": each.uri, "keys": dict(each.keys)} for each in question.parts],
+        "format": question.format,
+        "sample": question.sample,
+        "expectations": [
+            {"suite": each.suite, "type": each.type, "severity": each.severity, "kwargs": dict(each.kwargs)}
+            for each in question.expectations
+        ],
+        "notes": list(notes),
+    }
+
+
+def question_lines(question: Question, notes: Sequence[str]) -> Iterator[str]:
+    """What would be asked of the data, for people."""
+    yield from (f"{question.format} at {each.uri}" for each in question.parts)
+    for each in question.expectations:
+        yield f"  {each.suite}: {each.type} [{each.severity}] {json.dumps(dict(each.kwargs), default=str)}"
+    yield from notes
+
+
+def verdict_exit(found: NewVerdict, findings: Sequence[StoredFinding]) -> ExitCode:
+    """0: what is critical holds; 1: it does not, also where the feed only wants to be told, or nobody could judge."""
+    fails = any(not each.success and each.severity == "critical" for each in findings)
+    is_good = found.state in {VerdictState.PASSED, VerdictState.WARNED} and not fails
+    return ExitCode.DONE if is_good else ExitCode.FAILED
 
 
 def history_document(found: Sequence[tuple[Verdict, StoredFinding]]) -> list[Document]:

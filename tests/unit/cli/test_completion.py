@@ -73,6 +73,7 @@ def asked(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> Asked:
                 "process",
                 "replication",
                 "retention",
+                "validate",
             ],
         ),
         ("schema d", ["datasource", "defaults"]),

@@ -161,3 +161,14 @@ def test_an_export_that_somebody_wrote_to_meanwhile_is_none(tmp_path: Path) -> N
     assert failed.code == "no_export"
     assert f"{NAMES[0]}/a has no bytes" in failed.message
     assert not (export / "_metadata").exists()
+
+
+def test_what_an_import_brought_is_what_a_replication_from_the_source_would_bring(tmp_path: Path) -> None:
+    scene, export = Scene(root=tmp_path), tmp_path / "export"
+    scene.filled()
+    assert exported(scene, export) == []
+    assert imported(scene, export) == []
+    assert imported(scene, export) == []
+    assert list(scene.ran()) == []
+    scene.fill(NAMES[0], "new")
+    assert [each.item.name for each in scene.ran() if each.item.copies] == [NAMES[0]]

@@ -1,0 +1,155 @@
+"""Judging an instance by hand, wired: what is there is read, and nothing but the ledger gets anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.actions.choosing import EntitySelection
+from toolkit.actions.gate import Part, Written
+from toolkit.availability import is_ready
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
+from toolkit.bootstrap.quality import quality_gate
+from toolkit.el import format_instant
+from toolkit.entities.not_implemented import Area
+from toolkit.entities.vocabulary import LocationType
+from toolkit.errors import InvalidInput, NotImplementedYet, NotYet
+from toolkit.planning.instance_storage import FeedStorage
+from toolkit.quality.gate import Author
+from toolkit.runs.recorder import path_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from toolkit.clock import Clock
+    from toolkit.entities import Cluster, Feed
+    from toolkit.quality.exchange import Question
+    from toolkit.quality.gate import Judged, QualityGate
+    from toolkit.runs.stop import StopSignal
+
+
+class NoQuality(InvalidInput):
+    """A feed that says nothing of what its data must be like.
+
+    Args:
+        feed: name.
+        cluster: where.
+    """
+
+    code = "no_quality"
+
+    def __init__(self, *, feed: str, cluster: str) -> None:
+        self.feed, self.cluster = feed, cluster
+        super().__init__(f"feed {feed} has no `quality` on {cluster}; add `quality: {{suites: [NAME]}}`")
+
+
+class InstanceMissing(NotYet):
+    """The instance is not there.
+
+    Args:
+        feed: name.
+        place: where it would be.
+    """
+
+    code = "instance_missing"
+
+    def __init__(self, *, feed: str, place: str) -> None:
+        self.feed, self.place = feed, place
+        super().__init__(f"the instance of {feed} at {place} is not there, or not complete; nothing was judged")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValidateOptions:
+    """What the user asked.
+
+    Attributes:
+        feed: name.
+        cluster: None: there is one alone.
+        nominal_time: of the instance.
+        config_repo: as for `open_config`.
+        environment: name; None: the repo's default.
+        dry_run: nothing is judged.
+        allow_dirty: judge by a checkout with uncommitted changes.
+    """
+
+    feed: str
+    cluster: str | None
+    nominal_time: datetime
+    config_repo: str | None
+    environment: str | None
+    dry_run: bool
+    allow_dirty: bool
+
+
+def judged_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) -> Judged:
+    """Judge what is there.
+
+    Raises:
+        NoQuality, InstanceMissing: see there.
+        InvalidInput: as for `run_action`.
+        NotImplementedYet: the feed is a table's.
+        Unavailable: the ledger cannot be used.
+        StorageError: the instance cannot be listed.
+        Stopped: the process was told to end.
+    """
+    with _opened(asked, clock, process) as (gate, written):
+        return gate.judge_by_hand(written, process.check)
+
+
+def asked_of(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[Question, tuple[str, ...]]:
+    """What would be asked of the data, and what would be left out; errors as `judged_by_hand`."""
+    with _opened(asked, clock, process) as (gate, written):
+        return gate.question(written)
+
+
+@contextmanager
+def _opened(asked: ValidateOptions, clock: Clock, process: StopSignal) -> Iterator[tuple[QualityGate, Written]]:
+    with ExitStack() as stack:
+        context = opened_context(_options(asked), clock, process, Area.PROCESS, stack, _stakes)
+        feed, cluster = context.pairs[0]
+        work = context.open(process)  # of no run, so that no effect passes
+        stack.callback(work.close)
+        written = _written(feed, cluster, asked.nominal_time)
+        place = written.parts[0].place
+        if not is_ready(work.stores(place), place, feed.availability_flag or ""):
+            raise InstanceMissing(feed=feed.name, place=str(place))
+        author = Author(entity=feed.name)
+        yield quality_gate(context.snapshot, context.repository, context.use.ledger, work.stores, author), written
+
+
+def _written(feed: Feed, cluster: Cluster, instant: datetime) -> Written:
+    """The instance of that time, where readers find it."""
+    quality = feed.quality_on(cluster.name)
+    if quality is None:
+        raise NoQuality(feed=feed.name, cluster=cluster.name)
+    if feed.is_table:
+        what = f"validating partitions by hand (feed {feed.name} is a table's)"
+        raise NotImplementedYet(what=what, instead="its import or replication judges it before it is announced")
+    feed.instances_on(cluster.name).index(instant)
+    place = cluster.place(FeedStorage.of(feed, cluster).at(instant).paths[LocationType.DATA])
+    return Written(
+        feed=feed,
+        cluster=cluster,
+        instance_key=format_instant(instant),
+        unit=path_text(str(place)),
+        parts=(Part(place=place, keys={}),),
+        quality=quality,
+    )
+
+
+def _options(asked: ValidateOptions) -> ActionOptions:
+    return ActionOptions(
+        selection=EntitySelection(names=(asked.feed,), clusters=(asked.cluster,) if asked.cluster else ()),
+        config_repo=asked.config_repo,
+        environment=asked.environment,
+        nominal_time=asked.nominal_time,
+        dry_run=asked.dry_run,
+        allow_dirty=asked.allow_dirty,
+    )
+
+
+def _stakes(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
+    return context.pairs
