@@ -60,11 +60,7 @@ class JudgedRuns(Runs):
         self._put("expectations/counts.yaml", SUITE)
         feed = self.directory / "repo/feeds/counts.yaml"
         feed.write_text(f"{feed.read_text()}quality: {{suites: [counts], format: json}}\n")
-        judge = self.directory / "bin/spark-submit"
-        judge.parent.mkdir(exist_ok=True)
-        text = _JUDGE.format(python=sys.executable, trace=str(self.trace), hang=str(self.directory / "hang-judge"))
-        judge.write_text(text)
-        judge.chmod(0o755)
+        put_judge(self.directory / "bin", trace=self.trace, hang=self.directory / "hang-judge")
 
     def making(self, word: str = "count") -> str:
         """A script that leaves a trace, and makes the output out of the input, where it is told to."""
@@ -92,6 +88,14 @@ class JudgedRuns(Runs):
     def release(self) -> None:
         """As `feedctl quality release` marks all that is blocked."""
         self.change("UPDATE verdict SET state = 'released', decided_by = 'alice', decision = 'known'")
+
+
+def put_judge(directory: Path, *, trace: Path, hang: Path) -> None:
+    """Write the program that judges; it tells a file of each judgement, and hangs while another one is there."""
+    judge = directory / "spark-submit"
+    directory.mkdir(exist_ok=True)
+    judge.write_text(_JUDGE.format(python=sys.executable, trace=str(trace), hang=str(hang)))
+    judge.chmod(0o755)
 
 
 @contextmanager
