@@ -1,4 +1,4 @@
-"""Instances that are judged where they are copied to, by a program that stands for Spark: blocked, released, rejected."""
+"""Instances that are judged where they are copied to, by a program that stands for Spark."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def _repeats(feed: Feed) -> Iterator[NotImplementedValue]:
 def _feed_cluster(feed: Feed, feed_cluster: FeedCluster, pointer: Pointer) -> Iterator[NotImplementedValue]:
     is_judged_table = feed.table_on(feed_cluster.name) is not None and feed.quality_on(feed_cluster.name) is not None
     if is_judged_table and feed_cluster.type is ClusterRole.TARGET:
-        # Its partitions would be announced by nobody's leave; an import, which no entity names, is refused when it runs.
+        # Its partitions would be announced unjudged; an import, which no entity names, is refused when it runs.
         yield NotImplementedValue(
             area=Area.REPLICATION,
             pointer=("quality",) if feed_cluster.quality is None else (*pointer, "quality"),
