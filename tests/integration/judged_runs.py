@@ -28,8 +28,9 @@ with Path({trace!r}).open("a") as trace:
 while Path({hang!r}).exists():
     time.sleep(0.05)
 asked = read_question(question)
-files = [each for part in asked.parts for each in Path(urlsplit(part.uri).path).rglob("*") if each.is_file()]
-is_good = not any("bad" in each.read_text() for each in files)
+places = [urlsplit(part.uri) for part in asked.parts]
+files = [each for place in places for each in Path(place.path).rglob("*") if each.is_file()]
+is_good = {{each.scheme for each in places}} == {{"file"}} and not any("bad" in each.read_text() for each in files)
 findings = tuple(
     Finding(suite=each.suite, position=each.position, type=each.type, severity=each.severity, success=is_good)
     for each in asked.expectations
@@ -91,7 +92,10 @@ class JudgedRuns(Runs):
 
 
 def put_judge(directory: Path, *, trace: Path, hang: Path) -> None:
-    """Write the program that judges; it tells a file of each judgement, and hangs while another one is there."""
+    """Write the program that judges; it tells a file of each judgement, and hangs while another one is there.
+
+    What is not on this disk it finds bad.
+    """
     judge = directory / "spark-submit"
     directory.mkdir(exist_ok=True)
     judge.write_text(_JUDGE.format(python=sys.executable, trace=str(trace), hang=str(hang)))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.integration.judged_runs import SUITE, put_judge
 from tests.integration.replications import KEYS, End, Replication, hour, outcomes
+from tests.testbed.s3 import S3Store
 from toolkit.cli.main import main
 
 BAD = {"clicks/2026-03-01-01/part-0": b"bad clicks"}
@@ -66,3 +68,18 @@ def test_what_was_rejected_is_gone_and_its_mended_source_is_copied(copying: Repl
     copying.sources["primary"].fill(hour(1))
     assert copying.run()[0] == 0
     assert copying.target.files() == hour(0) | hour(1) | hour(2)
+
+
+@pytest.mark.slow
+def test_on_an_object_store_what_is_blocked_has_no_flag_until_somebody_releases_it(
+    s3: S3Store, s3_bucket: str, copying: Replication
+) -> None:
+    on_store = replace(copying, target=End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings))
+    hour_1 = ("--start", KEYS[1])
+    for _ in range(2):
+        code, result = on_store.run(*hour_1)
+        assert (code, outcomes(result)) == (1, [(KEYS[1], "failed", "quality_failed")])
+        assert on_store.target.files() == hour(1, flag=False) | BAD
+    assert len((copying.directory / "trace").read_text().split()) == 1, "its verdict is known"
+    assert decide(on_store, "release") == 0
+    assert on_store.target.files(hidden=True) == hour(1) | BAD
