@@ -22,24 +22,7 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.file_copies import FileCopies
     from toolkit.el import CanonicalPath
-    from toolkit.entities import Cluster, Feed
-    from toolkit.entities.quality import Quality
-    from toolkit.replication.targets import ReplicationTarget, UnitItem
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """How the instances of a feed are judged on the cluster that they are copied to."""
-
-    feed: Feed
-    cluster: Cluster
-    quality: Quality
-
-    @classmethod
-    def on(cls, feed: Feed, cluster: Cluster) -> Judged | None:
-        """Of a feed on a cluster; None: it is not judged there."""
-        quality = feed.quality_on(cluster.name)
-        return None if quality is None else cls(feed=feed, cluster=cluster, quality=quality)
+    from toolkit.replication.targets import Judged, ReplicationTarget, UnitItem
 
 
 @dataclass(frozen=True, kw_only=True)
