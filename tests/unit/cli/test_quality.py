@@ -138,7 +138,7 @@ def test_what_does_not_hold_is_seen_and_released(
     assert (site.clicks / f"{NAME}/part-0").read_text() == "bad"
     assert (site.root / "ran").read_text() == "x\n"
     (line,) = site.audit()
-    assert (line["state"], line["instance_key"]) == ("released", NOON)
+    assert (line["state"], line["instance_key"], line["reason"]) == ("released", NOON, "Ann knows")
     assert feedctl("quality", "release", "clicks", "--key", NOON, "--reason", "again").code == 2
 
 
