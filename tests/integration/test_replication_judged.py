@@ -83,3 +83,12 @@ def test_on_an_object_store_what_is_blocked_has_no_flag_until_somebody_releases_
     assert len((copying.directory / "trace").read_text().split()) == 1, "its verdict is known"
     assert decide(on_store, "release") == 0
     assert on_store.target.files(hidden=True) == hour(1) | BAD
+    newer = BAD | {"clicks/2026-03-01-01/part-0": b"more bad clicks"}
+    on_store.sources["primary"].fill(newer)
+    for _ in range(2):
+        assert outcomes(on_store.run(*hour_1)[1]) == [(KEYS[1], "failed", "quality_failed")]
+    assert len((copying.directory / "trace").read_text().split()) == 2, "also where an earlier one was published"
+    assert decide(on_store, "release") == 0
+    assert on_store.target.files(hidden=True) == hour(1) | newer
+    (found,) = on_store.recorded(KEYS[1]).values()
+    assert all(each.digest for name, each in found.items() if name != "_SUCCESS")

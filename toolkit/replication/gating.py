@@ -62,7 +62,9 @@ class CopyGate:
     def end_copy(self, item: UnitItem, digests: dict[str, str]) -> None:
         """All of it waits now."""
         text = json.dumps({"identity": _content(item), "digests": digests})
-        self.work.stores(item.target).write(whole_of(item.target), [text.encode()])
+        system, place = self.work.stores(item.target), whole_of(item.target)
+        system.mkdirs(place.parent)
+        system.write(place, [text.encode()])
 
     def admit(self, unit: CanonicalPath, place: CanonicalPath) -> Sequence[str]:
         """Return notes when a unit that is at a place may be announced.

@@ -190,6 +190,11 @@ class UnitItem:
         return frozenset(self.present or ()) - frozenset(self.wanted) - frozenset(self.extra)
 
     @property
+    def expected(self) -> Tree:
+        """What the unit is to have in the end."""
+        return {**self.extra, **self.wanted}
+
+    @property
     def files(self) -> int:
         """So many files are copied."""
         return sum(self.wanted[name].kind is FileKind.FILE for name in self.copied)
@@ -217,14 +222,13 @@ class UnitItem:
         stays = {name: digest for name, digest in self.known.items() if name not in self.copied}
         # Of what the source has no more the ledger knows it better: its bytes may have changed at the target.
         told = {**stays, **digests, **{name: digest for name, digest in stays.items() if name in self.extra}}
-        entries = {**self.extra, **self.wanted}
         return {
             name: ManifestFile(
                 entry.size,
                 told.get(name, "" if entry.size else NO_BYTES),
                 entry.modified if name in self.wanted else None,
             )
-            for name, entry in entries.items()
+            for name, entry in self.expected.items()
             if entry.kind is FileKind.FILE
         }
 
