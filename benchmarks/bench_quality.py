@@ -24,7 +24,17 @@ GOAL = 1.0
 OURS, PLAIN, HAND = "feedctl", "Great Expectations alone", "one aggregate by hand"
 _PROGRAMS = str(ROOT / "benchmarks" / "quality" / "programs.py")
 _JUDGING = str(ROOT / "toolkit" / "quality" / "judging.py")
-_SUBMIT = (SPARK_SUBMIT, "--master", "local[2]", "--driver-memory", "2g", "--conf", "spark.ui.enabled=false")
+_SUBMIT = (
+    SPARK_SUBMIT,
+    "--master",
+    "local[2]",
+    "--driver-memory",
+    "2g",
+    "--conf",
+    "spark.ui.enabled=false",
+    "--conf",
+    "spark.log.level=ERROR",
+)
 
 
 def suite(*, failing: bool) -> tuple[AskedExpectation, ...]:

@@ -28,8 +28,9 @@ with Path({trace!r}).open("a") as trace:
 while Path({hang!r}).exists():
     time.sleep(0.05)
 asked = read_question(question)
-files = [each for part in asked.parts for each in Path(urlsplit(part.uri).path).rglob("*") if each.is_file()]
-is_good = not any("bad" in each.read_text() for each in files)
+places = [urlsplit(part.uri) for part in asked.parts]
+files = [each for place in places for each in Path(place.path).rglob("*") if each.is_file()]
+is_good = {{each.scheme for each in places}} == {{"file"}} and not any("bad" in each.read_text() for each in files)
 findings = tuple(
     Finding(suite=each.suite, position=each.position, type=each.type, severity=each.severity, success=is_good)
     for each in asked.expectations
@@ -60,11 +61,7 @@ class JudgedRuns(Runs):
         self._put("expectations/counts.yaml", SUITE)
         feed = self.directory / "repo/feeds/counts.yaml"
         feed.write_text(f"{feed.read_text()}quality: {{suites: [counts], format: json}}\n")
-        judge = self.directory / "bin/spark-submit"
-        judge.parent.mkdir(exist_ok=True)
-        text = _JUDGE.format(python=sys.executable, trace=str(self.trace), hang=str(self.directory / "hang-judge"))
-        judge.write_text(text)
-        judge.chmod(0o755)
+        put_judge(self.directory / "bin", trace=self.trace, hang=self.directory / "hang-judge")
 
     def making(self, word: str = "count") -> str:
         """A script that leaves a trace, and makes the output out of the input, where it is told to."""
@@ -92,6 +89,17 @@ class JudgedRuns(Runs):
     def release(self) -> None:
         """As `feedctl quality release` marks all that is blocked."""
         self.change("UPDATE verdict SET state = 'released', decided_by = 'alice', decision = 'known'")
+
+
+def put_judge(directory: Path, *, trace: Path, hang: Path) -> None:
+    """Write the program that judges; it tells a file of each judgement, and hangs while another one is there.
+
+    What is not on this disk it finds bad.
+    """
+    judge = directory / "spark-submit"
+    directory.mkdir(exist_ok=True)
+    judge.write_text(_JUDGE.format(python=sys.executable, trace=str(trace), hang=str(hang)))
+    judge.chmod(0o755)
 
 
 @contextmanager

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from entrypoints import late_check
 from tests.integration.judged_runs import JudgedRuns, judged_by, killed_and_run_again
 from tests.integration.process_runs import KEYS, outcomes, steps
+from tests.integration.test_late_check import ARRIVAL, FIRST, LATE
+from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 
 BLOCKED = [("main", "failed", "quality_failed")]
@@ -123,6 +126,21 @@ def test_a_run_that_is_killed_around_the_gate_never_announces_what_was_not_judge
     counting: JudgedRuns, moment: str
 ) -> None:
     killed_and_run_again(counting, KEYS[0], moment, is_bad=False)
+
+
+def test_what_runs_again_for_late_data_is_judged_before_it_replaces_what_was_announced(counting: JudgedRuns) -> None:
+    scripts = {"count": counting.making(), "late": counting.making("late")}
+    counting.write(scripts=scripts, more=LATE, flag=ARRIVAL)
+    assert counting.run()[0] == 0
+    for text, code in (("bad and late", 1), ("late", 0)):
+        (counting.at("clicks", KEYS[0]) / "part-0").write_text(text)
+        time = FIRST if code else "2026-03-01T03:00Z"
+        found = run_app(late_check.app, [*counting.arguments("--due", time=time)])
+        assert found == code
+        announced = (counting.at("counts", KEYS[0]) / "part-0").read_text()
+        assert announced == (f"clicks of {KEYS[0]}\n" if code else text)
+    assert [each.split()[-1] for each in counting.said()] == ["count", "judged", "late", "judged", "late", "judged"]
+    assert counting.events() == [("available", "00"), ("updated", "00")]
 
 
 def test_a_table_that_is_to_be_judged_is_refused(counting: JudgedRuns) -> None:

@@ -57,5 +57,11 @@ def test_a_url_that_is_no_ledgers_is_refused_in_a_sentence() -> None:
 
 
 def test_what_an_instance_reads_and_makes_comes_from_the_config_repo() -> None:
+    io = job_io("clicks_by_country_job", "primary", "2026-03-20T03:00Z", config_repo="config_repo_template")
+    assert [(each.feed, each.instance_key) for each in io.outputs()] == [("clicks_by_country", "2026-03-18T23:00Z")]
+
+
+def test_a_workflow_cannot_announce_what_is_judged() -> None:
     io = job_io("clicks_hourly_job", "primary", "2026-03-20T03:00Z", config_repo="config_repo_template")
-    assert [(each.feed, each.instance_key) for each in io.outputs()] == [("clicks_hourly", "2026-03-20T02:00Z")]
+    with pytest.raises(InvalidInput, match="the output counts of clicks_hourly_job is judged"):
+        io.outputs()

@@ -96,13 +96,15 @@ class GatedUnit:
         """Nothing waits any more."""
         self.settle()
         self._remove_place()
-        remove(self._system, manifest_of(self.unit), self.base)
+        for each in (whole_of(self.unit), manifest_of(self.unit)):
+            remove(self._system, each, self.base)
 
     def admit(self, written: Written, check: Callable[[], None], now: datetime) -> Admitted:
         """See `Gate.admit`; what is blocked has a manifest."""
         try:
             return self.work.gate.admit(written, check)
         except QualityFailed as error:
+            self._system.mkdirs(self.place.parent)  # what lies in its own place has none yet
             self._system.write(manifest_of(self.unit), [_manifest(written, error, self.work.run_name, now)])
             raise
 

@@ -112,11 +112,11 @@ def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided
             units = [_unit(work, context, place, feed, cluster) for place in removed]
             digest = _digest(found, feed, work)
             _decide(ledger, found, asked, digest)
-            audit(asked.state, found)
+            audit(asked.state, asked.reason)
             for unit in units:
                 unit.clear()
             if units:
-                audit("removed", found)
+                audit("removed", asked.reason)
         return Decided(verdict=found, state=asked.state, run_key=run_key, who=current_user(), is_table=feed.is_table)
 
 
@@ -185,7 +185,7 @@ def _unit(work: RunContext, context: ActionContext, place: CanonicalPath, feed: 
 @contextmanager
 def _at_work(
     context: ActionContext, found: Verdict, run_key: str, clock: Clock
-) -> Iterator[tuple[RunContext, Callable[[str, Verdict], None]]]:
+) -> Iterator[tuple[RunContext, Callable[[str, str], None]]]:
     """A run that holds what the action would hold, and writes into the audit file."""
     enveloped = Enveloped(
         name="quality",
@@ -200,7 +200,7 @@ def _at_work(
     ):
         work = context.open(run)
         try:
-            yield work, lambda state, verdict: envelope.audit.write([_line(run, state, verdict)])
+            yield work, lambda state, reason: envelope.audit.write([{**_line(run, state, found), "reason": reason}])
         finally:
             work.close()
 

@@ -125,7 +125,7 @@ def reject(
     env: Env = None,
     output: OutputAs = Output.TEXT,
 ) -> None:
-    """Remove blocked data; the next run of the action makes them anew."""
+    """Remove blocked data; the next copy brings them anew, and a process makes them anew with --force."""
     from toolkit.ledger.vocabulary import VerdictState
     from toolkit.rendering.quality import stored_document
 
@@ -135,6 +135,8 @@ def reject(
         print_json({"state": decided.state.value, "decided_by": decided.who, "verdict": stored_document(found)})
     else:
         print(f"{found.unit} is rejected, and what lay at {found.place} is removed")
+        if found.run_id is not None and found.life_cycle == "execution":
+            print(f"to make it anew: the process {found.entity}, --time {decided.run_key}, with --force")
 
 
 def _decided(

@@ -14,7 +14,7 @@ from toolkit.actions.resolving import of_route, resolved
 from toolkit.catalog.model import TableName
 from toolkit.el import TableUri, format_instant
 from toolkit.entities.errors import UnfitFeed
-from toolkit.entities.not_implemented import Area, not_implemented
+from toolkit.entities.not_implemented import NOT_JUDGED, Area, not_implemented
 from toolkit.errors import NotImplementedYet
 from toolkit.hive.targets import LandingRules, TableDetail, TableItem, TableTarget
 from toolkit.planning.instance_storage import FeedStorage
@@ -102,9 +102,12 @@ class Asked:
 
         Raises:
             NotATable: see `uri_of`.
-            NotImplementedYet: a property of the feed cannot be kept.
+            NotImplementedYet: a property of the feed cannot be kept, or its data would have to be judged before.
         """
         uri = uri_of(feed, cluster)
+        if not self.goes_out and feed.quality_on(cluster.name) is not None:
+            what = f"quality of a table on {cluster.name}, which the import would have to wait for,"
+            raise NotImplementedYet(what=what, instead=NOT_JUDGED, where=f"feed {feed.name}")
         base = TableTarget(
             feed=feed.name,
             cluster=cluster.name,

@@ -216,14 +216,12 @@ class _CopyBatch:
         try:
             is_last = len(self.done) == len(self.plan.items) - 1
             published = self.publisher.publish(item, is_last=is_last)
-        except StorageError as error:
+        except (StorageError, QualityFailed) as error:
             if isinstance(error, Unreachable):
                 work.guard.note_unanswered(work.stores(target.target_base), target.target_base)
             return ItemResult.failed(item, error.code, str(error))
         except Unavailable as error:  # the executors; what they have written is thrown away
             return ItemResult.failed(item, Unreachable.code, f"{item.uri}: {error}")
-        except QualityFailed as blocked:
-            return ItemResult.failed(item, blocked.code, str(blocked))
         except CalledOff as called_off:
             return called_off.refusal.of(item)
         except Stopped as stopped:

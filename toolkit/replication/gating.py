@@ -22,24 +22,7 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.file_copies import FileCopies
     from toolkit.el import CanonicalPath
-    from toolkit.entities import Cluster, Feed
-    from toolkit.entities.quality import Quality
-    from toolkit.replication.targets import ReplicationTarget, UnitItem
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """How the instances of a feed are judged on the cluster that they are copied to."""
-
-    feed: Feed
-    cluster: Cluster
-    quality: Quality
-
-    @classmethod
-    def on(cls, feed: Feed, cluster: Cluster) -> Judged | None:
-        """Of a feed on a cluster; None: it is not judged there."""
-        quality = feed.quality_on(cluster.name)
-        return None if quality is None else cls(feed=feed, cluster=cluster, quality=quality)
+    from toolkit.replication.targets import Judged, ReplicationTarget, UnitItem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +62,9 @@ class CopyGate:
     def end_copy(self, item: UnitItem, digests: dict[str, str]) -> None:
         """All of it waits now."""
         text = json.dumps({"identity": _content(item), "digests": digests})
-        self.work.stores(item.target).write(whole_of(item.target), [text.encode()])
+        system, place = self.work.stores(item.target), whole_of(item.target)
+        system.mkdirs(place.parent)
+        system.write(place, [text.encode()])
 
     def admit(self, unit: CanonicalPath, place: CanonicalPath) -> Sequence[str]:
         """Return notes when a unit that is at a place may be announced.

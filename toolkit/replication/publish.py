@@ -169,18 +169,13 @@ class Publisher:
         base, run, gate = self.target.target_base, self.work.run_name, self.gate
         staging = staging_of(item.target, run) if gate is None else gate_place(item.target)
         with ExitStack() as unless_published:
-            digests = None if gate is None else self._waiting(item, staging, gate)
+            digests = self._waiting(item, staging, item.expected)
             if digests is None:
-                if gate is not None:
-                    gate.begin_copy(item)
                 remove(system, staging, base)
                 unless_published.callback(remove_quietly, system, staging, base)
-                if not _expected(item):
+                if not item.expected:
                     system.mkdirs(staging)  # else it is made with what is in it
-                digests = self._copied(item, staging, item.wanted)
-                self._require_copy(item, staging, _expected(item))
-                if gate is not None:
-                    gate.end_copy(item, digests)
+                digests = self._copied_whole(item, staging, item.wanted, item.expected)
             notes += self.preservation.keep(item.source, staging, item.wanted, self.pool)
             if gate is not None:
                 unless_published.pop_all()  # from now on the next run finds it, whatever becomes of this one
@@ -198,10 +193,22 @@ class Publisher:
             gate.end_wait(item.target)
         return digests
 
-    def _waiting(self, item: UnitItem, place: CanonicalPath, gate: CopyGate) -> dict[str, str] | None:
-        """The digests of a whole copy that an earlier run has made; None: there is none."""
-        digests = gate.copied_before(item)
-        return digests if digests is not None and self._is_still(place, _expected(item), same_bytes) else None
+    def _waiting(self, item: UnitItem, place: CanonicalPath, expected: Tree) -> dict[str, str] | None:
+        """The digests of a whole copy that an earlier run has made to be judged; None: there is none."""
+        if self.gate is None:
+            return None
+        digests = self.gate.copied_before(item)
+        if digests is not None and self._is_still(place, expected, same_bytes):
+            return digests
+        self.gate.begin_copy(item)
+        return None
+
+    def _copied_whole(self, item: UnitItem, into: CanonicalPath, wanted: Tree, expected: Tree) -> dict[str, str]:
+        digests = self._copied(item, into, wanted)
+        self._require_copy(item, into, expected)
+        if self.gate is not None:
+            self.gate.end_copy(item, digests)
+        return digests
 
     def _written_in_place(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
         """The flag goes first and comes last, so that nobody takes what is between them for whole.
@@ -218,8 +225,10 @@ class Publisher:
         for name in item.present or {}:
             if name not in item.wanted and name not in item.extra:
                 remove(system, below(item.target, name), base)
-        digests = self._copied(item, item.target, self._before_flag(item, item.wanted))
-        self._require_copy(item, item.target, self._before_flag(item, _expected(item)))
+        expected = self._before_flag(item, item.expected)
+        digests = self._waiting(item, item.target, expected)
+        if digests is None:
+            digests = self._copied_whole(item, item.target, self._before_flag(item, item.wanted), expected)
         if self.gate is not None:
             notes += self.gate.admit(item.target, item.target)
             self.gate.end_wait(item.target)
@@ -230,7 +239,7 @@ class Publisher:
         new = [name for name in wanted if name in item.copied]
         digests = self._copied_from(item.source, item, into, wanted, new)
         if into != item.target:
-            expected = _expected(item)
+            expected = item.expected
             kept = [name for name in expected if name not in item.copied]
             passed = self._copied_from(item.target, item, into, expected, kept)
             spoilt = [name for name in wanted if name in passed and passed[name] != item.known.get(name, passed[name])]
@@ -338,8 +347,3 @@ def finish(
         remove(system, own.parent.child(aside_name(own.name)), base)  # the removal itself had begun
     end_left_uploads(system, unit)
     return was_replaced
-
-
-def _expected(item: UnitItem) -> Tree:
-    """What the unit is to have in the end."""
-    return {**item.extra, **item.wanted}

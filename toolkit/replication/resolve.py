@@ -14,8 +14,7 @@ from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.linter.overlap import can_overlap
 from toolkit.planning.replication import NotReplicated, Range, Route
-from toolkit.replication.gating import Judged
-from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
+from toolkit.replication.targets import CopyRules, Judged, ReplicationDetail, ReplicationTarget, UnitItem
 
 if TYPE_CHECKING:
     from toolkit.actions.runner import Targets

@@ -21,8 +21,9 @@ from toolkit.transfer.digests import NO_BYTES
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
+    from toolkit.entities import Cluster, Feed
+    from toolkit.entities.quality import Quality
     from toolkit.ledger.manifests import Manifest
-    from toolkit.replication.gating import Judged
     from toolkit.transfer.trees import Tree
 
 NAME = "replication"
@@ -81,6 +82,21 @@ class CopyRules:
     at_once: int | None = None
     bandwidth: float = inf
     counters: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """How the instances of a feed are judged on the cluster that they are copied to."""
+
+    feed: Feed
+    cluster: Cluster
+    quality: Quality
+
+    @classmethod
+    def on(cls, feed: Feed, cluster: Cluster) -> Judged | None:
+        """Of a feed on a cluster; None: it is not judged there."""
+        quality = feed.quality_on(cluster.name)
+        return None if quality is None else cls(feed=feed, cluster=cluster, quality=quality)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +190,11 @@ class UnitItem:
         return frozenset(self.present or ()) - frozenset(self.wanted) - frozenset(self.extra)
 
     @property
+    def expected(self) -> Tree:
+        """What the unit is to have in the end."""
+        return {**self.extra, **self.wanted}
+
+    @property
     def files(self) -> int:
         """So many files are copied."""
         return sum(self.wanted[name].kind is FileKind.FILE for name in self.copied)
@@ -201,14 +222,13 @@ class UnitItem:
         stays = {name: digest for name, digest in self.known.items() if name not in self.copied}
         # Of what the source has no more the ledger knows it better: its bytes may have changed at the target.
         told = {**stays, **digests, **{name: digest for name, digest in stays.items() if name in self.extra}}
-        entries = {**self.extra, **self.wanted}
         return {
             name: ManifestFile(
                 entry.size,
                 told.get(name, "" if entry.size else NO_BYTES),
                 entry.modified if name in self.wanted else None,
             )
-            for name, entry in entries.items()
+            for name, entry in self.expected.items()
             if entry.kind is FileKind.FILE
         }
 

@@ -25,6 +25,11 @@ class Ran:
         return json.loads(self.out)
 
     @property
+    def last(self) -> Any:  # noqa: ANN401 - JSON
+        """The document after what other commands have printed before."""
+        return json.loads(self.out[self.out.rindex('{\n  "schema_version"') :])
+
+    @property
     def rows(self) -> list[list[str]]:
         """The cells of a table, the headings first."""
         return [line.split() for line in self.out.splitlines()]

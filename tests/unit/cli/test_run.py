@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,16 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def run(feedctl: Feedctl, repo: Path, url: str) -> Feedctl:
-    """The command, with a ledger that knows the template's processes."""
-    del repo, url
-    assert feedctl("ledger", "sync").code == 0
+def run(feedctl: Feedctl, own_repo: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> Feedctl:
+    """The command, with a ledger that knows the template's processes; nothing that they make is judged."""
+    del url
+    feed = own_repo / "feeds/web/clicks_hourly.yaml"
+    lines = [line for line in feed.read_text().splitlines() if not line.startswith("quality:")]
+    feed.write_text("\n".join([*lines, ""]))
+    shutil.rmtree(own_repo / ".git")  # a plain directory is never dirty
+    monkeypatch.setenv("FEEDCTL_REPO", str(own_repo))
+    synced = feedctl("ledger", "sync")
+    assert synced.code == 0, synced
     return feedctl
 
 

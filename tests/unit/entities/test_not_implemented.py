@@ -33,6 +33,9 @@ WORK = {
     vocabulary.RetryPolicy: {"periodic", "backoff", "exp_backoff"},
     vocabulary.LatePolicy: {"periodic", "backoff", "exp_backoff", "final"},
     vocabulary.LintLevel: {"error", "warning", "info", "off"},
+    vocabulary.OnFailure: {"block", "warn"},
+    vocabulary.DataFormat: {"parquet", "orc", "json", "csv"},
+    vocabulary.Severity: {"critical", "warning", "info"},
 }
 """What an action, the queue or the linter does, by its closed set."""
 

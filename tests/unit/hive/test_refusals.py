@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from entrypoints import hive_export, hive_replication, replication
+from entrypoints import hive_export, hive_import, hive_replication, replication
 from toolkit.cli.boundary import run_app
 
 _ALWAYS = "{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}"
 _TABLE = 'table: "catalog:a:clicks#ds=${YEAR}-${MONTH}-${DAY}"'
-_APPS = {"hive_export": hive_export.app, "hive_replication": hive_replication.app, "replication": replication.app}
+_APPS = {
+    "hive_export": hive_export.app,
+    "hive_import": hive_import.app,
+    "hive_replication": hive_replication.app,
+    "replication": replication.app,
+}
 
 
 def repo(directory: Path, *, feed: str = _TABLE, more: str = "", registry: str = "thrift://h:9083") -> Path:
@@ -48,6 +53,19 @@ def test_a_property_that_a_copy_of_a_table_cannot_keep(
 ) -> None:
     place = repo(tmp_path, more=f"properties: {{{line}}}")
     assert f"{line} of a table is not implemented" in refused("hive_replication", place, capsys)
+
+
+@pytest.mark.parametrize("on_failure", ["block", "warn"])
+def test_a_table_that_is_to_be_judged_is_not_brought_in_without_a_verdict(
+    on_failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = repo(tmp_path, more=f"quality: {{suites: [clicks], on_failure: {on_failure}}}")
+    suite = place / "expectations/clicks.yaml"
+    suite.parent.mkdir()
+    suite.write_text("expectations: [{type: expect_column_to_exist, kwargs: {column: a}}]")
+    assert "quality of a table is not implemented" in refused("hive_replication", place, capsys)
+    of_import = ("--cluster", "primary", "--from", f"file://{tmp_path}/export")
+    assert "quality of a table on primary" in refused("hive_import", place, capsys, *of_import)
 
 
 def test_a_feed_of_paths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,9 +20,9 @@ from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Feed
 from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.replication.action import ReplicationAction
-from toolkit.replication.gating import Judged, was_admitted
+from toolkit.replication.gating import was_admitted
 from toolkit.replication.publish import finish
-from toolkit.replication.targets import ReplicationTarget, UnitItem
+from toolkit.replication.targets import Judged, ReplicationTarget, UnitItem
 from toolkit.result import Outcome
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import LocalFileSystem, StorageSpec

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from toolkit.entities import Feed, Pointer, Repository
+from toolkit.entities.pointers import value_at
 from toolkit.entities.quality import Quality, Suite, is_pii
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext
@@ -106,7 +107,21 @@ def _shown_values(suite: Suite, feeds: str) -> Iterator[Hit]:
             )
 
 
+def table_format(context: LintContext) -> Iterator[Hit]:
+    """How files are read is said of paths: a table says it itself."""
+    for use in _uses(context.repository):
+        if use.feed is None or use.quality is None or not use.feed.is_table:
+            continue
+        document = context.repository.merged(use.subject)
+        for key in ("format", "options"):
+            if value_at(document, (*use.pointer, key)) is not None:
+                message = f"{key} has no effect: the files of {use.feed.name} are read as its table says"
+                pointer = (*use.pointer, key)
+                yield Hit(subject=use.subject, pointer=pointer, message=message, hint="remove it", on_key=True)
+
+
 CHECKS: Mapping[str, Check] = {
+    "quality-format-of-table": table_format,
     "unused-suite": unused_suite,
     "sampled-row-count": sampled_count,
     "pii-values": pii_values,
