@@ -271,10 +271,10 @@ class Publisher:
     def _complete(self, item: UnitItem, system: FileSystem) -> bool:
         """Say that this source's part is there; who finds those of all sources writes the flag.
 
-        Where nothing but the flag announces units, all of them are asked for, also those that an earlier run has left.
+        All that the flag announces is asked for, also what an earlier run has left, or one that judged nothing yet.
         """
         target, flag = self.target, self.target.flag_path
-        if self.gate is not None and (item.kind == FLAG or not system.capabilities.atomic_rename):
+        if self.gate is not None and (item.kind == FLAG or flag is not None or not system.capabilities.atomic_rename):
             for unit in selected(system, target.target, target.parts):
                 self.gate.admit(unit, unit)
         if target.others:

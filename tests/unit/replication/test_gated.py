@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -157,6 +158,18 @@ def test_each_part_is_judged_by_itself_and_the_flag_waits_for_all(tmp_path: Path
     copying.gate.release()
     assert copying.codes() == [""]
     assert copying.seen() == {"eu/a": "more", "us/a": "bad", "_SUCCESS": ""}
+
+
+@pytest.mark.parametrize("store", [LocalFileSystem(), CopyingStore()])
+def test_a_part_that_was_there_before_anybody_judged_is_judged_before_the_flag(
+    tmp_path: Path, store: LocalFileSystem
+) -> None:
+    copying = Copying(tmp_path, store, parts="*")
+    copying.fill(eu_in_a="good", us_in_a="bad")
+    (tmp_path / "to/x").mkdir(parents=True)
+    shutil.copytree(tmp_path / "from/x/us", tmp_path / "to/x/us")
+    assert copying.codes() == [QUALITY_FAILED]
+    assert "_SUCCESS" not in copying.seen()
 
 
 def test_wherever_a_run_dies_nothing_is_announced_that_nobody_admitted(tmp_path: Path) -> None:
