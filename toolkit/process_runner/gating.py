@@ -127,13 +127,13 @@ class GatedOutputs:
         )
 
     def _refused(self, output: PlannedOutput, unit: GatedUnit) -> Iterator[QualityFailed]:
-        """The flag comes before the verdict, which is then about all that is going to be there; nobody reads it yet."""
-        self._complete(output, unit)
+        """The flag comes after the verdict, which is not about it: by its name, readers could take it for data."""
         try:
             admitted = unit.admit(self._written(output, unit.place), self.check, self.now())
         except QualityFailed as error:
             yield error
         else:
+            self._complete(output, unit)
             self._notes.extend(admitted.notes)
 
     def _is_as_judged(self, output: PlannedOutput, unit: GatedUnit) -> bool:
