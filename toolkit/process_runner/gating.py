@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import Part, QualityFailed, Written
+from toolkit.actions.gate import QUALITY_UNKNOWN, Part, QualityFailed, Written
 from toolkit.actions.gated import GatedUnit
 from toolkit.availability import is_there
 from toolkit.el import format_instant
@@ -117,6 +117,8 @@ class GatedOutputs:
         for output, unit in [] if lacking else waiting:
             blocked += self._refused(output, unit)
         if not lacking and not blocked:
+            blocked += [self._changed(output) for output, unit in waiting if not self._is_as_judged(output, unit)]
+        if not lacking and not blocked:
             for output, unit in waiting:
                 unit.publish()
                 there.append(output)
@@ -133,6 +135,14 @@ class GatedOutputs:
             yield error
         else:
             self._notes.extend(admitted.notes)
+
+    def _is_as_judged(self, output: PlannedOutput, unit: GatedUnit) -> bool:
+        """Whether it still is what the gate has let pass: the others may have been judged for hours since then."""
+        return self.work.gate.was_admitted(self._written(output, unit.place))
+
+    def _changed(self, output: PlannedOutput) -> QualityFailed:
+        why = "it changed after it was judged; run again, which judges what is there then"
+        return QualityFailed(unit=self._address(output), why=why, code=QUALITY_UNKNOWN)
 
     def _complete(self, output: PlannedOutput, unit: GatedUnit) -> None:
         system = unit.work.stores(unit.unit)
@@ -167,10 +177,13 @@ class GatedOutputs:
             feed=self.site.feeds[output.storage.feed],
             cluster=self.site.cluster,
             instance_key=format_instant(output.instance.instant),
-            unit=path_text(self.site.uri(output.storage, output.instance)),
+            unit=self._address(output),
             parts=(Part(place=at, keys={}),),
             quality=quality,
         )
+
+    def _address(self, output: PlannedOutput) -> str:
+        return path_text(self.site.uri(output.storage, output.instance))
 
     def _unit(self, output: PlannedOutput) -> GatedUnit:
         place = self.site.cluster.place
