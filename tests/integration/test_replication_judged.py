@@ -9,11 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.integration.judged_runs import SUITE, put_judge
-from tests.integration.replications import KEYS, End, Replication, hour, outcomes
+from tests.integration.replications import KEYS, End, Replication, outcomes
+from tests.integration.replications import hour as hour_of
 from tests.testbed.s3 import S3Store
 from toolkit.cli.main import main
 
 BAD = {"clicks/2026-03-01-01/part-0": b"bad clicks"}
+
+
+def hour(number: int, *, flag: bool = True) -> dict[str, bytes]:
+    """The files of an instance, as Spark reads them: in no other directory."""
+    return hour_of(number, ["part-0", "part-1"], flag=flag)
 
 
 @pytest.fixture

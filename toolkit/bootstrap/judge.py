@@ -79,6 +79,9 @@ class SparkJudge:
             why = f"it was not judged within its budget of {budget_seconds:g} seconds, and the process was ended"
             raise NoAnswer(why=why + self._kept(folder, question)) from None
         if not end.succeeded:
+            with suppress(NotUnderstood, OSError):
+                if (answer := read_answer(folder / "answer.json")).refused:  # an error has told what may be said of it
+                    return answer
             how = end.message if question.shows_values or end.exit_code is None else f"exit code {end.exit_code}"
             raise NoAnswer(why=f"the process that judges failed: {how}{self._kept(folder, question)}")
         try:

@@ -17,8 +17,11 @@ import great_expectations as gx
 from great_expectations.core.expectation_validation_result import ExpectationValidationResult
 from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.datasource.fluent.interfaces import Batch
+from great_expectations.exceptions.exceptions import GreatExpectationsError
 from great_expectations.expectations.expectation import Expectation
 from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from toolkit.quality.exchange import AskedExpectation, Finding
@@ -28,6 +31,11 @@ MOST_VALUES = 20
 
 _NUMBER = "feedctl"
 """In the `meta` of an expectation: which of those asked it is; results come in another order."""
+_RAISED = (
+    *(GreatExpectationsError, PySparkException, Py4JError, ArithmeticError, AssertionError, AttributeError),
+    *(LookupError, OSError, RuntimeError, TypeError, ValueError),
+)
+"""By it for what it does not know or cannot compute; anything else ends the process, and nothing is admitted."""
 _ARE_OURS = ("result_format", "catch_exceptions")
 """Arguments that say what is brought to the driver: rows and their places, if a suite had its way."""
 _TELLS_NO_VALUE = (
@@ -69,7 +77,7 @@ def evaluate(data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values
             continue
         try:
             built.append(_Built(number, _expectation(number, each)))
-        except Exception as error:  # noqa: BLE001 - whatever it raises for what it does not know
+        except _RAISED as error:
             findings[number] = replace(_finding(each), error=_said(f"cannot be built: {error}"))
     batch = _batch(data)
     results = _results(batch, built, values=0)
@@ -113,7 +121,7 @@ def _results(batch: Batch, built: Sequence[_Built], *, values: int) -> dict[int,
     how = {"result_format": "BASIC", "partial_unexpected_count": values}
     try:
         found = batch.validate(suite, result_format=how).results
-    except Exception as error:  # noqa: BLE001 - whatever it raises, nothing has succeeded
+    except _RAISED as error:
         failed = {"raised_exception": True, "exception_message": str(error), "exception_traceback": _headed(error)}
         return {
             each.number: ExpectationValidationResult(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from toolkit.errors import Failed
 
@@ -200,7 +200,7 @@ class _Wrong(Exception):  # noqa: N818 - said at once as `NotUnderstood`
 
 def _made(kind: type[_Kind], facts: object, where: str) -> _Kind:
     """Every field is there, those with a default too: what is missing was cut off, or is of another version."""
-    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]  # only dataclasses come here
+    names = {each.name for each in fields(cast("Any", kind))}  # only dataclasses come here
     if not isinstance(facts, dict) or set(facts) != names:
         raise _Wrong(where, f"has not exactly the fields {', '.join(sorted(names))}")
     hints = get_type_hints(kind)
