@@ -114,8 +114,9 @@ def write_page(directory: Path, verdict: ShownVerdict) -> Path:
         write_private(path, templates.get_template("verdict.html").render(facts))
         write_private(path.with_suffix(".json"), json.dumps(listed))
         _write_index(directory, templates)
-    except OSError as error:
-        raise NoPage(why=str(error)) from error
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        # Also of a file there that is none of ours: a verdict needs no page.
+        raise NoPage(why=f"{type(error).__name__}: {error}") from error
     return path
 
 

@@ -130,6 +130,13 @@ def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         write_page(tmp_path / "file", VERDICT)
 
 
+@pytest.mark.parametrize("text", ["{}", "no JSON", "[1]"])
+def test_a_file_of_somebody_else_in_the_directory_costs_no_more_than_the_page(tmp_path: Path, text: str) -> None:
+    (tmp_path / "other.json").write_text(text)
+    with pytest.raises(NoPage):
+        write_page(tmp_path, VERDICT)
+
+
 def test_without_jinja_there_is_no_page_and_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
