@@ -46,7 +46,7 @@ def _value(column: sa.Column[object]) -> object:
     match column.type:
         case sa.Boolean():
             return True
-        case sa.Integer():
+        case sa.Integer() | sa.Float():
             return _NUMBER
         case sa.DateTime():
             return _TIME
