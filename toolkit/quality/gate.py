@@ -39,6 +39,7 @@ _SPARK_SCHEMES = {"s3": "s3a"}
 _CHANGED = "the data changed while they were judged"
 _LEAVES_OUT = frozenset({"pathglobfilter", "modifiedbefore", "modifiedafter", "path", "paths"})
 """Options of Spark's reader, which cares for no case, by which other files are read than those that are announced."""
+_DROPS_ROWS = ("mode", "DROPMALFORMED")
 
 WritePage = Callable[[NewVerdict, "Quality", "Sequence[Finding]"], str]
 """Writes the page of a verdict, and tells its URI; raises `NoPage` or OSError."""
@@ -166,9 +167,12 @@ class QualityGate:
             of_feed = (written.feed.name, written.cluster.name, written.instance_key)
             previous = self.ledger.read(lambda tx: verdicts.previous_rows(tx, *of_feed))
         quality, instant = written.quality, parse_instant(written.instance_key)
-        for option in quality.options:
+        for option, value in quality.options.items():
             if option.lower() in _LEAVES_OUT:
                 message = f"the option {option} reads other files than those that are announced; remove it"
+                raise InvalidInput(message)
+            if (option.lower(), value.upper()) == _DROPS_ROWS:
+                message = f"the option {option} {value} drops rows that are announced; expected PERMISSIVE or FAILFAST"
                 raise InvalidInput(message)
         known = {"row_count": previous}
         filled = fill(self._suites(quality), written.feed, written.cluster, instant, known)

@@ -170,6 +170,12 @@ def test_options_do_not_choose_the_files_that_are_judged(bench: GateBench, optio
     assert not bench.judge.asked
 
 
+def test_rows_that_are_announced_are_judged_and_not_dropped(bench: GateBench) -> None:
+    bench.quality = replace(BLOCKS, options={"Mode": "dropMalformed"})
+    assert "drops rows that are announced" in blocked(bench, "quality_unknown")
+    assert not bench.judge.asked
+
+
 def test_a_suite_that_is_not_there_takes_no_verdict_of_the_others(bench: GateBench) -> None:
     bench.gate.admit(bench.written, nothing)
     bench.quality = replace(BLOCKS, suites=("clicks", "broken"))

@@ -99,6 +99,8 @@ def known_arguments(context: LintContext) -> Iterator[Hit]:
         if kind.bounds and all(given.get(name) is None for name in kind.bounds):
             message = f"{each.expectation.type} has neither {' nor '.join(kind.bounds)}: any data passes"
             yield each.hit(message, "give at least one of them")
+        if given.get("mostly") == 0:
+            yield each.hit(f"{each.expectation.type} with mostly 0: any data passes", at=("kwargs", "mostly"))
         if given.get("row_condition") is not None and given.get("condition_parser") is None:
             message = "missing argument 'condition_parser', which goes with 'row_condition'"
             yield each.hit(message, "give spark for a condition in Spark's SQL", at=("kwargs", "row_condition"))
