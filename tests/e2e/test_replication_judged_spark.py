@@ -12,7 +12,7 @@ from tests.e2e.test_replication_spark import local, submitted
 from tests.integration.replications import KEYS, Replication, outcomes
 from toolkit.cli.main import main
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.extended, pytest.mark.slow]
 _SUITE = "expectations: [{type: expect_column_values_to_not_be_null, kwargs: {column: user}}]\n"
 
 

@@ -82,6 +82,7 @@ def _forgotten(repo: TableRepo) -> Callable[[], bool]:
     return lambda: len(repo.names("clicks")) == len(YOUNG)
 
 
+@pytest.mark.extended
 def test_killed_between_metadata_and_data_the_rerun_removes_the_data(
     tmp_path: Path, metastore: HiveMetastoreServer
 ) -> None:

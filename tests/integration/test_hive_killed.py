@@ -109,6 +109,7 @@ def _wait_for_effects(copies: TableCopies, pid: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_killed_replication_is_finished_by_the_next_and_no_reader_sees_half_a_partition(

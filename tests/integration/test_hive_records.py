@@ -15,6 +15,8 @@ from tests.testbed.metastore import HiveMetastoreServer
 
 KEYS = tuple(f"{day}T00:00Z" for day in DAYS)
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture
 def copies(metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreServer, tmp_path: Path) -> TableCopies:

@@ -190,6 +190,7 @@ def test_data_that_cannot_be_read_are_refused_whole(answers: Mapping[str, Answer
     assert answer.findings == ()
 
 
+@pytest.mark.extended
 def test_no_value_of_a_row_leaves_the_process(tmp_path: Path) -> None:
     planted = "Planted"
     rows = (

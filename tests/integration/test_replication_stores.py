@@ -83,6 +83,7 @@ def test_hdfs_to_s3_and_back(hdfs: HdfsCluster, s3: S3Store, s3_bucket: str, tmp
     check(tmp_path / "2", replace(on_s3(s3, s3_bucket), uri=f"s3a://{s3_bucket}/back"), on_hdfs(hdfs))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("is_replaced", [False, True], ids=["new", "replaced"])
 def test_a_run_that_is_killed_leaves_nothing_half_visible_and_the_next_one_completes(
     hdfs: HdfsCluster, tmp_path: Path, *, is_replaced: bool
