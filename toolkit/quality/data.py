@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -88,11 +88,6 @@ def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
         "schema": written.schema,
     }
     return hashlib.sha256(json.dumps(judged_by, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def shows_values(tags: Mapping[str, str]) -> bool:
-    """Whether values of rows may be told to people: not of a feed with the word pii in the key or value of a tag."""
-    return not any("pii" in re.split(r"[^a-z0-9]+", text.lower()) for pair in tags.items() for text in pair)
 
 
 def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[Entry]:

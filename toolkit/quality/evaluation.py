@@ -71,9 +71,12 @@ def evaluate(data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values
     findings: dict[int, Finding] = {}
     built: list[_Built] = []
     first: dict[str, int] = {}
+    twins = [
+        first.setdefault(json.dumps([each.type, each.kwargs], sort_keys=True), number)
+        for number, each in enumerate(asked)
+    ]
     for number, each in enumerate(asked):
-        twin = first.setdefault(json.dumps([each.type, each.kwargs], sort_keys=True), number)
-        if twin != number:
+        if twins[number] != number:
             continue
         try:
             built.append(_Built(number, _expectation(number, each)))
@@ -90,7 +93,6 @@ def evaluate(data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values
         results.update(_results(batch, [each for each in built if each.number in have], values=MOST_VALUES))
     for one in built:
         findings[one.number] = _told(asked[one.number], results.get(one.number), data, shows_values=shows_values)
-    twins = (first[json.dumps([each.type, each.kwargs], sort_keys=True)] for each in asked)
     return [_as(each, findings[twin]) for each, twin in zip(asked, twins, strict=True)]
 
 

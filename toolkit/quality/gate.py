@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 from toolkit.actions.gate import QUALITY_FAILED, QUALITY_UNKNOWN, Admitted, QualityFailed
 from toolkit.el import parse_instant
 from toolkit.el.frequency import Unit
+from toolkit.entities.quality import is_pii
 from toolkit.entities.vocabulary import OnFailure, Severity
 from toolkit.errors import Failed, InvalidInput
 from toolkit.ledger import verdicts
 from toolkit.ledger.verdicts import ADMITTING, NewVerdict, StoredFinding, UnitAddress, Verdict
 from toolkit.ledger.vocabulary import VerdictState
-from toolkit.quality.data import DataPrint, print_of, shows_values, suites_digest
+from toolkit.quality.data import DataPrint, print_of, suites_digest
 from toolkit.quality.exchange import Answer, AskedPart, Finding, Question
 from toolkit.quality.filling import fill
 from toolkit.quality.page import NoPage
@@ -183,7 +184,7 @@ class QualityGate:
             options=quality.options,
             schema=written.schema,
             sample=quality.sample,
-            shows_values=shows_values(written.feed.tags),
+            shows_values=not is_pii(written.feed.tags),
         )
         return question, filled.notes
 
@@ -206,7 +207,7 @@ class QualityGate:
         after = print_of(written, self.stores)
         if after != found:
             answer, findings = replace(answer, refused=_CHANGED), []
-        if not shows_values(written.feed.tags):
+        if is_pii(written.feed.tags):
             findings = [replace(each, values=()) for each in findings]
         new = self._verdict(written, after, answer, findings)
         try:
