@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.commands import BIN, ROOT
+from tests.liveness import is_alive
 from tests.testbed.metastore import HiveMetastoreServer
 from tests.testbed.waiting import becomes_true
 
@@ -66,11 +67,4 @@ def test_a_java_of_our_own_ends_with_us_after_kill_9_and_prints_nothing(
         (child,) = json.loads(process.stdout.readline())["children"]
         process.send_signal(signal.SIGKILL)
         process.wait(_SECONDS)
-    assert becomes_true(lambda: not _is_alive(child), seconds=_SECONDS)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
+    assert becomes_true(lambda: not is_alive(child), seconds=_SECONDS)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.retention_process import Repo, command, environment, plain
+from tests.liveness import is_alive
 
 pytestmark = pytest.mark.slow
 
@@ -43,13 +44,6 @@ def _wait_until(happened: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        return b"State:\tZ" not in Path(f"/proc/{pid}/status").read_bytes()
-    except OSError:
-        return False
-
-
 @contextmanager
 def _in_the_middle(repo: Repo, java_home: Path, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A run by spark-submit that has removed some of the instances, and its Python driver."""
@@ -66,7 +60,7 @@ def _in_the_middle(repo: Repo, java_home: Path, log: Path) -> Iterator[tuple[sub
             yield jvm, driver
         finally:
             for pid in (jvm.pid, driver):
-                if _is_alive(pid):
+                if is_alive(pid):
                     os.kill(pid, signal.SIGKILL)
 
 
@@ -82,7 +76,7 @@ def test_a_killed_run_has_no_later_effect_and_a_rerun_at_once_finishes(
     with _in_the_middle(repo, java_home, log) as (jvm, driver):
         for pid in {"jvm": [jvm.pid], "driver": [driver], "both": [jvm.pid, driver]}[killed]:
             os.kill(pid, signal.SIGKILL)
-        _wait_until(lambda: not _is_alive(driver))
+        _wait_until(lambda: not is_alive(driver))
         after_the_kill = repo.tree()
         assert "clicks/2026/03/01/23/59/part-0" in after_the_kill, "the run was over before it was killed"
         assert jvm.wait(timeout=_DEADLINE_SECONDS) != 0

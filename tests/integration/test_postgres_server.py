@@ -17,6 +17,7 @@ import pytest
 
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.databases.postgresql_programs import ServerDidNotStart
+from tests.liveness import is_alive
 
 pytestmark = pytest.mark.extended
 
@@ -116,7 +117,7 @@ def test_a_closed_server_leaves_nothing_behind() -> None:
         assert directory.exists()
         assert pid is not None
     assert not directory.exists()
-    assert not _is_alive(pid)
+    assert not is_alive(pid)
 
 
 @pytest.mark.usefixtures("postgres_server")
@@ -136,15 +137,15 @@ def test_a_server_is_gone_after_its_owner_was_killed() -> None:
         pid, directory = owner.stdout.readline().split()
         started = [int(pid), *_children(int(pid))]
         assert len(started) > 1
-        assert all(map(_is_alive, started))
+        assert all(map(is_alive, started))
         owner.kill()
     try:
         deadline = time.monotonic() + _SECONDS
-        while left := [each for each in started if _is_alive(each)]:
+        while left := [each for each in started if is_alive(each)]:
             assert time.monotonic() < deadline, f"still running: {left}"
             time.sleep(0.01)
     finally:
-        if _is_alive(int(pid)):
+        if is_alive(int(pid)):
             os.kill(int(pid), signal.SIGQUIT)
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -172,10 +173,3 @@ def test_without_server_programs_tests_skip_aloud_but_fail_in_ci(
 
 def _children(pid: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return b"State:\tZ" not in Path(f"/proc/{pid}/status").read_bytes()
-    except OSError:
-        return False

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.liveness import is_alive
 from tests.testbed.client import Testbed
 from tests.testbed.controller import Controller
 
@@ -74,14 +75,14 @@ def test_a_run_that_is_ended_leaves_no_server_and_no_directory(tmp_path: Path, n
         server, directory = told(tmp_path)
         assert directory.is_dir()
         run.send_signal(number)
-        wait_until(lambda: not alive(server) and not directory.exists())
+        wait_until(lambda: not is_alive(server) and not directory.exists())
 
 
 def test_a_run_that_comes_to_its_end_has_ended_its_servers_itself(tmp_path: Path) -> None:
     with running_tests(tmp_path, seconds=0.5) as run:
         server, directory = told(tmp_path)
         assert run.wait(_SECONDS) == 0
-    assert not alive(server)
+    assert not is_alive(server)
     assert not directory.exists()
 
 
@@ -90,7 +91,7 @@ def test_servers_end_when_their_supervisor_is_killed() -> None:
         testbed = Testbed(controller=Controller.of(owner))
         server = int(testbed.facts("s3")["moto_pid"])
         os.kill(parent(server), signal.SIGKILL)
-        wait_until(lambda: not alive(server) and not listens(testbed.controller))
+        wait_until(lambda: not is_alive(server) and not listens(testbed.controller))
         assert int(testbed.facts("s3")["moto_pid"]) != server
         testbed.end()
     assert not testbed.controller.directory.exists()
@@ -113,10 +114,3 @@ def listens(controller: Controller) -> bool:
 
 def parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def alive(pid: int) -> bool:
-    try:
-        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False

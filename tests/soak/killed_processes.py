@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.liveness import is_alive
+
 _DEADLINE_SECONDS = 90.0
 
 
@@ -34,7 +36,7 @@ def wait_for_death(*pids: int | None) -> None:
     """Return when none of them lives; None is nobody."""
     deadline = time.monotonic() + _DEADLINE_SECONDS
     for pid in pids:
-        while pid is not None and _is_alive(pid):
+        while pid is not None and is_alive(pid):
             assert time.monotonic() < deadline, f"process {pid} lives on after the kill"
             time.sleep(0.01)
 
@@ -52,10 +54,3 @@ def _command(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
