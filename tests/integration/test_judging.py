@@ -82,8 +82,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
         "all kinds, no values": question(rows, *ALL_KINDS, shows_values=False),
         "no rows": question(none, NOT_NULL, THREE_ROWS),
         "no files": question(empty, NOT_NULL, THREE_ROWS),
-        "csv": question(csv, *usual, format="csv", options=HEADER, schema="id int, colo string, amount double"),
-        "csv without a schema": question(csv, *usual, format="csv", options=HEADER),
+        "csv": question(csv, *usual, format="csv", options=HEADER),
         "json": question(json, *usual, format="json"),
         "orc": question(orc, *usual, format="orc"),
         "partitions": question(
@@ -159,7 +158,7 @@ def test_a_directory_without_files_has_no_rows_and_no_columns(answers: Mapping[s
     assert (not_null.success, not_null.error) == (False, "the data have no column id")
 
 
-@pytest.mark.parametrize("which", ["csv", "csv without a schema", "json", "orc"])
+@pytest.mark.parametrize("which", ["csv", "json", "orc"])
 def test_each_format_is_read_with_its_options(answers: Mapping[str, Answer], which: str) -> None:
     answer = answers[which]
     assert (answer.refused, answer.rows) == ("", 3)

@@ -6,11 +6,12 @@ The order is: written in a place that nobody reads, judged there, given its name
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.errors import Failed
 from toolkit.storage import OWN_PREFIX
+from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -25,12 +26,32 @@ QUALITY_FAILED, QUALITY_UNKNOWN = "quality_failed", "quality_unknown"
 """Codes of what is blocked: it is not as expected; nobody could judge it."""
 
 
-def gate_place(unit: CanonicalPath) -> CanonicalPath:
+def gate_place(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
     """Where a unit waits until it was judged, and stays while it is blocked; its name does not begin with a dot.
 
     A program that lists files leaves out what begins with a dot, also when it is told to read exactly that.
+
+    Args:
+        unit: where it is announced.
+        top: the directory that has the gate's, with the names of all below it, as a table's; None: the one around it.
     """
-    return unit.parent.child(GATE_DIRECTORY).child(unit.name)
+    top = top or unit.parent
+    return below(top.child(GATE_DIRECTORY), unit.relative_to(top))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """How the instances of a feed are judged on the cluster that they are copied to."""
+
+    feed: Feed
+    cluster: Cluster
+    quality: Quality
+
+    @classmethod
+    def on(cls, feed: Feed, cluster: Cluster) -> Judged | None:
+        """Of a feed on a cluster; None: it is not judged there."""
+        quality = feed.quality_on(cluster.name)
+        return None if quality is None else cls(feed=feed, cluster=cluster, quality=quality)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +68,23 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TableReading:
+    """How Spark reads the files of a table, so that a row is what the table's readers see.
+
+    Attributes:
+        format: of Spark's reader; ``text``: lines of fields, which it has none for.
+        columns: type by name, in the order of the table, without its keys.
+        keys: the same of its keys.
+        options: of Spark's reader; of ``text``: ``sep`` and ``nullValue``.
+    """
+
+    format: str
+    columns: Mapping[str, str]
+    keys: Mapping[str, str]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
     """What is judged at once.
 
@@ -58,7 +96,7 @@ class Written:
         parts: its directories.
         quality: that it is judged by.
         counterpart: of a copy, the cluster it came from; else empty.
-        schema: of a table's files that tell no types of their own, as Spark's DDL; else empty.
+        table: how its partitions are read; None: it is no table's.
     """
 
     feed: Feed
@@ -68,7 +106,7 @@ class Written:
     parts: Sequence[Part]
     quality: Quality
     counterpart: str = ""
-    schema: str = ""
+    table: TableReading | None = None
 
 
 class QualityFailed(Failed):

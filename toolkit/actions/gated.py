@@ -36,15 +36,15 @@ BLOCKED_SUFFIX = ".blocked.json"
 _ASIDE, _GONE, _WHOLE = (f"{OWN_PREFIX}-{each}-" for each in ("old", "gone", "whole"))
 
 
-def manifest_of(unit: CanonicalPath) -> CanonicalPath:
-    """What says why a unit is blocked, for who finds it on the store."""
-    place = gate_place(unit)
+def manifest_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
+    """What says why a unit is blocked, for who finds it on the store; arguments as of `gate_place`."""
+    place = gate_place(unit, top)
     return place.parent.child(f"{place.name}{BLOCKED_SUFFIX}")
 
 
-def whole_of(unit: CanonicalPath) -> CanonicalPath:
-    """What says that the copy of a unit that waits is whole, and of what it is one."""
-    place = gate_place(unit)
+def whole_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
+    """What says that the copy of a unit that waits is whole, and of what it is one; arguments as of `gate_place`."""
+    place = gate_place(unit, top)
     return place.parent.child(f"{_WHOLE}{place.name}")
 
 
@@ -67,6 +67,7 @@ class GatedUnit:
         base: bounds every effect.
         flag: the name of the file in it that comes last; empty: none.
         files: copies them, where renames are not atomic.
+        top: see `gate_place`.
     """
 
     work: RunContext
@@ -74,11 +75,40 @@ class GatedUnit:
     base: CanonicalPath
     flag: str
     files: FileCopies
+    top: CanonicalPath | None = None
 
     @property
     def place(self) -> CanonicalPath:
         """Where it waits."""
-        return gate_place(self.unit)
+        return gate_place(self.unit, self.top)
+
+    def copied_before(self, identity: str) -> dict[str, str] | None:
+        """The digests of what an earlier run has copied, if it had all of it, and of the same as now."""
+        try:
+            with self._system.read(self._whole) as stream:
+                told = json.loads(stream.read())
+        except (NotFound, ValueError):
+            return None
+        return dict(told["digests"]) if told["identity"] == identity else None
+
+    def begin_copy(self) -> None:
+        """What waits now is replaced."""
+        remove(self._system, self._whole, self.base)
+
+    def end_copy(self, identity: str, digests: Mapping[str, str]) -> None:
+        """All of it waits now.
+
+        Args:
+            identity: tells what it is a copy of from all else.
+            digests: of its files.
+        """
+        self._system.mkdirs(self.place.parent)
+        self._system.write(self._whole, [json.dumps({"identity": identity, "digests": digests}).encode()])
+
+    def end_wait(self) -> None:
+        """It is announced: nothing says any more that it waits."""
+        for each in (self._whole, self._manifest):
+            remove_quietly(self._system, each, self.base)
 
     def settle(self) -> None:
         """Finish what a dead run was killed in: a removal goes on, and what was put aside comes back."""
@@ -96,7 +126,7 @@ class GatedUnit:
         """Nothing waits any more."""
         self.settle()
         self._remove_place()
-        for each in (whole_of(self.unit), manifest_of(self.unit)):
+        for each in (self._whole, self._manifest):
             remove(self._system, each, self.base)
 
     def admit(self, written: Written, check: Callable[[], None], now: datetime) -> Admitted:
@@ -104,9 +134,13 @@ class GatedUnit:
         try:
             return self.work.gate.admit(written, check)
         except QualityFailed as error:
-            self._system.mkdirs(self.place.parent)  # what lies in its own place has none yet
-            self._system.write(manifest_of(self.unit), [_manifest(written, error, self.work.run_name, now)])
+            self.note_blocked(written, error, now)
             raise
+
+    def note_blocked(self, written: Written, error: QualityFailed, now: datetime) -> None:
+        """Write the manifest."""
+        self._system.mkdirs(self.place.parent)  # what lies in its own place has none yet
+        self._system.write(self._manifest, [_manifest(written, error, self.work.run_name, now)])
 
     def publish(self) -> None:
         """Give what was admitted the name of the unit, all at once, or on an object store the flag last."""
@@ -118,7 +152,7 @@ class GatedUnit:
         else:
             self._copy()
             self._remove_place()
-        remove_quietly(system, manifest_of(self.unit), self.base)
+        remove_quietly(system, self._manifest, self.base)
 
     def _copy(self) -> None:
         """The flag goes first and comes last, so that nobody takes what is between them for whole."""
@@ -171,6 +205,14 @@ class GatedUnit:
     @property
     def _system(self) -> FileSystem:
         return self.work.stores(self.unit)
+
+    @property
+    def _whole(self) -> CanonicalPath:
+        return whole_of(self.unit, self.top)
+
+    @property
+    def _manifest(self) -> CanonicalPath:
+        return manifest_of(self.unit, self.top)
 
     @property
     def _aside(self) -> CanonicalPath:

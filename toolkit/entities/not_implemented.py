@@ -18,8 +18,6 @@ from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
 
-NOT_JUDGED = "remove the quality of this one, or copy its data as a path feed with quality"
-"""What to do instead of having a table judged that is imported or replicated."""
 _NO_RETENTION = "use action: delete or archive, or remove the retention"
 _ANOTHER_REASON = "use protect: [late_window], keep_last or holds.yaml"
 _ANOTHER_ENGINE = "use spark_submit, spark_sql or command"
@@ -180,17 +178,6 @@ def _repeats(feed: Feed) -> Iterator[NotImplementedValue]:
 
 
 def _feed_cluster(feed: Feed, feed_cluster: FeedCluster, pointer: Pointer) -> Iterator[NotImplementedValue]:
-    is_judged_table = feed.table_on(feed_cluster.name) is not None and feed.quality_on(feed_cluster.name) is not None
-    if is_judged_table and feed_cluster.type is ClusterRole.TARGET:
-        # Its partitions would be announced unjudged; an import, which no entity names, is refused when it runs.
-        yield NotImplementedValue(
-            area=Area.REPLICATION,
-            pointer=("quality",) if feed_cluster.quality is None else (*pointer, "quality"),
-            value="quality of a table",
-            instead=NOT_JUDGED,
-            cluster=feed_cluster.name,
-            on_key=True,
-        )
     if feed_cluster.retention is not None:
         yield from _retention(feed, feed_cluster, feed_cluster.retention, (*pointer, "retention"))
     for area, exchange in ((Area.IMPORT, feed_cluster.import_), (Area.EXPORT, feed_cluster.export)):

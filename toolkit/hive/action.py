@@ -52,8 +52,8 @@ class Way(Protocol):
         """
         ...
 
-    def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool) -> Worker:
-        """What does the items of a plan."""
+    def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool, address: str) -> Worker:
+        """What does the items of a plan; the address is that of the instance."""
         ...
 
     def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
@@ -186,8 +186,9 @@ class TableAction:
             at_once=plan.target.rules.at_once or _AT_ONCE,
             bandwidth=plan.target.rules.bandwidth,
         )
-        worker = self.way_of(plan.target).worker(plan, work, PartCopies(files=files, work=work), self.pool)
-        return batches_of(plan, work, worker, self.address(plan.target))
+        address, copies = self.address(plan.target), PartCopies(files=files, work=work)
+        worker = self.way_of(plan.target).worker(plan, work, copies, self.pool, address)
+        return batches_of(plan, work, worker, address)
 
 
 def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...]:

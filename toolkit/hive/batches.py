@@ -41,12 +41,15 @@ class Worker(Protocol):
         """The directory that bounds every effect."""
         ...
 
-    def work(self, items: Sequence[TableItem], told: dict[TableItem, ItemResult[TableItem]]) -> None:
+    def work(self, items: Sequence[TableItem], told: dict[TableItem, ItemResult[TableItem]]) -> Sequence[str]:
         """Do items of one batch, which are of one kind or `Step.REPLACE` with their `Step.CLEAN`.
 
         Args:
             items: of the batch.
             told: gets the result of each as soon as it is known; those without one have that of what this raises.
+
+        Returns:
+            Notes for the user.
 
         Raises:
             CatalogError, StorageError, Unavailable, CalledOff, Stopped: it could not be done.
@@ -76,7 +79,7 @@ class TableBatch:
     def apply(self, advance: Callable[[int], None]) -> Applied[TableItem]:
         """See `Batch.apply`."""
         items = [self.plan.items[at] for at in self.positions]
-        told = self._told(items)
+        told, notes = self._told(items)
         results = tuple(told[item] for item in items)
         advance(len(items))
         done = [each.item for each in results if each.outcome is Outcome.DONE]
@@ -84,16 +87,18 @@ class TableBatch:
         self._count(done)
         unknown = {INTERRUPTED, Unreachable.code}
         open_ones = frozenset(at for at, each in zip(self.positions, results, strict=True) if each.code in unknown)
-        return Applied(results=results, open=open_ones, events=self._events(done), writes=(self._counted(),))
+        return Applied(
+            results=results, open=open_ones, events=self._events(done), writes=(self._counted(),), notes=notes
+        )
 
-    def _told(self, items: Sequence[TableItem]) -> dict[TableItem, ItemResult[TableItem]]:
+    def _told(self, items: Sequence[TableItem]) -> tuple[dict[TableItem, ItemResult[TableItem]], tuple[str, ...]]:
         base, guard = self.worker.base, self.work.guard
         refusal = guard.refusal(base, items=len(items), must_look=True)
         if refusal is not None:
-            return {item: refusal.of(item) for item in items}
+            return {item: refusal.of(item) for item in items}, ()
         told: dict[TableItem, ItemResult[TableItem]] = {}
         try:
-            self.worker.work(items, told)
+            notes = tuple(self.worker.work(items, told))
         except CalledOff as called_off:
             rest = {item: called_off.refusal.of(item) for item in items}
         except Stopped as stopped:
@@ -107,8 +112,8 @@ class TableBatch:
             code = Unreachable.code if is_open else getattr(error, "code", MetastoreUnreachable.code)
             rest = {item: ItemResult.failed(item, code, str(error)) for item in items}
         else:
-            return told
-        return rest | told
+            return told, notes
+        return rest | told, ()
 
     def _count(self, done: Sequence[TableItem]) -> None:
         found = self.plan.detail.counters
@@ -160,11 +165,15 @@ def batches_of(plan: TablePlan, work: RunContext, worker: Worker, address: str) 
     )
 
 
-def in_batches(items: Sequence[TableItem]) -> Iterator[TableItem]:
+def in_batches(items: Sequence[TableItem], *, at_once: bool = False) -> Iterator[TableItem]:
     """Items with the numbers of their batches: the table by itself, partitions by number and bytes.
 
     What a partition replaces is cleaned in the same batch: it was written down before the first of them began, so that
     the next run knows of it.
+
+    Args:
+        items: of a plan.
+        at_once: all partitions are in one batch, as those that are judged together.
     """
     number, chunk, size = 0, 0, 0
     parts: list[TableItem] = []
@@ -177,7 +186,8 @@ def in_batches(items: Sequence[TableItem]) -> Iterator[TableItem]:
 
     for item in items:
         is_alone = item.step in {Step.TABLE, Step.FINISH}
-        if parts and (is_alone or chunk == _PARTS or size + item.bytes > _BATCH_BYTES):
+        is_full = not at_once and (chunk == _PARTS or size + item.bytes > _BATCH_BYTES)
+        if parts and (is_alone or is_full):
             yield from ended()
             number, chunk, size = number + 1, 0, 0
             parts.clear()

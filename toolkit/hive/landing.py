@@ -16,6 +16,7 @@ from toolkit.actions.model import ItemResult, Problem
 from toolkit.availability import is_there
 from toolkit.catalog.errors import AlreadyExists, NoSuchTable
 from toolkit.catalog.model import Partition, Table, without_statistics
+from toolkit.catalog.port import BATCH
 from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, table_differences
 from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied, remove_staging
 from toolkit.hive.targets import Step, TableItem, TablePlan
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.hive.contents import Contents
     from toolkit.hive.copies import Digests, PartCopies
+    from toolkit.hive.gating import TableGate
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
 
@@ -61,6 +63,7 @@ class Lander:
         copies: copies partitions.
         pool: reads files, where the bytes of two are compared.
         resolve: the place of a location as the metastore has it.
+        gate: asked before anything is registered; None: the feed is not judged there.
     """
 
     plan: TablePlan
@@ -69,6 +72,7 @@ class Lander:
     copies: PartCopies
     pool: WorkerPool
     resolve: Callable[[str], CanonicalPath]
+    gate: TableGate | None = None
 
     @property
     def root(self) -> CanonicalPath:
@@ -95,29 +99,41 @@ class Lander:
         assert isinstance(item.wanted, Table)  # noqa: S101 - the plan's
         self._register_table(item.wanted, self._text(item.place), {})
 
-    def land(self, items: Sequence[TableItem]) -> dict[TableItem, Landed | Problem]:
+    def land(self, items: Sequence[TableItem], notes: list[str]) -> dict[TableItem, Landed | Problem]:
         """Get the data of items into their places, where nobody looks for them yet.
+
+        Args:
+            items: of one batch.
+            notes: gets what the user should know.
 
         Raises:
             StorageError: what an earlier try left cannot be removed.
             StopRequested: the work was called off.
-            Unavailable: the executors were lost.
+            Unavailable: the executors were lost, or the ledger is.
         """
         if any(item.step is Step.REPLACE for item in items):
             _ = self.taken  # before anything is changed
         copied = [item for item in items if item.copies and item.part is not None]
-        staged = {self._staging(item): item for item in copied}
-        told = self.copies.copy({into: item.part for into, item in staged.items() if item.part is not None})
+        told = self._copied(copied) if self.gate is None else self.gate.copied(copied)
+        why = None if self.gate is None else self.gate.refused(items, told, notes)
         outcomes: dict[TableItem, Landed | Problem] = {}
+        if why is not None:
+            found = (told.get(item) for item in items)
+            return {item: each if isinstance(each, Problem) else why for item, each in zip(items, found, strict=True)}
 
         def put(item: TableItem) -> None:
             try:
-                outcomes[item] = self._put(item, told.get(self._staging(item)))
+                outcomes[item] = self._put(item, told.get(item))
             except StorageError as error:
                 outcomes[item] = Problem(code=error.code, message=str(error))
 
         self.work.pool(self.root).run_all(put, items)
         return outcomes
+
+    def _copied(self, items: Sequence[TableItem]) -> dict[TableItem, Digests | Problem]:
+        staged = {self._staging(item): item for item in items}
+        told = self.copies.copy({into: item.part for into, item in staged.items() if item.part is not None})
+        return {staged[into]: each for into, each in told.items()}
 
     def _put(self, item: TableItem, told: Digests | Problem | None) -> Landed | Problem:
         if isinstance(told, Problem):
@@ -125,17 +141,22 @@ class Lander:
         if item.step is Step.DESCRIBE:
             return Landed(place=item.place, digests={})
         if told is None:
-            return Landed(place=item.place, digests=self._same_bytes(item))
-        return Landed(place=self._named(item), digests=told)
+            landed = Landed(place=item.place, digests=self._same_bytes(item))
+            if self.gate is not None:
+                self.gate.end_wait(item)
+            return landed
+        return Landed(place=self._named(item, told), digests=told)
 
-    def _named(self, item: TableItem) -> CanonicalPath:
+    def _named(self, item: TableItem, digests: Digests) -> CanonicalPath:
         """Give a whole copy its place: the one that Hive would choose if it is free."""
-        staging = self._staging(item)
-        if not self.system.capabilities.atomic_rename:
-            return staging
-        if item.step is Step.ADD and self._is_free(item.place):
-            return self._renamed(staging, item.place)
-        return self._renamed(staging, data_place(self.root, self.work.run_name, self._name(item)))
+        place = data_place(self.root, self.work.run_name, self._name(item))
+        if self.system.capabilities.atomic_rename and item.step is Step.ADD and self._is_free(item.place):
+            place = item.place
+        if self.gate is not None:
+            self.gate.publish(item, place, digests)
+        elif self._staging(item) != place:
+            self._rename(self._staging(item), place)
+        return place
 
     def _is_free(self, place: CanonicalPath) -> bool:
         """Whether nothing is at a place, and no partition's data are looked for there; an empty directory goes."""
@@ -146,11 +167,10 @@ class Lander:
         self.system.remove_if_empty(place, below=self.root)
         return not is_there(self.system, place)
 
-    def _renamed(self, staging: CanonicalPath, place: CanonicalPath) -> CanonicalPath:
+    def _rename(self, staging: CanonicalPath, place: CanonicalPath) -> None:
         if place.parent != self.root:
             self.system.mkdirs(place.parent)
         self.system.rename(staging, place)
-        return place
 
     def _same_bytes(self, item: TableItem) -> Digests:
         """The digests of files that are there already, as a run that was killed left them.
@@ -192,10 +212,10 @@ class Lander:
                 partition = self._partition(item, item.wanted, self._location(item, each))
                 (added if item.step is Step.ADD else changed).append(partition)
         name = self.plan.target.table
-        if added:
-            self.metastore.add_partitions(name, added)
-        if changed:
-            self.metastore.alter_partitions(name, changed)
+        for at in range(0, len(added), BATCH):
+            self.metastore.add_partitions(name, added[at : at + BATCH])
+        for at in range(0, len(changed), BATCH):
+            self.metastore.alter_partitions(name, changed[at : at + BATCH])
 
     def _partition(self, item: TableItem, wanted: Partition, location: str) -> Partition:
         assert item.part is not None  # noqa: S101 - the plan's
@@ -263,7 +283,7 @@ class Lander:
             alone = "" if self._contents.table.keys else self.plan.target.table.table
             remove_staging(self.system, self.root, self.work.run_name, alone)
             return
-        for item, each in told.items():
+        for item, each in told.items() if self.gate is None else ():
             if item.copies and isinstance(each, Problem):
                 self._discard(self._staging(item))
 

@@ -25,7 +25,7 @@ from toolkit.hive.described import (
     with_reading_of,
 )
 from toolkit.hive.taken_places import TakenPlaces, is_data_place
-from toolkit.hive.targets import SchemaChange, Step, TableDetail, TableItem, TablePlan, TableTarget
+from toolkit.hive.targets import SchemaChange, Standing, Step, TableDetail, TableItem, TablePlan, TableTarget
 from toolkit.storage import StorageError
 from toolkit.transfer.trees import Tree, below, read_tree
 
@@ -102,17 +102,23 @@ class LandingPlanner:
         are_in_the_way = any(slot.present is None and trees[slot.part.name] is not None for slot in slots)
         taken = TakenPlaces.of(self.reader.metastore, present if are_in_the_way else None, self.reader.place)
         root = self.reader.place(root_text)
-        found = [each for slot in slots if (each := self._step(slot, trees[slot.part.name], taken, root)) is not None]
+        steps = [(slot, self._step(slot, trees[slot.part.name], taken, root)) for slot in slots]
+        found = [each for _, each in steps if each is not None]
         changed = [each for each in found if isinstance(each, TableItem)]
         failed = [each for each in found if isinstance(each, ItemResult)]
         failed += [self._failed(name, place, why) for name, why in contents.broken.items()]
-        items = list(in_batches([*(items if wanted.keys else ()), *changed]))
+        items = list(in_batches([*(items if wanted.keys else ()), *changed], at_once=self.target.judged is not None))
+        standing = tuple(
+            Standing(part=slot.part, place=slot.own, storage=slot.wanted.storage)
+            for slot, step in steps
+            if step is None
+        )
         return replace(
             blank,
             items=tuple(items),
             unreadable=tuple(failed),
             volume=Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items)),
-            detail=replace(detail, kept=len(slots) - len(found)),
+            detail=replace(detail, kept=len(standing), standing=standing),
             notes=tuple(each.note for each in changed if each.note),
         )
 

@@ -9,12 +9,13 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
+from toolkit.actions.gate import Judged
 from toolkit.actions.model import NoTarget
 from toolkit.actions.resolving import of_route, resolved
 from toolkit.catalog.model import TableName
 from toolkit.el import TableUri, format_instant
 from toolkit.entities.errors import UnfitFeed
-from toolkit.entities.not_implemented import NOT_JUDGED, Area, not_implemented
+from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import NotImplementedYet
 from toolkit.hive.targets import LandingRules, TableDetail, TableItem, TableTarget
 from toolkit.planning.instance_storage import FeedStorage
@@ -102,12 +103,9 @@ class Asked:
 
         Raises:
             NotATable: see `uri_of`.
-            NotImplementedYet: a property of the feed cannot be kept, or its data would have to be judged before.
+            NotImplementedYet: a property of the feed cannot be kept.
         """
         uri = uri_of(feed, cluster)
-        if not self.goes_out and feed.quality_on(cluster.name) is not None:
-            what = f"quality of a table on {cluster.name}, which the import would have to wait for,"
-            raise NotImplementedYet(what=what, instead=NOT_JUDGED, where=f"feed {feed.name}")
         base = TableTarget(
             feed=feed.name,
             cluster=cluster.name,
@@ -118,6 +116,7 @@ class Asked:
             goes_out=self.goes_out,
             flag=(feed.availability_flag or "") if self.goes_out else "",
             rules=rules_of(feed, self.rules),
+            judged=None if self.goes_out else Judged.on(feed, cluster),
         )
         if self.is_whole:
             yield base
@@ -197,6 +196,7 @@ class Pulls:
                 flag=feed.availability_flag or "",
                 waits_until=route.waits_until(instant),
                 rules=rules_of(feed, self.rules),
+                judged=Judged.on(feed, target.cluster),
             )
 
 

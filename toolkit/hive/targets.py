@@ -16,7 +16,8 @@ from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
 
 if TYPE_CHECKING:
-    from toolkit.catalog.model import Partition, Table, TableKind, TableName
+    from toolkit.actions.gate import Judged
+    from toolkit.catalog.model import Partition, StorageDescriptor, Table, TableKind, TableName
     from toolkit.el import CanonicalPath
     from toolkit.hive.contents import Contents, Part
     from toolkit.hive.layout import ExportedPart
@@ -89,6 +90,7 @@ class TableTarget:
         flag: the file in each partition that says that it is complete; empty: the partition's existence does.
         waits_until: from then on an instance that has not come has failed; None: never.
         rules: how it comes to a metastore.
+        judged: how it is judged before readers see it; None: it is not.
     """
 
     feed: str
@@ -103,6 +105,7 @@ class TableTarget:
     flag: str = ""
     waits_until: datetime | None = None
     rules: LandingRules = field(default_factory=LandingRules)
+    judged: Judged | None = field(default=None, compare=False)
 
     @property
     def is_export(self) -> bool:
@@ -183,6 +186,21 @@ class TableItem:
         return self.part.bytes if self.part and self.copies else 0
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """A partition, or the only data of a table, where it lies.
+
+    Attributes:
+        part: what it has.
+        place: where.
+        storage: how it is described.
+    """
+
+    part: Part
+    place: CanonicalPath
+    storage: StorageDescriptor
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableDetail:
     """What else the plan of an instance says.
@@ -193,6 +211,7 @@ class TableDetail:
         present: the table at the target; None: it is not there.
         root: the directory at the target that bounds every effect; None: there is none yet.
         root_text: the same as the metastore there writes it.
+        standing: of what comes to a metastore, what is there already and the same.
         kept_parts: of an export, what it keeps, by the names of the partitions.
         counters: filled while it is worked on: ``TIMETAKEN`` (milliseconds), ``COPY`` (files), ``BYTESCOPIED``.
     """
@@ -202,6 +221,7 @@ class TableDetail:
     present: Table | None = None
     root: CanonicalPath | None = None
     root_text: str = ""
+    standing: tuple[Standing, ...] = ()
     counters: Counter[str] = field(default_factory=Counter)
     kept_parts: Mapping[str, ExportedPart] = field(default_factory=dict)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from toolkit.actions.gate import QUALITY_UNKNOWN
+from toolkit.actions.model import Problem
 from toolkit.availability import is_ready
 from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.partition_name import split_name
@@ -14,6 +16,7 @@ from toolkit.el import CanonicalPath, ElError
 from toolkit.hive.contents import Contents, TableReader, require_plain
 from toolkit.hive.copies import PartCopies
 from toolkit.hive.exporting import ExportWriter, planned
+from toolkit.hive.gating import TableGate
 from toolkit.hive.instances import NamedInstances
 from toolkit.hive.landing import Lander
 from toolkit.hive.landing_plan import LandingPlanner
@@ -125,9 +128,11 @@ class ExportWay:
         assert blank.target.directory is not None  # noqa: S101 - of every export
         return planned(blank, self.tables.contents(blank.target, work), blank.target.directory, work)
 
-    def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool) -> ExportWorker:
+    def worker(
+        self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool, address: str
+    ) -> ExportWorker:
         """See `Way.worker`."""
-        del pool
+        del pool, address
         changed = partial(_moved, self.tables, plan, work)
         return ExportWorker(writer=ExportWriter(plan=plan, work=work, copies=copies, moved=changed, written={}))
 
@@ -199,6 +204,9 @@ class LandingWay:
     def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
         """See `Way.plan`."""
         contents = self.source.contents(blank.target, work)
+        if contents.table.kind.is_view and blank.target.judged is not None:
+            message = f"{contents.table.name} is a view, which has no data to be judged; take `quality` from the feed"
+            return replace(blank, failed=Problem(code=QUALITY_UNKNOWN, message=message))
         planner = LandingPlanner(
             target=blank.target,
             reader=self.catalog.reader(work),
@@ -207,8 +215,14 @@ class LandingWay:
         )
         return planner.planned(blank, contents)
 
-    def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool) -> LandingWorker:
+    def worker(
+        self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool, address: str
+    ) -> LandingWorker:
         """See `Way.worker`."""
+        judged = plan.target.judged
+        gate = None
+        if judged is not None:
+            gate = TableGate(plan=plan, judged=judged, work=work, copies=copies, address=address)
         lander = Lander(
             plan=plan,
             work=work,
@@ -216,6 +230,7 @@ class LandingWay:
             copies=copies,
             pool=pool,
             resolve=self.catalog.place,
+            gate=gate,
         )
         return LandingWorker(lander=lander, moved=partial(_moved, self.source, plan, work))
 

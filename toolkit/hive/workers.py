@@ -34,7 +34,7 @@ class ExportWorker:
         """See `Worker.base`."""
         return self.writer.directory
 
-    def work(self, items: Sequence[TableItem], told: Results) -> None:
+    def work(self, items: Sequence[TableItem], told: Results) -> Sequence[str]:
         """See `Worker.work`."""
         if not self._begun:
             self.writer.begin()
@@ -42,9 +42,10 @@ class ExportWorker:
         if items[0].step is Step.FINISH:
             self.writer.finish()
             told |= {item: ItemResult.done(item) for item in items}
-            return
+            return ()
         copied = self.writer.copy(items)
         told |= {item: _result(item, copied[item.place]) for item in items}
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,22 +65,24 @@ class LandingWorker:
         """See `Worker.base`."""
         return self.lander.root
 
-    def work(self, items: Sequence[TableItem], told: Results) -> None:
+    def work(self, items: Sequence[TableItem], told: Results) -> Sequence[str]:
         """See `Worker.work`."""
         if items[0].step is Step.TABLE:
             self.lander.make_table(items[0])
             told[items[0]] = ItemResult.done(items[0])
-            return
-        self._land([item for item in items if item.step is not Step.CLEAN], told)
+            return ()
+        notes: list[str] = []
+        self._land([item for item in items if item.step is not Step.CLEAN], told, notes)
         replaced = {item.part for item, each in told.items() if each.code == "" and item.step is Step.REPLACE}
         for item in items:
             if item.step is Step.CLEAN:
                 is_outdated = item.part in replaced
                 told[item] = self._cleaned(item) if is_outdated else ItemResult.skipped(item, _STAYS)
+        return notes
 
-    def _land(self, parts: Sequence[TableItem], told: Results) -> None:
+    def _land(self, parts: Sequence[TableItem], told: Results, notes: list[str]) -> None:
         """Get data into place, and register what got there: what is new, and what changes, each in one call."""
-        outcomes = self.lander.land(parts)
+        outcomes = self.lander.land(parts, notes)
         told |= {item: _result(item, each) for item, each in outcomes.items() if isinstance(each, Problem)}
         landed = {item: each for item, each in outcomes.items() if not isinstance(each, Problem)}
         fresh = {item: each for item, each in landed.items() if item.step is Step.ADD}

@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from toolkit.actions.gate import GATE_DIRECTORY
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile
 from toolkit.storage import Entry, FileKind, WrongKind
 
@@ -57,8 +59,7 @@ def print_of(written: Written, stores: Callable[[CanonicalPath], FileSystem]) ->
 
 def print_of_parts(parts: Sequence[Part], flag: str | None, stores: Callable[[CanonicalPath], FileSystem]) -> DataPrint:
     """As `print_of`, where nothing but the directories and the name of the flag is known."""
-    found = [(part.place.name, list(_files(part, stores(part.place), flag))) for part in parts]
-    # Named by the last name of their directory, which they keep when it is moved.
+    found = [(_name(part.place), list(_files(part, stores(part.place), flag))) for part in parts]
     listed = [
         ListedFile(f"{name}/{each.kind}/{each.name}", each.size, each.modified or _EPOCH)
         for name, entries in found
@@ -75,9 +76,16 @@ def print_of_parts(parts: Sequence[Part], flag: str | None, stores: Callable[[Ca
     )
 
 
+def _name(place: CanonicalPath) -> str:
+    """What a directory keeps when it is published: the names of a partition, or its last one."""
+    names = [each for each in place.path.split("/") if each != GATE_DIRECTORY]
+    partition = list(takewhile(lambda name: "=" in name, reversed(names)))
+    return "/".join(reversed(partition)) or names[-1]
+
+
 def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
     """What data are judged by: with anything else they may be judged otherwise."""
-    quality = written.quality
+    quality, table = written.quality, written.table
     judged_by = {
         "names": quality.suites,  # one that is not there judges nothing, and is no reason to take another's verdict
         "suites": [{"name": each.name, "expectations": [asdict(one) for one in each.expectations]} for each in suites],
@@ -85,7 +93,7 @@ def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
         "format": quality.format,
         "options": dict(quality.options),
         "sample": quality.sample,
-        "schema": written.schema,
+        "table": table and [table.format, *(list(each.items()) for each in (table.columns, table.keys, table.options))],
     }
     return hashlib.sha256(json.dumps(judged_by, sort_keys=True, default=str).encode()).hexdigest()
 

@@ -27,7 +27,7 @@ class AskedPart:
 
     Attributes:
         uri: of the directory, as Spark takes it.
-        keys: columns that the files do not have, with their texts.
+        keys: of a partition, its keys with their texts.
     """
 
     uri: str
@@ -59,7 +59,8 @@ class Question:
         parts: of the data; they have one format.
         format: of Spark's reader.
         options: of Spark's reader.
-        schema: Spark's DDL; empty: the files tell.
+        columns: of a table, see `toolkit.actions.gate.TableReading`; empty: the files tell.
+        keys: the same of its keys.
         sample: the part of the rows that is read, above 0, to 1.
         shows_values: values of rows may be in the answer; never those of feeds tagged pii.
         expectations: of all suites, each with its place in its suite.
@@ -69,7 +70,8 @@ class Question:
     format: str
     expectations: tuple[AskedExpectation, ...]
     options: Mapping[str, str] = field(default_factory=dict)
-    schema: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
     sample: float = 1.0
     shows_values: bool = False
     version: int = FORMAT

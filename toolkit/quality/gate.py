@@ -177,12 +177,14 @@ class QualityGate:
                 raise InvalidInput(message)
         known = {"row_count": previous}
         filled = fill(self._suites(quality), written.feed, written.cluster, instant, known)
+        table = written.table
         question = Question(
             parts=tuple(AskedPart(uri=_uri(each.place), keys=each.keys) for each in written.parts),
-            format=quality.format,
+            format=quality.format if table is None else table.format,
             expectations=filled.expectations,
-            options=quality.options,
-            schema=written.schema,
+            options=quality.options if table is None else table.options,
+            columns={} if table is None else table.columns,
+            keys={} if table is None else table.keys,
             sample=quality.sample,
             shows_values=not is_pii(written.feed.tags),
         )

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from functools import partial, reduce
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sql
 
 _HERE = Path(__file__).resolve()
 if __name__ == "__main__":  # Python looks beside a script first, where only modules of a package are
@@ -35,6 +35,8 @@ from toolkit.quality.exchange import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from toolkit.quality.exchange import Finding
 
 _SEED = 20260101
@@ -44,6 +46,16 @@ _ERROR_CHARACTERS = 300
 _QUIET = {"GX_ANALYTICS_ENABLED": "False", "TQDM_DISABLE": "1"}
 _STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
 """Whatever the cluster's settings: files that cannot be read must not be judged by what is left."""
+_OWN_CATALOG: dict[str, bool | float | int | str | None] = {
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.hive.manageFilesourcePartitions": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+}
+"""Whatever the cluster's settings: no metastore hears of the table that is made for judging."""
+_TEXT_LINES, _NULL = "text", "__HIVE_DEFAULT_PARTITION__"
+_NUMBERS = count()
+_AT_ONCE = 500
+"""So many partitions in one statement."""
 
 
 def main() -> int:
@@ -69,7 +81,7 @@ def _say_no_values(answered: Path, kind: type[BaseException], *_: object) -> Non
 
 def _session(question: Question) -> SparkSession:
     """Spark, without logs where no values may be shown: errors quote what they choke on, in Java and in Python."""
-    session = SparkSession.builder.appName("feedctl quality").getOrCreate()
+    session = SparkSession.builder.appName("feedctl quality").config(map=_OWN_CATALOG).getOrCreate()
     session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")
     if not question.shows_values:
         logging.disable(logging.CRITICAL)
@@ -116,7 +128,7 @@ def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Findi
     of_rows = [each for each in question.expectations if each not in of_all]
     names = evaluation.columns_of(question.expectations)
     if names is not None:
-        data = data.select([f"`{each.replace('`', '``')}`" for each in data.columns if each in names])
+        data = data.select([_quoted(each) for each in data.columns if each in names])
     looked_at = data.sample(fraction=question.sample, seed=_SEED) if is_sample else data
     kept = looked_at.persist(StorageLevel.MEMORY_AND_DISK)
     try:
@@ -138,20 +150,62 @@ def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Findi
 
 def _read(session: SparkSession, question: Question) -> DataFrame:
     """All parts as one; a column that a part has not is null there."""
-    parts = []
-    for part in question.parts:
-        rows = _part(session, question, part.uri)
-        for name, text in part.keys.items():
-            is_null = text == "__HIVE_DEFAULT_PARTITION__"
-            rows = rows.withColumn(name, sql.lit(None if is_null else text).cast("string"))
-        parts.append(rows)
+    if question.columns:
+        return _table(session, question)
+    parts = [_part(session, question, part.uri) for part in question.parts]
     return reduce(lambda some, more: some.unionByName(more, allowMissingColumns=True), parts)
 
 
+def _table(session: SparkSession, question: Question) -> DataFrame:
+    """The parts as a table has them, which is in this session's own catalog, in memory, and nowhere else.
+
+    So columns and keys have the table's types and are found as its readers find them, however many partitions it has.
+    """
+    is_text = question.format == _TEXT_LINES
+    name, (first, *_) = f"spark_catalog.default.feedctl_judged_{next(_NUMBERS)}", question.parts
+    columns, options = ({"value": "string"}, {}) if is_text else (question.columns, question.options)
+    described = ", ".join(f"{_quoted(own)} {kind}" for own, kind in {**columns, **question.keys}.items())
+    keys = ", ".join(map(_quoted, question.keys))
+    session.sql(
+        f"CREATE TABLE {name} ({described}) USING {question.format} OPTIONS ({_pairs({**options, **_STRICT})})"
+        f"{f' PARTITIONED BY ({keys})' if keys else ''} LOCATION {_text(first.uri)}"
+    )
+    for at in range(0, len(question.parts) if keys else 0, _AT_ONCE):
+        parts = question.parts[at : at + _AT_ONCE]
+        added = (f"PARTITION ({_pairs(each.keys, _quoted)}) LOCATION {_text(each.uri)}" for each in parts)
+        session.sql(f"ALTER TABLE {name} ADD {' '.join(added)}")
+    rows = session.table(name)
+    return _fields(rows, question) if is_text else rows
+
+
+def _fields(rows: DataFrame, question: Question) -> DataFrame:
+    """The fields of lines as Hive finds them: empty ones are empty texts, and what is not of its type is null."""
+    separator, null = (_text(question.options[name]) for name in ("sep", "nullValue"))
+    fields = f"split(value, concat('\\\\Q', {separator}, '\\\\E'), -1)"
+    texts = [f"nullif(get({fields}, {place}), {null})" for place in range(len(question.columns))]
+    named = zip(texts, question.columns.items(), strict=True)
+    typed = [f"try_cast({text} AS {kind}) AS {_quoted(name)}" for text, (name, kind) in named]
+    return rows.selectExpr(*typed, *map(_quoted, question.keys))
+
+
+def _quoted(name: str) -> str:
+    """A name in Spark's SQL."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def _text(text: str) -> str:
+    """A text in Spark's SQL."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _pairs(given: Mapping[str, str], named: Callable[[str], str] = _text) -> str:
+    return ", ".join(f"{named(name)} = {'NULL' if text == _NULL else _text(text)}" for name, text in given.items())
+
+
 def _part(session: SparkSession, question: Question, uri: str) -> DataFrame:
-    reader = session.read.format(question.format).options(**question.options).options(**_STRICT)
     try:
-        return (reader.schema(question.schema) if question.schema else reader).load(uri)
+        return session.read.format(question.format).options(**question.options).options(**_STRICT).load(uri)
     except PySparkException as error:
         if error.getCondition() != "UNABLE_TO_INFER_SCHEMA":
             raise

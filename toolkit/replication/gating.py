@@ -6,23 +6,21 @@ What an earlier run has copied is told from the rest of a copy by a file beside 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.actions.gate import Part, Written, gate_place
-from toolkit.actions.gated import GatedUnit, manifest_of, whole_of
+from toolkit.actions.gated import GatedUnit
 from toolkit.runs.recorder import path_text
-from toolkit.storage import NotFound
-from toolkit.transfer.publication import remove, remove_quietly
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.file_copies import FileCopies
+    from toolkit.actions.gate import Judged
     from toolkit.el import CanonicalPath
-    from toolkit.replication.targets import Judged, ReplicationTarget, UnitItem
+    from toolkit.replication.targets import ReplicationTarget, UnitItem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,26 +43,15 @@ class CopyGate:
 
     def copied_before(self, item: UnitItem) -> dict[str, str] | None:
         """The digests of what an earlier run has copied, if it had all of it, and from a source that was as now."""
-        system, place = self.work.stores(item.target), whole_of(item.target)
-        try:
-            with system.read(place) as stream:
-                told = json.loads(stream.read())
-        except (NotFound, ValueError):
-            return None
-        if told["identity"] != _content(item):
-            return None
-        return dict(told["digests"])
+        return self._unit(item.target).copied_before(_content(item))
 
     def begin_copy(self, item: UnitItem) -> None:
         """What waits now is replaced."""
-        remove(self.work.stores(item.target), whole_of(item.target), self.target.target_base)
+        self._unit(item.target).begin_copy()
 
     def end_copy(self, item: UnitItem, digests: dict[str, str]) -> None:
         """All of it waits now."""
-        text = json.dumps({"identity": _content(item), "digests": digests})
-        system, place = self.work.stores(item.target), whole_of(item.target)
-        system.mkdirs(place.parent)
-        system.write(place, [text.encode()])
+        self._unit(item.target).end_copy(_content(item), digests)
 
     def admit(self, unit: CanonicalPath, place: CanonicalPath) -> Sequence[str]:
         """Return notes when a unit that is at a place may be announced.
@@ -73,13 +60,15 @@ class CopyGate:
             QualityFailed: it must not be; a manifest beside it says why.
             Unavailable: the ledger cannot be written.
         """
-        gated = GatedUnit(work=self.work, unit=unit, base=self.target.target_base, flag="", files=self.files)
-        return gated.admit(written_at(self.target, self.judged, unit, place), self.work.guard.check, self.now()).notes
+        written = written_at(self.target, self.judged, unit, place)
+        return self._unit(unit).admit(written, self.work.guard.check, self.now()).notes
 
     def end_wait(self, unit: CanonicalPath) -> None:
         """It is announced: nothing says any more that it waits."""
-        for each in (whole_of(unit), manifest_of(unit)):
-            remove_quietly(self.work.stores(unit), each, self.target.target_base)
+        self._unit(unit).end_wait()
+
+    def _unit(self, unit: CanonicalPath) -> GatedUnit:
+        return GatedUnit(work=self.work, unit=unit, base=self.target.target_base, flag="", files=self.files)
 
 
 def written_at(target: ReplicationTarget, judged: Judged, unit: CanonicalPath, place: CanonicalPath) -> Written:

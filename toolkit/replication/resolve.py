@@ -9,12 +9,13 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
+from toolkit.actions.gate import Judged
 from toolkit.actions.resolving import of_route, resolved
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.linter.overlap import can_overlap
 from toolkit.planning.replication import NotReplicated, Range, Route
-from toolkit.replication.targets import CopyRules, Judged, ReplicationDetail, ReplicationTarget, UnitItem
+from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
 
 if TYPE_CHECKING:
     from toolkit.actions.runner import Targets

@@ -19,10 +19,9 @@ from toolkit.storage import FileKind
 from toolkit.transfer.digests import NO_BYTES
 
 if TYPE_CHECKING:
+    from toolkit.actions.gate import Judged
     from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
-    from toolkit.entities import Cluster, Feed
-    from toolkit.entities.quality import Quality
     from toolkit.ledger.manifests import Manifest
     from toolkit.transfer.trees import Tree
 
@@ -82,21 +81,6 @@ class CopyRules:
     at_once: int | None = None
     bandwidth: float = inf
     counters: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """How the instances of a feed are judged on the cluster that they are copied to."""
-
-    feed: Feed
-    cluster: Cluster
-    quality: Quality
-
-    @classmethod
-    def on(cls, feed: Feed, cluster: Cluster) -> Judged | None:
-        """Of a feed on a cluster; None: it is not judged there."""
-        quality = feed.quality_on(cluster.name)
-        return None if quality is None else cls(feed=feed, cluster=cluster, quality=quality)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,13 +14,16 @@ import pytest
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import TEXT, partition_of, table_of
 from tests.unit.actions.fake_action import context
+from tests.unit.quality.gates import BLOCKS, CLUSTER
 from toolkit.actions.action import RunContext
 from toolkit.actions.copy_limits import CopyLimits
+from toolkit.actions.gate import Gate, Judged
 from toolkit.actions.guard import Guard
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import BoundMetastore, read_only
 from toolkit.catalog.model import Column, Table, TableKind, TableName
-from toolkit.el import CanonicalPath, TableUri, parse_instant
+from toolkit.el import CanonicalPath, Frequency, TableUri, parse_instant
+from toolkit.entities import Feed
 from toolkit.hive.action import TableAction
 from toolkit.hive.targets import LandingRules, SchemaChange, TableItem, TablePlan, TableTarget
 from toolkit.hive.ways import Catalog, LandingWay, Tables
@@ -35,6 +38,7 @@ from toolkit.threads import WorkerPool
 FROM, TO = TableName("src", "clicks"), TableName("dst", "clicks")
 URI = TableUri.parse("catalog:src:clicks#ds=${YEAR}-${MONTH}-${DAY}")
 KEY = "2026-03-01T00:00Z"
+FEED = Feed(name="clicks", frequency=Frequency.parse("days(1)"), clusters=())
 NAMES = ("ds=2026-03-01/region=in", "ds=2026-03-01/region=us")
 
 
@@ -65,11 +69,15 @@ class Scene:
         root: a directory of this test.
         key: of the instance; of the whole table the time of the run.
         rules: how the table comes.
+        gate: judges it; None: it is not judged.
+        store: of the target and the source; what counts its effects is given.
     """
 
     root: Path
     key: str = KEY
     rules: LandingRules = field(default_factory=LandingRules)
+    gate: Gate | None = None
+    store: type[LocalFileSystem] = LocalFileSystem
     run: int = 0
 
     def __post_init__(self) -> None:
@@ -100,8 +108,9 @@ class Scene:
 
     def work(self, life: Life) -> RunContext:
         """Of a run."""
-        system, guard = LocalFileSystem(life.count), Guard(run=NeverStopped())
-        return replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=str(self.run))
+        system, guard = self.store(life.count), Guard(run=NeverStopped())
+        work = replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=str(self.run))
+        return work if self.gate is None else replace(work, gate=self.gate)
 
     def action(self, *, whole: bool = False) -> tuple[TableAction, TableTarget]:
         """What a run does, and with what."""
@@ -128,6 +137,7 @@ class Scene:
             table=TO,
             source=FROM,
             rules=replace(self.rules, at_once=1),
+            judged=None if self.gate is None else Judged(feed=FEED, cluster=CLUSTER, quality=BLOCKS),
         )
         return action, target_of
 
@@ -148,6 +158,7 @@ class Scene:
         work = self.work(life)
         action, target = self.action(whole=whole)
         plan: TablePlan = action.plan(target, work)
+        self.notes.clear()
         if plan.failed is not None:
             raise AssertionError(plan.failed)
         self.plan = plan
@@ -156,9 +167,12 @@ class Scene:
         self.left: list[Item] = []
         for batch in action.batches(plan, work):
             self.left = [open_item(self.run, at, plan.items[at]) for at in batch.positions]
-            yield from batch.apply(lambda _: None).results
+            applied = batch.apply(lambda _: None)
+            self.notes += applied.notes
+            yield from applied.results
             self.left = []
 
+    notes: list[str] = field(default_factory=list)
     left: list[Item] = field(default_factory=list)
     stays: list[Path] = field(default_factory=list)
     """What was replaced where Hive would have it: nobody can tell who reads it, so that it stays."""

@@ -55,19 +55,6 @@ def test_a_property_that_a_copy_of_a_table_cannot_keep(
     assert f"{line} of a table is not implemented" in refused("hive_replication", place, capsys)
 
 
-@pytest.mark.parametrize("on_failure", ["block", "warn"])
-def test_a_table_that_is_to_be_judged_is_not_brought_in_without_a_verdict(
-    on_failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    place = repo(tmp_path, more=f"quality: {{suites: [clicks], on_failure: {on_failure}}}")
-    suite = place / "expectations/clicks.yaml"
-    suite.parent.mkdir()
-    suite.write_text("expectations: [{type: expect_column_to_exist, kwargs: {column: a}}]")
-    assert "quality of a table is not implemented" in refused("hive_replication", place, capsys)
-    of_import = ("--cluster", "primary", "--from", f"file://{tmp_path}/export")
-    assert "quality of a table on primary" in refused("hive_import", place, capsys, *of_import)
-
-
 def test_a_feed_of_paths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = repo(tmp_path, feed='locations: {data: "/x/${YEAR}-${MONTH}-${DAY}"}')
     assert "copy them with replication.py" in refused("hive_replication", place, capsys)

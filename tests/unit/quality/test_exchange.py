@@ -35,7 +35,8 @@ QUESTION = Question(
         ),
     ),
     options={"header": "true"},
-    schema="colo string",
+    columns={"colo": "string", "amount": "double"},
+    keys={"country": "string"},
     sample=0.5,
     shows_values=True,
 )

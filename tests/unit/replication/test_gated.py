@@ -15,7 +15,7 @@ from tests.unit.quality.gates import BLOCKS, CLUSTER, CopyingStore
 from tests.unit.replication.test_publish import Breaking, Dead
 from toolkit.actions.action import Applied
 from toolkit.actions.copy_limits import CopyLimits
-from toolkit.actions.gate import QUALITY_FAILED
+from toolkit.actions.gate import QUALITY_FAILED, Judged
 from toolkit.actions.guard import Guard
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Feed
@@ -23,7 +23,7 @@ from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.replication.action import ReplicationAction
 from toolkit.replication.gating import was_admitted
 from toolkit.replication.publish import finish
-from toolkit.replication.targets import Judged, ReplicationTarget, UnitItem
+from toolkit.replication.targets import ReplicationTarget, UnitItem
 from toolkit.result import Outcome
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import LocalFileSystem, StorageSpec

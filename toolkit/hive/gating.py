@@ -1,0 +1,195 @@
+"""Partitions that are judged before readers see them: copied to the table's gate, and registered when they passed.
+
+An instance is judged as a whole, with the partitions of it that are there already: a verdict on a part of it would say
+nothing of what readers are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.gate import QUALITY_UNKNOWN, Part, QualityFailed, Written
+from toolkit.actions.gated import GatedUnit
+from toolkit.actions.model import Problem
+from toolkit.clock import SystemClock
+from toolkit.entities.vocabulary import OnFailure
+from toolkit.hive.reading import NoReading, reading_of
+from toolkit.hive.targets import Standing, TableItem, TablePlan
+from toolkit.runs.recorder import path_text
+from toolkit.transfer.publication import CopyDiffers, remove
+from toolkit.transfer.trees import below, is_still, read_tree, same_bytes
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.actions.gate import Judged
+    from toolkit.catalog.model import Table
+    from toolkit.el import CanonicalPath
+    from toolkit.hive.contents import Part as ComingPart
+    from toolkit.hive.copies import Digests, PartCopies
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableGate:
+    """Asked for all partitions of one instance at once. Every call raises StorageError and StopRequested.
+
+    Attributes:
+        plan: of the instance.
+        judged: how.
+        work: of the run.
+        copies: copies partitions.
+        address: of the instance, as consumers know it.
+        now: of the wall clock, UTC.
+    """
+
+    plan: TablePlan
+    judged: Judged
+    work: RunContext
+    copies: PartCopies
+    address: str
+    now: Callable[[], datetime] = field(default=SystemClock().now)
+
+    def place(self, item: TableItem) -> CanonicalPath:
+        """Where its data wait."""
+        return self._unit(item).place
+
+    def copied(self, items: Sequence[TableItem]) -> dict[TableItem, Digests | Problem]:
+        """Copy to the gate what does not wait there since an earlier run; outcomes and errors as of `PartCopies`."""
+        told: dict[TableItem, Digests | Problem] = {}
+
+        def look(item: TableItem) -> None:
+            digests = self._copied_before(item)
+            if digests is not None:
+                told[item] = digests
+
+        def note(item: TableItem) -> None:
+            digests = copied[self.place(item)]
+            if not isinstance(digests, Problem):
+                self._unit(item).end_copy(_part(item).fingerprint, digests)
+            told[item] = digests
+
+        pool = self.work.pool(self._root)
+        pool.run_all(look, items)
+        new = [item for item in items if item not in told]
+        copied = self.copies.copy({self.place(item): _part(item) for item in new})
+        pool.run_all(note, new)
+        return told
+
+    def _copied_before(self, item: TableItem) -> Digests | None:
+        """The digests of what an earlier run has copied whole; else there is room for a new copy."""
+        unit, part, check = self._unit(item), _part(item), self.work.guard.check
+        system, digests = self.work.stores(unit.place), unit.copied_before(part.fingerprint)
+        is_same = partial(is_still, system, unit.place, check, part.tree, directories=False, is_same=same_bytes)
+        if digests is not None and part.files and is_same():
+            return digests
+        unit.begin_copy()
+        remove(system, unit.place, self._root)
+        return None
+
+    def refused(
+        self, items: Sequence[TableItem], told: Mapping[TableItem, Digests | Problem], notes: list[str]
+    ) -> Problem | None:
+        """Why nothing of the instance may be registered; None: all of it may.
+
+        Args:
+            items: that would be.
+            told: of those that were copied.
+            notes: gets what the user should know.
+
+        Raises:
+            Unavailable: the ledger cannot be written.
+        """
+        lacking = [each.message for each in told.values() if isinstance(each, Problem)]
+        lacking += [each.message for each in self.plan.unreadable]
+        if lacking:
+            why = f"not judged, since {len(lacking)} of its partitions are not whole, the first: {lacking[0]}"
+            return Problem(code=QUALITY_UNKNOWN, message=f"{self.address} is blocked: {why}")
+        try:
+            written = self._written(items)
+        except NoReading as error:
+            if self.judged.quality.on_failure is OnFailure.WARN:
+                notes.append(f"{self.address} was not judged: {error}")
+                return None
+            return Problem(code=QUALITY_UNKNOWN, message=f"{self.address} is blocked: {error}")
+        try:
+            notes += self.work.gate.admit(written, self.work.guard.check).notes
+        except QualityFailed as error:
+            for item in told:
+                self._unit(item).note_blocked(written, error, self.now())
+            return Problem(code=error.code, message=str(error))
+        return None
+
+    def publish(self, item: TableItem, into: CanonicalPath, digests: Digests) -> CanonicalPath:
+        """Bring what was admitted where it is looked for, which nobody does yet; the place.
+
+        Raises:
+            StorageError: it cannot be; it waits on.
+        """
+        unit = self._unit(item)
+        system = self.work.stores(into)
+        if system.capabilities.atomic_rename:
+            if into.parent != self._root:
+                system.mkdirs(into.parent)
+            system.rename(unit.place, into)
+        else:
+            part = _part(item)
+            tree = read_tree(system, unit.place, self.work.guard.check, directories=False) or {}
+            again = replace(part, place=unit.place, tree=tree, digests=digests, source=part.fingerprint)
+            told = self.copies.copy({into: again})[into]
+            if isinstance(told, Problem):
+                raise CopyDiffers(path=into, detail=told.message)
+            remove(system, unit.place, self._root)
+        unit.end_wait()
+        return into
+
+    def end_wait(self, item: TableItem) -> None:
+        """It has its place since an earlier run: nothing says any more that it waits."""
+        self._unit(item).end_wait()
+
+    def _written(self, items: Sequence[TableItem]) -> Written:
+        """All of the instance, where it lies now.
+
+        Raises:
+            NoReading: see `reading_of`.
+        """
+        contents = self.plan.detail.contents
+        assert contents is not None  # noqa: S101 - a plan with items has them
+        coming = [
+            Standing(part=_part(each), place=self.place(each) if each.copies else each.place, storage=wanted.storage)
+            for each in items
+            if (wanted := each.wanted) is not None
+        ]
+        lying = sorted((*coming, *self.plan.detail.standing), key=lambda each: each.part.name)
+        return Written(
+            feed=self.judged.feed,
+            cluster=self.judged.cluster,
+            instance_key=self.plan.target.instance_key,
+            unit=path_text(self.address),
+            parts=[Part(place=each.place, keys=_keys(contents.table, each.part)) for each in lying],
+            quality=self.judged.quality,
+            counterpart=self.plan.target.counterpart,
+            table=reading_of(contents.table, [each.storage for each in lying]),
+        )
+
+    def _unit(self, item: TableItem) -> GatedUnit:
+        root = self._root
+        unit = below(root, item.name or self.plan.target.table.table)
+        return GatedUnit(work=self.work, unit=unit, base=root, flag="", files=self.copies.files, top=root)
+
+    @property
+    def _root(self) -> CanonicalPath:
+        root = self.plan.detail.root
+        assert root is not None  # noqa: S101 - a plan with items has one
+        return root
+
+
+def _part(item: TableItem) -> ComingPart:
+    assert item.part is not None  # noqa: S101 - of all items of a batch of data
+    return item.part
+
+
+def _keys(table: Table, part: ComingPart) -> dict[str, str]:
+    return {} if part.partition is None else dict(zip(table.key_names, part.partition.values, strict=True))

@@ -1,0 +1,108 @@
+"""How Spark's own readers find the rows of a table: what judges data reads files, and knows of no metastore."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from toolkit.actions.gate import TableReading
+from toolkit.errors import Failed
+
+if TYPE_CHECKING:
+    from toolkit.catalog.model import StorageDescriptor, Table
+
+_COLUMNAR = {"org.apache.hadoop.hive.ql.io.orc.orcserde": "orc", "parquet": "parquet"}
+_JSON = frozenset(
+    {
+        "org.apache.hive.hcatalog.data.jsonserde",
+        "org.apache.hadoop.hive.serde2.jsonserde",
+        "org.openx.data.jsonserde.jsonserde",
+    }
+)
+_TEXT = "org.apache.hadoop.hive.serde2.lazy.lazysimpleserde"
+_LINES = "org.apache.hadoop.mapred.textinputformat"
+_TYPE = re.compile(r"[\w<>(),: ]+")
+_PLAIN = re.compile(r"[\w(), ]+")
+_SEPARATOR, _NULL = "\x01", r"\N"
+_CHANGES_LINES = ("escape.delim", "serialization.encoding", "serialization.last.column.takes.rest")
+_CHANGES_ROWS = {
+    "skip.header.line.count": "0",
+    "skip.footer.line.count": "0",
+    "parquet.column.index.access": "false",
+    "orc.force.positional.evolution": "false",
+}
+"""Parameters by which Hive finds other rows or columns in the same files, with what their absence means."""
+
+
+class NoReading(Failed):
+    """The rows of a table cannot be read as its readers see them.
+
+    Args:
+        why: what about it is in the way.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(f"its rows cannot be read as Hive reads them: {why}")
+
+
+def reading_of(table: Table, storages: Sequence[StorageDescriptor]) -> TableReading:
+    """How the files of some partitions are read.
+
+    Args:
+        table: whose they are; its columns are looked for in all of them.
+        storages: of the partitions, at least one; they may be others than the table's.
+
+    Raises:
+        NoReading: there is no such way for all of them.
+    """
+    parameters = {name.lower(): value for name, value in table.parameters.items()}
+    for name, absent in _CHANGES_ROWS.items():
+        if parameters.get(name, absent).lower() != absent:
+            raise NoReading(why=f"{name} is {parameters[name]}")
+    columns = {each.name: _type(each.name, each.type) for each in table.storage.columns}
+    found = [_reader(own, table, columns) for own in storages]
+    if any(each != found[0] for each in found):
+        raise NoReading(why="some of its partitions are of another format than others")
+    reader, options = found[0]
+    return TableReading(
+        format=reader,
+        columns=columns,
+        keys={each.name: _type(each.name, each.type) for each in table.keys},
+        options=options,
+    )
+
+
+def _type(name: str, text: str) -> str:
+    if not _TYPE.fullmatch(text):
+        raise NoReading(why=f"the type {text} of {name}")
+    return text
+
+
+def _reader(storage: StorageDescriptor, table: Table, columns: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The format, and its options."""
+    library = (storage.serde.library or "").lower()
+    for known, name in _COLUMNAR.items():
+        if known in library:
+            return name, {}
+    if (storage.input_format or "").lower() == _LINES and library in _JSON:
+        return "json", {}
+    if (storage.input_format or "").lower() == _LINES and library == _TEXT:
+        return "text", _fields({**table.parameters, **storage.serde.parameters}, columns)
+    of = (storage.serde.library or "none").rpartition(".")[2]
+    raise NoReading(why=f"its format ({of}) is none of parquet, ORC, JSON and delimited text")
+
+
+def _fields(parameters: Mapping[str, str], columns: Mapping[str, str]) -> dict[str, str]:
+    nested = [name for name, kind in columns.items() if not _PLAIN.fullmatch(kind)]
+    if nested:
+        raise NoReading(why=f"{nested[0]} has fields within a field of text")
+    changed = [name for name in _CHANGES_LINES if parameters.get(name, "").lower() not in {"", "utf-8", "false"}]
+    if changed or parameters.get("line.delim", "\n") != "\n":
+        raise NoReading(why=f"{changed[0] if changed else 'line.delim'} of its text")
+    separator = parameters.get("field.delim") or parameters.get("serialization.format") or _SEPARATOR
+    return {
+        "sep": chr(int(separator)) if separator.isascii() and separator.isdecimal() else separator[0],
+        "nullValue": parameters.get("serialization.null.format", _NULL),
+    }
