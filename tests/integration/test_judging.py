@@ -72,10 +72,14 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
         Made(query="SELECT id, id % 2 AS odd FROM range(2000)", place=many),
     )
     usual = (NOT_NULL, NONE_MISSING, THREE_ROWS)
+    lines = folder / ".feedctl-gate" / "day=7"
+    lines.mkdir(parents=True)
+    (lines / "part-0").write_text("1|fra|0.5\n2||x\n\\N|\\N|9.5|more\n4\n")
+    keys = {"day": "int", "country": "string"}
     parts = (
-        AskedPart(uri=str(rows), keys={"country": "fr", "ds": "2026-03-01"}),
-        AskedPart(uri=str(none), keys={"country": "de", "ds": "2026-03-01"}),
-        AskedPart(uri=str(many), keys={"country": "__HIVE_DEFAULT_PARTITION__", "ds": "2026-03-01"}),
+        AskedPart(uri=str(rows), keys={"day": "01", "country": "d/e"}),
+        AskedPart(uri=str(none), keys={"day": "1", "country": "it's"}),
+        AskedPart(uri=str(many), keys={"day": "2", "country": "__HIVE_DEFAULT_PARTITION__"}),
     )
     asked = {
         "all kinds": question(rows, *ALL_KINDS),
@@ -88,10 +92,23 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
         "partitions": question(
             rows,
             expect("expect_column_values_to_not_be_null", column="country"),
-            expect("expect_column_distinct_values_to_equal_set", column="ds", value_set=["2026-03-01"]),
-            expect("expect_table_columns_to_match_set", column_set=["id", "colo", "amount", "odd", "country", "ds"]),
-            parts=parts,
+            expect("expect_column_distinct_values_to_equal_set", column="day", value_set=[1, 2]),
+            expect("expect_table_columns_to_match_set", column_set=["id", "colo", "amount", "later", "country", "day"]),
+            expect("expect_column_values_to_be_null", column="later"),
+            NONE_MISSING,
+            columns={"id": "bigint", "colo": "string", "amount": "double", "later": "array<int>"},
+            parts=parts, keys=keys,
         ),
+        "a column that is no number": question(rows, NONE_MISSING, columns={"colo": "int"}),
+        "lines": question(
+            lines, NOT_NULL, NONE_MISSING,
+            expect("expect_column_values_to_be_in_set", column="amount", value_set=[0.5, 9.5]),
+            expect("expect_column_distinct_values_to_equal_set", column="day", value_set=[7]), THREE_ROWS,
+            format="text", options={"sep": "|", "nullValue": "\\N"}, keys={"day": "int"},
+            columns={"id": "int", "colo": "string", "amount": "decimal(10,1)"},
+            parts=(AskedPart(uri=str(lines), keys={"day": "7"}),),
+        ),
+        "a table without partitions": question(rows, NOT_NULL, THREE_ROWS, columns={"id": "int", "colo": "string"}),
         "sample": question(
             many, expect("expect_column_values_to_be_between", column="id", min_value=0),
             expect("expect_table_row_count_to_equal", value=2000), sample=0.1,
@@ -167,11 +184,23 @@ def test_each_format_is_read_with_its_options(answers: Mapping[str, Answer], whi
 
 def test_keys_of_partitions_are_columns_and_parts_are_one_table(answers: Mapping[str, Answer]) -> None:
     answer = answers["partitions"]
-    country, day, columns = answer.findings
+    country, day, columns, later, colo = answer.findings
     assert answer.rows == 2003
     assert (country.success, country.unexpected) == (False, 2000)
-    assert day.success
-    assert columns.success
+    assert (day.success, columns.success, later.success) == (True, True, True)
+    assert (colo.success, colo.unexpected) == (False, 2001)
+
+
+def test_a_table_is_read_with_its_own_types(answers: Mapping[str, Answer]) -> None:
+    assert "cannot be read" in answers["a column that is no number"].refused
+    assert [each.success for each in answers["a table without partitions"].findings] == [True, True]
+
+
+def test_fields_of_lines_are_found_as_hive_finds_them(answers: Mapping[str, Answer]) -> None:
+    answer = answers["lines"]
+    assert (answer.rows, answer.refused) == (4, "")
+    assert [(each.success, each.unexpected) for each in answer.findings[:2]] == [(False, 1), (False, 2)]
+    assert [each.success for each in answer.findings[2:]] == [True, True, False]
 
 
 def test_a_sample_is_judged_but_all_rows_are_counted(answers: Mapping[str, Answer]) -> None:

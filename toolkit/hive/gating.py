@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import QUALITY_UNKNOWN, Part, QualityFailed, Written
+from toolkit.actions.gate import GATE_DIRECTORY, QUALITY_UNKNOWN, Part, QualityFailed, Written
 from toolkit.actions.gated import GatedUnit
 from toolkit.actions.model import Problem
 from toolkit.clock import SystemClock
@@ -144,6 +144,14 @@ class TableGate:
             remove(system, unit.place, self._root)
         unit.end_wait()
         return into
+
+    def sweep(self, items: Sequence[TableItem]) -> None:
+        """Remove the directories of the gate that nothing waits in any more."""
+        system, gate = self.work.stores(self._root), self._root.child(GATE_DIRECTORY)
+        left = {self.place(item).parent for item in items}
+        while left:
+            emptied = {each for each in left if system.remove_if_empty(each, below=self._root) and each != gate}
+            left = {each.parent for each in emptied}
 
     def end_wait(self, item: TableItem) -> None:
         """It has its place since an earlier run: nothing says any more that it waits."""

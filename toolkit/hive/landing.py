@@ -278,12 +278,15 @@ class Lander:
         return ItemResult.done(item)
 
     def sweep(self, told: Mapping[TableItem, Landed | Problem]) -> None:
-        """Remove the directory that copies waited in, and the copies that failed."""
+        """Remove the directory that copies waited in, and the copies that failed; the gate's only when it is empty."""
+        if self.gate is not None:
+            self.gate.sweep([item for item in told if item.part is not None])
+            return
         if self.system.capabilities.atomic_rename:
             alone = "" if self._contents.table.keys else self.plan.target.table.table
             remove_staging(self.system, self.root, self.work.run_name, alone)
             return
-        for item, each in told.items() if self.gate is None else ():
+        for item, each in told.items():
             if item.copies and isinstance(each, Problem):
                 self._discard(self._staging(item))
 

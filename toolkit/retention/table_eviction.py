@@ -131,11 +131,11 @@ class TableEviction:
         return tuple(PartitionBatch(eviction=self, positions=each) for each in self._positions())
 
     def _positions(self) -> Iterator[range]:
-        begin, partitions = 0, 0
-        for position, item in enumerate(self.plan.items):
-            partitions += item.type is ItemKind.PARTITION
-            is_last = position + 1 == len(self.plan.items)
-            if item.type is ItemKind.PARTITION_DATA and (partitions >= BATCH or is_last):
+        begin, partitions, items = 0, 0, self.plan.items
+        for position, item in enumerate(items):
+            partitions += item.type is not ItemKind.PARTITION_DATA
+            is_last = position + 1 == len(items)
+            if item.type is not ItemKind.PARTITION and (partitions >= BATCH or is_last):
                 yield range(begin, position + 1)
                 begin, partitions = position + 1, 0
 
@@ -147,7 +147,8 @@ class TableEviction:
             advance(len(positions))
             return Applied(results=tuple(refusal.of(items[at]) for at in positions))
         batch = _BatchOutcome(items=items, positions=positions)
-        batch.results, batch.open = PartitionDrop(table=self.table, work=self.work).of(batch.partitions)
+        if batch.partitions:
+            batch.results, batch.open = PartitionDrop(table=self.table, work=self.work).of(batch.partitions)
         advance(len(batch.results))
         ready = batch.ready()
         removal = DataRemoval(items=items, work=self.work, first=self.plan.target.availability_flag)
@@ -188,12 +189,18 @@ class _BatchOutcome:
         return {at: self.items[at] for at in self.positions if self.items[at].type is ItemKind.PARTITION}
 
     def ready(self) -> list[int]:
-        """The directories that may go: none of their partitions is there any more, and one of them because of us."""
+        """The directories that may go: none of their partitions is there any more, and one of them because of us.
+
+        What waits at the gate was never a partition's.
+        """
         found: list[int] = []
         above: list[int] = []
         for position in self.positions:
             if self.items[position].type is ItemKind.PARTITION:
                 above.append(position)
+                continue
+            if self.items[position].type is ItemKind.GATED:
+                found.append(position)
                 continue
             codes = {self.results[at].code for at in above}
             if self.open.intersection(above):
@@ -214,7 +221,8 @@ class _BatchOutcome:
         """
         for position, removed in done.items():
             self.results[position] = removed.result
-            self.open.update(self._group(position) if is_left(removed.result) else ())
+            is_found_again = self.items[position].type is ItemKind.GATED
+            self.open.update(self._group(position) if is_left(removed.result) and not is_found_again else ())
 
     def _group(self, position: int) -> range:
         """A directory with the partitions that stand before it."""

@@ -19,6 +19,7 @@ from toolkit.retention.evictable_tables import UnreadableLocations, require_evic
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, RetentionDetail, Unrecognized
+from toolkit.retention.table_gate import waiting
 from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from toolkit.el import PathPeriod
     from toolkit.retention.plan import FeedPlan, HoldFile
     from toolkit.retention.targets import FeedTable, FeedTarget
+    from toolkit.storage import FileSystem
 
 _LOG = logging.getLogger(__name__)
 _SAMPLE = 10
@@ -68,7 +70,21 @@ class PartitionScan:
         if period is None:
             self._add_unrecognized(name, self.table.uri.explain(values))
             return
-        self.candidates[name] = Candidate(
+        self.candidates[name] = self._candidate(name, period)
+
+    def at_gate(self, name: str, place: CanonicalPath) -> Candidate | None:
+        """What waits for a partition, which may not be there; None: its name does not conform."""
+        try:
+            period = self.table.uri.period_of(self.table.values_of(name))
+        except ValueError:
+            period = None
+        if period is None:
+            self._add_unrecognized(name, f"{place} waits at the gate for a partition that is none of the feed's")
+            return None
+        return replace(self._candidate(name, period), path=place, is_gated=True)
+
+    def _candidate(self, name: str, period: PathPeriod) -> Candidate:
+        return Candidate(
             location=LocationType.DATA,
             time=instance_time(period, self.target.instances),
             first=period.spans[0][0],
@@ -96,7 +112,7 @@ class TablePlanner:
     """
 
     check: Callable[[], None]
-    storage: Callable[[CanonicalPath], object]
+    storage: Callable[[CanonicalPath], FileSystem]
     hold_file: Callable[[Iterable[CanonicalPath]], HoldFile | None]
     is_present: Callable[[CanonicalPath], bool]
 
@@ -123,8 +139,11 @@ class TablePlanner:
         names = metastore.partition_names(table.name)
         for name in names:
             scan.add(name)
-        look = _TableLook(planner=self, target=target, table=table, metastore=metastore, names=names)
-        return look.planned(scan, self.hold_file((base, *target.neighbour_bases)))
+        hold_file = self.hold_file((base, *target.neighbour_bases))
+        at_gate = waiting(self.storage(base), base, len(found.keys), self.check)
+        gated = [each for each in (scan.at_gate(*one) for one in at_gate) if each is not None]
+        look = _TableLook(planner=self, target=target, table=table, metastore=metastore, names=names, gated=gated)
+        return look.planned(scan, hold_file)
 
     def _base(self, found: Table, table: FeedTable) -> CanonicalPath:
         try:
@@ -142,6 +161,7 @@ class _TableLook:
     table: FeedTable
     metastore: Metastore
     names: Sequence[str]
+    gated: Sequence[Candidate]
 
     def planned(self, scan: PartitionScan, hold_file: HoldFile | None) -> FeedPlan:
         candidates, policy = scan.candidates, self.target.policy
@@ -191,7 +211,7 @@ class _TableLook:
         return TargetPlan(
             target=self.target,
             detail=detail,
-            items=tuple(self._items(divided, scan.candidates, places)),
+            items=(*self._items(divided, scan.candidates, places), *([] if hold_file else self._blocked(scan))),
             notes=(*self.target.notes, *held),
         )
 
@@ -233,6 +253,14 @@ class _TableLook:
             items = [self._item(candidates[name], places[name], group.base) for name in group.names]
             yield from items
             yield replace(items[-1], type=ItemKind.PARTITION_DATA, path=group.root)
+
+    def _blocked(self, scan: PartitionScan) -> list[PlanItem]:
+        """What waits at the gate for partitions that would be evicted."""
+        policy = self.target.policy
+        kept_from = keep_last_from(scan.candidates.values(), policy)
+        going = [each for each in self.gated if kept_by(policy, each, kept_from) is None]
+        items = [replace(self._item(each, each.path, scan.base), type=ItemKind.GATED, partition=None) for each in going]
+        return sorted(items, key=lambda item: item.sort_key)
 
     def _item(self, candidate: Candidate, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
         return PlanItem(

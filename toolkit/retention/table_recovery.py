@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from toolkit.retention.targets import FeedTable
 
 _LOG = logging.getLogger(__name__)
-_PARTITION, _DATA = (f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA))
+_PARTITION, _DATA, _GATED = (
+    f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA, ItemKind.GATED)
+)
 _CHANGED = "transient_lastDdlTime"
 """Hive's parameter of a table; partitions that come and go leave it alone."""
 UNKNOWN_OWNER = "unknown_owner"
@@ -136,11 +138,15 @@ class TableRecovery:
     def recovered(self, left: Sequence[Item], *, may_touch: bool) -> Recovery:
         """See `Action.recover`; what nobody can tell now stays open, and is a failure where data may be left."""
         own = [item for item in left if item.kind in {_PARTITION, _DATA}]
-        if not own or self.plan.detail.hold_file is not None:
+        at_gate = [item for item in left if item.kind == _GATED]
+        if not (own or at_gate) or self.plan.detail.hold_file is not None:
             return Recovery()
         try:
             metastore = read_only(self.table.metastore())
             outcome = self._looked_at(own, metastore, may_touch=may_touch)
+            for item in at_gate:
+                place = self._place(item)
+                outcome.settle_data(item, is_gone=is_present(self.work.stores(place), place) is False)
         except (CatalogError, ElError, UnreadableLocations) as error:
             code = "bad_location" if isinstance(error, ElError) else error.code
             _LOG.warning('event=recovery_failed code=%s why="%s"', code, error)
