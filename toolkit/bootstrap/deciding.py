@@ -20,6 +20,7 @@ from toolkit.el import CanonicalPath
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import verdicts
 from toolkit.ledger.database import Transaction
+from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.runs.starting import StartRequest
@@ -27,7 +28,9 @@ from toolkit.ledger.state.commands import record
 from toolkit.ledger.verdicts import UNDECIDED, CannotDecide, Verdict
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle, VerdictState
 from toolkit.planning.instance_storage import FeedStorage
+from toolkit.process_runner.targets import run_lease
 from toolkit.quality.data import print_of_parts
+from toolkit.replication.targets import copy_lease
 from toolkit.runs.recorder import current_user
 from toolkit.storage import NotFound
 from toolkit.threads import WorkerPool
@@ -221,15 +224,15 @@ def _start(context: ActionContext, found: Verdict, run_key: str, seconds: float)
 
 
 def _leases(context: ActionContext, found: Verdict, run_key: str) -> tuple[Wanted, ...]:
-    """Those of the action that wrote the data, see `Action.leases` of each."""
+    """Those of the action that wrote the data; of a table see `TableAction.leases`."""
     if found.life_cycle is LifeCycle.EXECUTION:
-        return (Wanted(resource=f"run/{found.entity}/{found.cluster}/{run_key}"),)
+        return (run_lease(JobRef(process=found.entity, cluster=found.cluster, instance_key=run_key)),)
     table = FeedStorage.of(context.repository.feed(found.feed), context.repository.cluster(found.cluster)).table
     if table is not None:
         name = f"table/{found.cluster}/{table.database}.{table.table}"
         own = Wanted(resource=f"{name}/{found.instance_key}")
         return (Wanted(resource=name, mode=LeaseMode.SHARED), own)
-    return (Wanted(resource=f"copy/{found.feed}/{found.cluster}/{found.instance_key}/{found.counterpart}"),)
+    return (copy_lease(found.feed, found.cluster, found.instance_key, found.counterpart),)
 
 
 def _line(run: ActiveRun, state: str, found: Verdict) -> dict[str, object]:
