@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from toolkit.entities import Feed, Pointer, Repository
+from toolkit.entities import ClusterRole, Feed, FeedCluster, Pointer, Repository
 from toolkit.entities.pointers import value_at
 from toolkit.entities.quality import Quality, Suite, is_pii
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext
+from toolkit.linter.rules.pipelines import Pipelines
 
 _ROWS = "unexpected_rows_expectation"
 """Its result is rows."""
@@ -120,8 +121,28 @@ def table_format(context: LintContext) -> Iterator[Hit]:
                 yield Hit(subject=use.subject, pointer=pointer, message=message, hint="remove it", on_key=True)
 
 
+def idle_quality(context: LintContext) -> Iterator[Hit]:
+    """Quality is of data that pass the gate: made by a process, or copied; a table may be imported."""
+    pipelines = Pipelines.of(context)
+    for use in _uses(context.repository):
+        feed = use.feed
+        if feed is None or use.quality is None or not pipelines.knows(feed):
+            continue
+        made = pipelines.made_on(feed)
+        judged = [each for each in feed.clusters if feed.quality_on(each.name) is use.quality]
+        if not any(_may_pass(feed, each, made) for each in judged):
+            message = f"this quality judges nothing: nothing makes or copies {feed.name} where it counts"
+            hint = "remove it; if it is for `validate` by hand alone, accept this by a comment"
+            yield Hit(subject=use.subject, pointer=use.pointer, message=message, hint=hint, on_key=True)
+
+
+def _may_pass(feed: Feed, there: FeedCluster, made: frozenset[str]) -> bool:
+    return there.name in made or there.type is ClusterRole.TARGET or feed.table_on(there.name) is not None
+
+
 CHECKS: Mapping[str, Check] = {
     "quality-format-of-table": table_format,
+    "idle-quality": idle_quality,
     "unused-suite": unused_suite,
     "sampled-row-count": sampled_count,
     "pii-values": pii_values,
