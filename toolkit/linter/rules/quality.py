@@ -41,7 +41,7 @@ def _uses(repository: Repository) -> Iterator[_Use]:
         own: list[tuple[Pointer, Quality | None]] = [(("quality",), feed.quality)]
         own += [(("clusters", index, "quality"), each.quality) for index, each in enumerate(feed.clusters)]
         for pointer, quality in own:
-            if quality is not None:
+            if quality is not None and quality.suites:
                 yield _Use(subject=feed.name, pointer=pointer, suites=quality.suites, feed=feed, quality=quality)
     for _, process in sorted(repository.processes.items()):
         for name, output in process.outputs.items():
