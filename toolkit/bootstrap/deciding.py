@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import EntitySelection
@@ -15,7 +17,7 @@ from toolkit.actions.gate import GATE_DIRECTORY, Part
 from toolkit.actions.gated import GatedUnit
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context, origin_of
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
-from toolkit.bootstrap.ledgers import NoLedgerNamed, audit_place
+from toolkit.bootstrap.ledgers import NoLedgerNamed, audit_place, quality_folder
 from toolkit.el import CanonicalPath
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import verdicts
@@ -30,6 +32,7 @@ from toolkit.ledger.vocabulary import LeaseMode, LifeCycle, VerdictState
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.process_runner.targets import run_lease
 from toolkit.quality.data import print_of_parts
+from toolkit.quality.page import NoPage, write_decision
 from toolkit.replication.targets import copy_lease
 from toolkit.runs.recorder import current_user
 from toolkit.storage import NotFound
@@ -44,6 +47,9 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger
     from toolkit.runs.run import ActiveRun
     from toolkit.runs.stop import StopSignal
+
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +122,7 @@ def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided
             digest = _digest(found, feed, work)
             _decide(ledger, found, asked, digest)
             audit(asked.state, asked.reason)
+            _tell_page(context, found, asked, clock)
             for unit in units:
                 unit.clear()
             if units:
@@ -151,6 +158,16 @@ def _decide(ledger: Ledger, found: Verdict, asked: DecisionOptions, digest: str)
         record(tx, f"quality {verb}", found.feed, who, changed=True, detail=detail)
 
     ledger.write(write)
+
+
+def _tell_page(context: ActionContext, found: Verdict, asked: DecisionOptions, clock: Clock) -> None:
+    """What the page of the verdict says from now on, when it was written here; the ledger has it in any case."""
+    folder = quality_folder(context.snapshot, context.repository.settings)
+    page = folder / PurePosixPath(found.page or "").name
+    try:
+        write_decision(page, asked.state, who=current_user(), at=clock.now(), reason=asked.reason)
+    except NoPage as error:
+        _LOG.warning('event=no_page unit=%s why="%s"', found.unit, error)
 
 
 def _digest(found: Verdict, feed: Feed, work: RunContext) -> str:

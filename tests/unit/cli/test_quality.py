@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,6 +140,8 @@ def test_what_does_not_hold_is_seen_and_released(
     assert (site.root / "ran").read_text() == "x\n"
     (line,) = site.audit()
     assert (line["state"], line["instance_key"], line["reason"]) == ("released", NOON, "Ann knows")
+    (page,) = (site.root / "repo/.feedctl/quality").glob("clicks-*.html")
+    assert re.search("Released by .+: Ann knows", page.read_text())
     assert feedctl("quality", "release", "clicks", "--key", NOON, "--reason", "again").code == 2
 
 
