@@ -15,10 +15,12 @@ from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.gate import GATE_DIRECTORY, Part
 from toolkit.actions.gated import GatedUnit
+from toolkit.availability import is_there
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context, origin_of
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledgers import NoLedgerNamed, audit_place, quality_folder
-from toolkit.el import CanonicalPath
+from toolkit.el import CanonicalPath, parse_instant
+from toolkit.entities import LocationType
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import verdicts
 from toolkit.ledger.database import Transaction
@@ -29,14 +31,15 @@ from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.verdicts import UNDECIDED, CannotDecide, Verdict
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle, VerdictState
-from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
 from toolkit.process_runner.targets import run_lease
 from toolkit.quality.data import print_of_parts
 from toolkit.quality.page import NoPage, write_decision
 from toolkit.replication.targets import copy_lease
 from toolkit.runs.recorder import current_user
-from toolkit.storage import NotFound
+from toolkit.storage import FileSystem, NotFound
 from toolkit.threads import WorkerPool
+from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,13 +121,15 @@ def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided
         run_key = None if run_id is None else ledger.read(lambda tx: verdicts.run_instance(tx, run_id))
         with _at_work(context, found, run_key or found.instance_key, clock) as (work, audit):
             removed = _places(found) if asked.state is VerdictState.REJECTED else []
-            units = [_unit(work, context, place, feed, cluster) for place in removed]
+            units = [_unit(work, context, place, found.instance_key, feed, cluster) for place in removed]
             digest = _digest(found, feed, work)
             _decide(ledger, found, asked, digest)
             audit(asked.state, asked.reason)
             _tell_page(context, found, asked, clock)
-            for unit in units:
+            for place, unit in zip(removed, units, strict=True):
                 unit.clear()
+                if unit.unit == place:  # of a store without renames, see `_unit`; what said that it is whole went first
+                    remove(work.stores(place), place, unit.base)
             if units:
                 audit("removed", asked.reason)
         return Decided(verdict=found, state=asked.state, run_key=run_key, who=current_user(), is_table=feed.is_table)
@@ -184,22 +189,37 @@ def _places(found: Verdict) -> list[CanonicalPath]:
     return [CanonicalPath.parse(each) for each in found.place.split("\n")]
 
 
-def _unit(work: RunContext, context: ActionContext, place: CanonicalPath, feed: Feed, cluster: Cluster) -> GatedUnit:
-    """What is removed: never anything but what waits at the gate."""
-    if place.parent.name != GATE_DIRECTORY:
-        raise CannotDecide(unit=str(place), why="it lies in no gate place, and only what waits there is removed")
-    above = place.parent.parent
-    templates = FeedStorage.of(feed, cluster).templates.values()
-    bases = [base for base in (cluster.place(each.base) for each in templates) if place.is_within(base)]
+def _unit(
+    work: RunContext, context: ActionContext, place: CanonicalPath, instance_key: str, feed: Feed, cluster: Cluster
+) -> GatedUnit:
+    """What is removed: what waits at the gate, and on a store without renames a copy without the flag in its place."""
+    unit = place.parent.parent.child(place.name) if place.parent.name == GATE_DIRECTORY else place
+    storage = FeedStorage.of(feed, cluster)
+    if unit == place:
+        _require_unannounced(work.stores(place), place, storage.at(parse_instant(instance_key)), feed, cluster)
+    bases = (cluster.place(each.base) for each in storage.templates.values())
     pool = WorkerPool(1, "feedctl-review")  # nothing is copied
     files = FileCopies(work=work, pool=pool, spec_of=context.choice.spec_of, executors_turn=threading.Lock())
     return GatedUnit(
         work=work,
-        unit=above.child(place.name),
-        base=bases[0] if bases else above,
+        unit=unit,
+        base=next((base for base in bases if place.is_within(base)), unit.parent),
         flag=feed.availability_flag or "",
         files=files,
     )
+
+
+def _require_unannounced(
+    system: FileSystem, place: CanonicalPath, stored: InstanceStorage, feed: Feed, cluster: Cluster
+) -> None:
+    flag, path = feed.availability_flag, stored.paths.get(LocationType.DATA)
+    instance = None if path is None else cluster.place(path)
+    has_renames = system.capabilities.atomic_rename
+    if has_renames or instance is None or not (place == instance or place.is_within(instance)):
+        raise CannotDecide(unit=str(place), why="it lies in no gate place, and only what waits there is removed")
+    if not flag or is_there(system, instance.child(flag)):
+        why = f"{flag} is there: it was announced" if flag else "no flag tells it from what was announced"
+        raise CannotDecide(unit=str(place), why=f"{why}; see to it that nobody reads it, and remove it by hand")
 
 
 @contextmanager
