@@ -98,3 +98,21 @@ def test_on_an_object_store_what_is_blocked_has_no_flag_until_somebody_releases_
     assert on_store.target.files(hidden=True) == hour(1) | newer
     (found,) = on_store.recorded(KEYS[1]).values()
     assert all(each.digest for name, each in found.items() if name != "_SUCCESS")
+
+
+@pytest.mark.slow
+def test_on_an_object_store_what_was_rejected_is_removed_and_what_was_announced_is_not(
+    s3: S3Store, s3_bucket: str, copying: Replication
+) -> None:
+    on_store = replace(copying, target=End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings))
+    hour_1 = ("--start", KEYS[1])
+    on_store.run(*hour_1)
+    on_store.target.fill({"clicks/2026-03-01-01/_SUCCESS": b""})
+    assert decide(on_store, "reject") == 2
+    assert on_store.target.files() == hour(1) | BAD
+    flag = on_store.target.at("clicks/2026-03-01-01/_SUCCESS")
+    on_store.target.system.delete(flag, below=flag.parent)
+    assert decide(on_store, "reject") == 0
+    assert on_store.target.files(hidden=True) == {}
+    assert outcomes(on_store.run(*hour_1)[1]) == [(KEYS[1], "failed", "quality_failed")]
+    assert on_store.target.files() == hour(1, flag=False) | BAD, "it is a copy of what the source still has"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.gate import QualityFailed, gate_place
 from toolkit.availability import is_there
-from toolkit.storage import OWN_PREFIX, FileKind, NotFound, WrongKind, aside_name
+from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, FileKind, NotFound, WrongKind, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, swap_in
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 BLOCKED_SUFFIX = ".blocked.json"
-_ASIDE, _GONE, _WHOLE = (f"{OWN_PREFIX}-{each}-" for each in ("old", "gone", "whole"))
+_GONE, _WHOLE = f"{OWN_PREFIX}-gone-", f"{OWN_PREFIX}-whole-"
 
 
 def manifest_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
@@ -50,7 +50,7 @@ def whole_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> Canonical
 
 def unit_name(name: str) -> str:
     """The name of the unit that an entry of a gate directory belongs to."""
-    for prefix in (_ASIDE, _GONE, _WHOLE):
+    for prefix in (REPLACED_PREFIX, _GONE, _WHOLE):
         name = name.removeprefix(prefix)
     return name.removesuffix(BLOCKED_SUFFIX)
 
@@ -216,7 +216,7 @@ class GatedUnit:
 
     @property
     def _aside(self) -> CanonicalPath:
-        return self.place.parent.child(f"{_ASIDE}{self.place.name}")
+        return self.place.parent.child(f"{REPLACED_PREFIX}{self.place.name}")
 
     @property
     def _gone(self) -> CanonicalPath:

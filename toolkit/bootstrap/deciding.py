@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.gate import GATE_DIRECTORY, Part
 from toolkit.actions.gated import GatedUnit
+from toolkit.availability import is_there
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context, origin_of
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
-from toolkit.bootstrap.ledgers import NoLedgerNamed, audit_place
-from toolkit.el import CanonicalPath
+from toolkit.bootstrap.ledgers import NoLedgerNamed, audit_place, quality_folder
+from toolkit.el import CanonicalPath, parse_instant
+from toolkit.entities import LocationType
 from toolkit.entities.not_implemented import Area
+from toolkit.hive.action import instance_leases
+from toolkit.hive.resolve import name_of
 from toolkit.ledger import verdicts
 from toolkit.ledger.database import Transaction
+from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.verdicts import UNDECIDED, CannotDecide, Verdict
-from toolkit.ledger.vocabulary import LeaseMode, LifeCycle, VerdictState
-from toolkit.planning.instance_storage import FeedStorage
+from toolkit.ledger.vocabulary import LifeCycle, VerdictState
+from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
+from toolkit.process_runner.targets import run_lease
 from toolkit.quality.data import print_of_parts
+from toolkit.quality.page import NoPage, write_decision
+from toolkit.replication.targets import copy_lease
 from toolkit.runs.recorder import current_user
-from toolkit.storage import NotFound
+from toolkit.storage import FileSystem, NotFound
 from toolkit.threads import WorkerPool
+from toolkit.transfer.publication import remove
+from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +53,9 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger
     from toolkit.runs.run import ActiveRun
     from toolkit.runs.stop import StopSignal
+
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,13 +123,16 @@ def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided
         run_id = found.run_id
         run_key = None if run_id is None else ledger.read(lambda tx: verdicts.run_instance(tx, run_id))
         with _at_work(context, found, run_key or found.instance_key, clock) as (work, audit):
-            removed = _places(found) if asked.state is VerdictState.REJECTED else []
-            units = [_unit(work, context, place, feed, cluster) for place in removed]
+            removed = _removed(found, feed) if asked.state is VerdictState.REJECTED else []
+            units = [_unit(work, context, place, found.instance_key, feed, cluster) for place in removed]
             digest = _digest(found, feed, work)
             _decide(ledger, found, asked, digest)
             audit(asked.state, asked.reason)
-            for unit in units:
+            _tell_page(context, found, asked, clock)
+            for place, unit in zip(removed, units, strict=True):
                 unit.clear()
+                if unit.unit == place:  # of a store without renames, see `_unit`; what said that it is whole went first
+                    remove(work.stores(place), place, unit.base)
             if units:
                 audit("removed", asked.reason)
         return Decided(verdict=found, state=asked.state, run_key=run_key, who=current_user(), is_table=feed.is_table)
@@ -150,6 +168,16 @@ def _decide(ledger: Ledger, found: Verdict, asked: DecisionOptions, digest: str)
     ledger.write(write)
 
 
+def _tell_page(context: ActionContext, found: Verdict, asked: DecisionOptions, clock: Clock) -> None:
+    """What the page of the verdict says from now on, when it was written here; the ledger has it in any case."""
+    folder = quality_folder(context.snapshot, context.repository.settings)
+    page = folder / PurePosixPath(found.page or "").name
+    try:
+        write_decision(page, asked.state, who=current_user(), at=clock.now(), reason=asked.reason)
+    except NoPage as error:
+        _LOG.warning('event=no_page unit=%s why="%s"', found.unit, error)
+
+
 def _digest(found: Verdict, feed: Feed, work: RunContext) -> str:
     """Of the data that lie there now."""
     parts = [Part(place=place, keys={}) for place in _places(found)]
@@ -164,22 +192,56 @@ def _places(found: Verdict) -> list[CanonicalPath]:
     return [CanonicalPath.parse(each) for each in found.place.split("\n")]
 
 
-def _unit(work: RunContext, context: ActionContext, place: CanonicalPath, feed: Feed, cluster: Cluster) -> GatedUnit:
-    """What is removed: never anything but what waits at the gate."""
-    if place.parent.name != GATE_DIRECTORY:
-        raise CannotDecide(unit=str(place), why="it lies in no gate place, and only what waits there is removed")
-    above = place.parent.parent
-    templates = FeedStorage.of(feed, cluster).templates.values()
-    bases = [base for base in (cluster.place(each.base) for each in templates) if place.is_within(base)]
+def _removed(found: Verdict, feed: Feed) -> list[CanonicalPath]:
+    """Of a table's instance only what waits: partitions of it that are there already were judged with it, and stay."""
+    places = _places(found)
+    at_gate = [each for each in places if _above_gate(each) is not None]
+    return at_gate if feed.is_table and at_gate else places
+
+
+def _unit(
+    work: RunContext, context: ActionContext, place: CanonicalPath, instance_key: str, feed: Feed, cluster: Cluster
+) -> GatedUnit:
+    """What is removed: what waits at the gate, and on a store without renames a copy without the flag in its place."""
+    top = _above_gate(place)
+    unit = place if top is None else below(top, place.relative_to(top).partition("/")[2])
+    storage = FeedStorage.of(feed, cluster)
+    if unit == place:
+        _require_unannounced(work.stores(place), place, storage.at(parse_instant(instance_key)), feed, cluster)
+    bases = (cluster.place(each.base) for each in storage.templates.values())
     pool = WorkerPool(1, "feedctl-review")  # nothing is copied
     files = FileCopies(work=work, pool=pool, spec_of=context.choice.spec_of, executors_turn=threading.Lock())
     return GatedUnit(
         work=work,
-        unit=above.child(place.name),
-        base=bases[0] if bases else above,
+        unit=unit,
+        base=next((base for base in bases if place.is_within(base)), top or unit.parent),
         flag=feed.availability_flag or "",
         files=files,
+        top=top,
     )
+
+
+def _above_gate(place: CanonicalPath) -> CanonicalPath | None:
+    """The directory that has the gate which a place is in; None: it is in none."""
+    above = place
+    while above.path != "/":
+        if above.name == GATE_DIRECTORY:
+            return above.parent
+        above = above.parent
+    return None
+
+
+def _require_unannounced(
+    system: FileSystem, place: CanonicalPath, stored: InstanceStorage, feed: Feed, cluster: Cluster
+) -> None:
+    flag, path = feed.availability_flag, stored.paths.get(LocationType.DATA)
+    instance = None if path is None else cluster.place(path)
+    has_renames = system.capabilities.atomic_rename
+    if has_renames or instance is None or not (place == instance or place.is_within(instance)):
+        raise CannotDecide(unit=str(place), why="it lies in no gate place, and only what waits there is removed")
+    if not flag or is_there(system, instance.child(flag)):
+        why = f"{flag} is there: it was announced" if flag else "no flag tells it from what was announced"
+        raise CannotDecide(unit=str(place), why=f"{why}; see to it that nobody reads it, and remove it by hand")
 
 
 @contextmanager
@@ -221,15 +283,13 @@ def _start(context: ActionContext, found: Verdict, run_key: str, seconds: float)
 
 
 def _leases(context: ActionContext, found: Verdict, run_key: str) -> tuple[Wanted, ...]:
-    """Those of the action that wrote the data, see `Action.leases` of each."""
+    """Those of the action that wrote the data."""
     if found.life_cycle is LifeCycle.EXECUTION:
-        return (Wanted(resource=f"run/{found.entity}/{found.cluster}/{run_key}"),)
+        return (run_lease(JobRef(process=found.entity, cluster=found.cluster, instance_key=run_key)),)
     table = FeedStorage.of(context.repository.feed(found.feed), context.repository.cluster(found.cluster)).table
     if table is not None:
-        name = f"table/{found.cluster}/{table.database}.{table.table}"
-        own = Wanted(resource=f"{name}/{found.instance_key}")
-        return (Wanted(resource=name, mode=LeaseMode.SHARED), own)
-    return (Wanted(resource=f"copy/{found.feed}/{found.cluster}/{found.instance_key}/{found.counterpart}"),)
+        return instance_leases(found.cluster, name_of(table), found.instance_key)
+    return (copy_lease(found.feed, found.cluster, found.instance_key, found.counterpart),)
 
 
 def _line(run: ActiveRun, state: str, found: Verdict) -> dict[str, object]:

@@ -10,7 +10,7 @@ from toolkit.bootstrap.ledgers import quality_folder
 from toolkit.clock import SystemClock
 from toolkit.ledger import verdicts
 from toolkit.quality.gate import Author, QualityGate
-from toolkit.quality.page import ShownFinding, ShownVerdict, write_page
+from toolkit.quality.page import write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from toolkit.entities.quality import Quality
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
-    from toolkit.ledger.verdicts import NewVerdict
-    from toolkit.quality.exchange import Finding
+    from toolkit.ledger.verdicts import NewVerdict, StoredFinding
     from toolkit.quality.gate import Judge
     from toolkit.storage import FileSystem
 
@@ -69,33 +68,9 @@ def _judge(cluster: Cluster) -> Judge:
 
 
 def _page(
-    folder: Path, ledger: Ledger | None, verdict: NewVerdict, quality: Quality, findings: Sequence[Finding]
+    folder: Path, ledger: Ledger | None, verdict: NewVerdict, quality: Quality, findings: Sequence[StoredFinding]
 ) -> str:
-    before: dict[tuple[str, int, str], list[float]] = {}
-    if ledger is not None:
-        for each in ledger.read(lambda tx: verdicts.figures_of(tx, verdict.feed, verdict.cluster, _DRAWN)):
-            before.setdefault((each.suite, each.position, each.type), []).append(each.figure)
-    shown = [
-        ShownFinding(finding=each, history=tuple(before.get((each.suite, each.position, each.type), ())))
-        for each in findings
-    ]
-    page = write_page(
-        folder,
-        ShownVerdict(
-            feed=verdict.feed,
-            cluster=verdict.cluster,
-            instance_key=verdict.instance_key,
-            unit=verdict.unit,
-            state=verdict.state,
-            at=SystemClock().now(),
-            by=verdict.engine or "",
-            digest=verdict.data_digest,
-            findings=shown,
-            suites_digest=verdict.suites_digest,
-            rows=verdict.rows,
-            sample=quality.sample,
-            seconds=verdict.seconds,
-            why=verdict.reason or "",
-        ),
-    )
-    return page.absolute().as_uri()
+    of_feed = (verdict.feed, verdict.cluster, _DRAWN)
+    before = () if ledger is None else ledger.read(lambda tx: verdicts.figures_of(tx, *of_feed))
+    now, sample = SystemClock().now(), quality.sample
+    return write_page(folder, verdict, findings, at=now, sample=sample, before=before).absolute().as_uri()

@@ -8,15 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import EntitySelection
-from toolkit.actions.gate import Part, Written
+from toolkit.actions.gate import Judged, Part, Written
 from toolkit.availability import is_ready
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
+from toolkit.bootstrap.hive import catalog_of
 from toolkit.bootstrap.quality import quality_gate
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
 from toolkit.entities.vocabulary import LocationType
-from toolkit.errors import InvalidInput, NotImplementedYet, NotYet
+from toolkit.errors import InvalidInput, NotYet
+from toolkit.hive.gating import written_of
+from toolkit.hive.resolve import name_of, uri_of
+from toolkit.hive.targets import Standing, TableTarget
+from toolkit.hive.waiting import Waiting
+from toolkit.hive.ways import Tables
 from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.partition_address import partition_address
 from toolkit.quality.gate import Author
 from toolkit.runs.recorder import path_text
 
@@ -24,10 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from toolkit.actions.action import RunContext
+    from toolkit.catalog.model import StorageDescriptor, Table
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
+    from toolkit.hive.contents import Part as ComingPart
     from toolkit.quality.exchange import Question
-    from toolkit.quality.gate import Judged, QualityGate
+    from toolkit.quality.gate import Judged as JudgedByHand
+    from toolkit.quality.gate import QualityGate
     from toolkit.runs.stop import StopSignal
 
 
@@ -84,13 +95,13 @@ class ValidateOptions:
     allow_dirty: bool
 
 
-def judged_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) -> Judged:
+def judged_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) -> JudgedByHand:
     """Judge what is there.
 
     Raises:
         NoQuality, InstanceMissing: see there.
         InvalidInput: as for `run_action`.
-        NotImplementedYet: the feed is a table's.
+        CatalogError, NoReading: the table cannot be looked at, or not be read.
         Unavailable: the ledger cannot be used.
         StorageError: the instance cannot be listed.
         Stopped: the process was told to end.
@@ -112,32 +123,61 @@ def _opened(asked: ValidateOptions, clock: Clock, process: StopSignal) -> Iterat
         feed, cluster = context.pairs[0]
         work = context.open(process)  # of no run, so that no effect passes
         stack.callback(work.close)
-        written = _written(feed, cluster, asked.nominal_time)
-        place = written.parts[0].place
-        if not is_ready(work.stores(place), place, feed.availability_flag or ""):
-            raise InstanceMissing(feed=feed.name, place=str(place))
+        feed.instances_on(cluster.name).index(asked.nominal_time)
+        written = (_of_table if feed.is_table else _of_path)(_judged(feed, cluster), asked.nominal_time, work)
         author = Author(entity=feed.name)
         yield quality_gate(context.snapshot, context.repository, context.use.ledger, work.stores, author), written
 
 
-def _written(feed: Feed, cluster: Cluster, instant: datetime) -> Written:
-    """The instance of that time, where readers find it."""
-    quality = feed.quality_on(cluster.name)
-    if quality is None:
+def _judged(feed: Feed, cluster: Cluster) -> Judged:
+    found = Judged.on(feed, cluster)
+    if found is None:
         raise NoQuality(feed=feed.name, cluster=cluster.name)
-    if feed.is_table:
-        what = f"validating partitions by hand (feed {feed.name} is a table's)"
-        raise NotImplementedYet(what=what, instead="its import or replication judges it before it is announced")
-    feed.instances_on(cluster.name).index(instant)
+    return found
+
+
+def _of_path(judged: Judged, instant: datetime, work: RunContext) -> Written:
+    """The instance of that time, where readers find it."""
+    feed, cluster = judged.feed, judged.cluster
     place = cluster.place(FeedStorage.of(feed, cluster).at(instant).paths[LocationType.DATA])
+    if not is_ready(work.stores(place), place, feed.availability_flag or ""):
+        raise InstanceMissing(feed=feed.name, place=str(place))
     return Written(
         feed=feed,
         cluster=cluster,
         instance_key=format_instant(instant),
         unit=path_text(str(place)),
         parts=(Part(place=place, keys={}),),
-        quality=quality,
+        quality=judged.quality,
     )
+
+
+def _of_table(judged: Judged, instant: datetime, work: RunContext) -> Written:
+    """All partitions of that time, where readers find them."""
+    feed, cluster = judged.feed, judged.cluster
+    uri = uri_of(feed, cluster)
+    address = str(partition_address(cluster, uri, uri.render(instant)))
+    target = TableTarget(
+        feed=feed.name,
+        cluster=cluster.name,
+        instance_key=format_instant(instant),
+        instant=instant,
+        table=name_of(uri),
+        flag=feed.availability_flag or "",
+        judged=judged,
+    )
+    try:
+        contents = Tables(catalog=catalog_of(cluster), uri=lambda _: uri).contents(target, work)
+    except Waiting as error:
+        raise InstanceMissing(feed=feed.name, place=address) from error
+    if contents.broken:
+        raise InstanceMissing(feed=feed.name, place=f"{address} ({next(iter(contents.broken.values())).message})")
+    lying = [Standing(part=each, place=each.place, storage=_storage(contents.table, each)) for each in contents.parts]
+    return written_of(target, judged, address, contents.table, lying)
+
+
+def _storage(table: Table, part: ComingPart) -> StorageDescriptor:
+    return table.storage if part.partition is None else part.partition.storage
 
 
 def _options(asked: ValidateOptions) -> ActionOptions:

@@ -47,7 +47,7 @@ def show(
     from toolkit.el import format_instant, parse_instant
     from toolkit.ledger import verdicts
     from toolkit.printable import on_one_line
-    from toolkit.rendering.quality import COLUMNS, stored_document, verdict_lines, verdict_rows
+    from toolkit.rendering.quality import COLUMNS, verdict_document, verdict_lines, verdict_rows
 
     wanted = None if key is None else format_instant(parse_instant(key))
     with opened(config_repo, env, writing=False) as (ledger, repository):
@@ -61,7 +61,7 @@ def show(
         return
     print_rows(
         output,
-        lambda: {"feed": feed, "verdicts": [stored_document(each, findings[each.verdict_id]) for each in found]},
+        lambda: {"feed": feed, "verdicts": [verdict_document(each, findings[each.verdict_id]) for each in found]},
         COLUMNS,
         verdict_rows(found, findings),
         nothing=f"nothing of {feed} was judged",
@@ -127,12 +127,12 @@ def reject(
 ) -> None:
     """Remove blocked data; the next copy brings them anew, and a process makes them anew with --force."""
     from toolkit.ledger.vocabulary import VerdictState
-    from toolkit.rendering.quality import stored_document
+    from toolkit.rendering.quality import verdict_document
 
     decided = _decided(VerdictState.REJECTED, feed, key, reason, cluster, unit, config_repo, env)
     found = decided.verdict
     if output is Output.JSON:
-        print_json({"state": decided.state.value, "decided_by": decided.who, "verdict": stored_document(found)})
+        print_json({"state": decided.state.value, "decided_by": decided.who, "verdict": verdict_document(found)})
     else:
         print(f"{found.unit} is rejected, and what lay at {found.place} is removed")
         if found.run_id is not None and found.life_cycle == "execution":

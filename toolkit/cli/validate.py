@@ -66,7 +66,7 @@ def validate(
             return 0
         judged = judged_by_hand(asked, SystemClock(), stop)
     if output is Output.JSON:
-        print_json({**verdict_document(judged.verdict, judged.findings), "notes": list(judged.notes)})
+        print_json({"verdict": verdict_document(judged.verdict, judged.findings), "notes": list(judged.notes)})
     else:
         print(*map(on_one_line, made_lines(judged.verdict, judged.findings, judged.notes)), sep="\n")
     return verdict_exit(judged.verdict, judged.findings)

@@ -140,7 +140,8 @@ class Feed:
         Raises:
             UnknownName: the feed is not on that cluster.
         """
-        return self.cluster(cluster_name).quality or self.quality
+        found = self.cluster(cluster_name).quality or self.quality
+        return found if found is not None and found.suites else None
 
     def max_delete_on(self, cluster_name: str) -> FeedMaxDelete:
         """What bounds a retention run of this feed alone on a cluster: its own over the feed's, key by key.

@@ -46,7 +46,7 @@ class Quality:
     """How the instances of a feed are judged.
 
     Attributes:
-        suites: names; all of them are judged in one reading of the data.
+        suites: names; all of them are judged in one reading of the data. Empty: not judged, see `Feed.quality_on`.
         on_failure: what becomes of data that fails.
         format: of the files of a path feed; a partition's is its table's.
         options: of Spark's reader, for example ``header``; path feeds only.

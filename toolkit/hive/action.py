@@ -29,6 +29,7 @@ from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
+    from toolkit.catalog.model import TableName
     from toolkit.hive.batches import Worker
     from toolkit.ledger.runs.items import Item
     from toolkit.storage import StorageSpec
@@ -105,11 +106,10 @@ class TableAction:
         if target.is_export:
             own = Wanted(resource=f"export/{target.feed}/{target.cluster}/{target.instance_key}")
             return (own, *_directory_leases(target, LeaseMode.EXCLUSIVE))
-        table, read = _resource(f"table/{target.cluster}/{target.table}"), _directory_leases(target, LeaseMode.SHARED)
+        read = _directory_leases(target, LeaseMode.SHARED)
         if target.instant is None:
-            return (Wanted(resource=table), *read)
-        own = Wanted(resource=_resource(f"{table}/{target.instance_key}"))
-        return (Wanted(resource=table, mode=LeaseMode.SHARED), own, *read)
+            return (Wanted(resource=_table_resource(target.cluster, target.table)), *read)
+        return (*instance_leases(target.cluster, target.table, target.instance_key), *read)
 
     def conditions(self, target: TableTarget, work: RunContext) -> tuple[HoldWatch, ...]:
         """See `Action.conditions`: who holds a feed wants nothing of it replaced."""
@@ -189,6 +189,16 @@ class TableAction:
         address, copies = self.address(plan.target), PartCopies(files=files, work=work)
         worker = self.way_of(plan.target).worker(plan, work, copies, self.pool, address)
         return batches_of(plan, work, worker, address)
+
+
+def instance_leases(cluster: str, table: TableName, instance_key: str) -> tuple[Wanted, ...]:
+    """What whoever writes, or decides on, an instance of a table must hold."""
+    name = _table_resource(cluster, table)
+    return (Wanted(resource=name, mode=LeaseMode.SHARED), Wanted(resource=_resource(f"{name}/{instance_key}")))
+
+
+def _table_resource(cluster: str, table: TableName) -> str:
+    return _resource(f"table/{cluster}/{table}")
 
 
 def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...]:

@@ -18,7 +18,7 @@ from toolkit.actions.model import Problem
 from toolkit.clock import SystemClock
 from toolkit.entities.vocabulary import OnFailure
 from toolkit.hive.reading import NoReading, reading_of
-from toolkit.hive.targets import Standing, TableItem, TablePlan
+from toolkit.hive.targets import Standing, TableItem, TablePlan, TableTarget
 from toolkit.runs.recorder import path_text
 from toolkit.transfer.publication import CopyDiffers, remove
 from toolkit.transfer.trees import below, is_still, read_tree, same_bytes
@@ -171,16 +171,7 @@ class TableGate:
             if (wanted := each.wanted) is not None
         ]
         lying = sorted((*coming, *self.plan.detail.standing), key=lambda each: each.part.name)
-        return Written(
-            feed=self.judged.feed,
-            cluster=self.judged.cluster,
-            instance_key=self.plan.target.instance_key,
-            unit=path_text(self.address),
-            parts=[Part(place=each.place, keys=_keys(contents.table, each.part)) for each in lying],
-            quality=self.judged.quality,
-            counterpart=self.plan.target.counterpart,
-            table=reading_of(contents.table, [each.storage for each in lying]),
-        )
+        return written_of(self.plan.target, self.judged, self.address, contents.table, lying)
 
     def _unit(self, item: TableItem) -> GatedUnit:
         root = self._root
@@ -192,6 +183,31 @@ class TableGate:
         root = self.plan.detail.root
         assert root is not None  # noqa: S101 - a plan with items has one
         return root
+
+
+def written_of(target: TableTarget, judged: Judged, address: str, table: Table, lying: Sequence[Standing]) -> Written:
+    """An instance of a table as the gate is asked for it.
+
+    Args:
+        target: the instance.
+        judged: how.
+        address: of the instance, as consumers know it.
+        table: its description.
+        lying: all its partitions, at least one.
+
+    Raises:
+        NoReading: see `reading_of`.
+    """
+    return Written(
+        feed=judged.feed,
+        cluster=judged.cluster,
+        instance_key=target.instance_key,
+        unit=path_text(address),
+        parts=[Part(place=each.place, keys=_keys(table, each.part)) for each in lying],
+        quality=judged.quality,
+        counterpart=target.counterpart,
+        table=reading_of(table, [each.storage for each in lying]),
+    )
 
 
 def _part(item: TableItem) -> ComingPart:

@@ -15,12 +15,14 @@ from toolkit.entities.loader import load_all
 from toolkit.entities.merge import is_named_list
 from toolkit.entities.pointers import path_text
 from toolkit.entities.problems import Problem
+from toolkit.entities.quality import Suite
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.structure import settings_document
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 from toolkit.linter.collect import Base
+from toolkit.linter.rules.quality import suite_uses
 from toolkit.linter.secret_values import value_without_secrets
 from toolkit.planning.blast_radius import Effect, EffectKind, blast_radius, hold_text
 
@@ -211,6 +213,20 @@ class HoldsChange:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SuiteChange:
+    """A suite that is new, gone, or expects something else: data are judged by it from now on, also what is blocked.
+
+    Attributes:
+        feeds: that are judged by it, before or now; sorted.
+        values: what differs, by type and column of the expectation.
+    """
+
+    name: str
+    feeds: tuple[str, ...]
+    values: tuple[ValueChange, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EntityDiff:
     """A change of the config repo in one environment.
 
@@ -223,6 +239,7 @@ class EntityDiff:
         comparison: the entities.
         settings: of `repo.yaml`.
         holds: of `holds.yaml`.
+        suites: of `expectations/`, by name.
         effects: what happens to data.
         notes: what the reader should know about the comparison itself.
     """
@@ -235,13 +252,14 @@ class EntityDiff:
     comparison: Comparison
     settings: tuple[ValueChange, ...]
     holds: HoldsChange
+    suites: tuple[SuiteChange, ...] = ()
     effects: tuple[Effect, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is different."""
-        parts = (self.settings, self.holds.added, self.holds.removed, self.effects)
+        parts = (self.settings, self.holds.added, self.holds.removed, self.suites, self.effects)
         return self.comparison.is_empty and not any(parts)
 
     @property
@@ -279,6 +297,7 @@ def entity_diff(snapshot: Snapshot, base: Base, environment: str | None, time: d
         comparison=compare(before, after),
         settings=compare_settings(before.settings, after.settings),
         holds=_holds(before, after),
+        suites=tuple(_suites(before, after)),
         effects=blast_radius(before, after, time),
         notes=notes,
     )
@@ -295,6 +314,26 @@ def _before(snapshot: Snapshot, environment: str | None) -> tuple[Repository, tu
 def _holds(before: Repository, after: Repository) -> HoldsChange:
     old, new = ({hold_text(hold) for hold in repository.holds} for repository in (before, after))
     return HoldsChange(added=tuple(sorted(new - old)), removed=tuple(sorted(old - new)))
+
+
+def _suites(before: Repository, after: Repository) -> Iterator[SuiteChange]:
+    uses = [*suite_uses(before), *suite_uses(after)]
+    for name in sorted({*before.suites, *after.suites}):
+        old, new = (_expected(repository.suites.get(name)) for repository in (before, after))
+        feeds = {use.feed.name for use in uses if use.feed and name in use.suites}
+        if values := tuple(_differences(old, new)):
+            yield SuiteChange(name=name, feeds=tuple(sorted(feeds)), values=values)
+
+
+def _expected(suite: Suite | None) -> Mapping[str, _Leaf]:
+    """By type and column, which tell most expectations apart; of those alike, by their order."""
+    document: dict[str, Value] = {}
+    for each in suite.expectations if suite else ():
+        name = f"{each.type}({each.kwargs.get('column', '')})"
+        while name in document:
+            name += "'"
+        document[name] = {**each.kwargs, "severity": str(each.severity), **({"meta": each.meta} if each.meta else {})}
+    return _leaves(document)
 
 
 def _new_environment(name: str | None, ref: str, *, is_new: bool) -> Iterator[str]:

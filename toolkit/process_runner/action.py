@@ -20,7 +20,7 @@ from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
 from toolkit.process_runner.planner import Planner, blank_plan
 from toolkit.process_runner.steps import StepBatch
-from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, files_of
+from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, files_of, run_lease
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
@@ -61,7 +61,7 @@ class ProcessAction:
 
     def leases(self, target: ProcessTarget) -> tuple[Wanted, ...]:
         """See `Action.leases`: an instance is run by one at a time."""
-        return (Wanted(resource=f"run/{target.entity}/{target.cluster}/{target.instance_key}"),)
+        return (run_lease(target.ref),)
 
     def conditions(self, target: ProcessTarget, work: RunContext) -> tuple[()]:
         """See `Action.conditions`: what a workflow does, no hold of a feed can stop."""

@@ -11,6 +11,7 @@ from toolkit.el import format_instant
 from toolkit.entities import Engine, Process, Step, Workflow
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.registry.registration import ONLY_STEP
+from toolkit.ledger.runs.leases import Wanted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 NAME = "process"
 STEP, END = "step", "end"
+
+
+def run_lease(ref: JobRef) -> Wanted:
+    """What whoever runs an instance of a process, or decides on what it wrote, must hold."""
+    return Wanted(resource=f"run/{ref.process}/{ref.cluster}/{ref.instance_key}")
 
 
 @dataclass(frozen=True, kw_only=True)

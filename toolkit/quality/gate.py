@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -18,7 +18,7 @@ from toolkit.ledger import verdicts
 from toolkit.ledger.verdicts import ADMITTING, NewVerdict, StoredFinding, UnitAddress, Verdict
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.data import DataPrint, print_of, suites_digest
-from toolkit.quality.exchange import Answer, AskedPart, Finding, Question
+from toolkit.quality.exchange import Answer, AskedPart, Question
 from toolkit.quality.filling import fill
 from toolkit.quality.page import NoPage
 from toolkit.quality.wording import stored, why_of
@@ -42,7 +42,8 @@ _LEAVES_OUT = frozenset({"pathglobfilter", "modifiedbefore", "modifiedafter", "p
 """Options of Spark's reader, which cares for no case, by which other files are read than those that are announced."""
 _DROPS_ROWS = ("mode", "DROPMALFORMED")
 
-WritePage = Callable[[NewVerdict, "Quality", "Sequence[Finding]"], str]
+_Findings = tuple[StoredFinding, ...]
+WritePage = Callable[[NewVerdict, "Quality", _Findings], str]
 """Writes the page of a verdict, and tells its URI; raises `NoPage` or OSError."""
 
 
@@ -200,45 +201,42 @@ class QualityGate:
 
     def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:
         """A verdict that nobody knows of yet."""
-        if found.unread:
-            answer = Answer(refused=f"the verdict would not be on all of it: {found.unread}")
-            findings: Sequence[Finding] = []
-            notes: tuple[str, ...] = ()
-        else:
-            answer, findings, notes = self._answer(written, check)
+        partly = Answer(refused=f"the verdict would not be on all of it: {found.unread}")
+        answer, findings, notes = (partly, (), ()) if found.unread else self._answer(written, check)
         after = print_of(written, self.stores)
         if after != found:
-            answer, findings = replace(answer, refused=_CHANGED), []
-        if is_pii(written.feed.tags):
-            findings = [replace(each, values=()) for each in findings]
+            answer, findings = replace(answer, refused=_CHANGED), ()
         new = self._verdict(written, after, answer, findings)
         try:
             new = replace(new, page=self.write_page(new, written.quality, findings))
         except (NoPage, OSError) as error:
             _LOG.warning('event=no_page unit=%s why="%s"', written.unit, error)
-        return Judged(verdict=new, findings=tuple(map(stored, findings)), notes=notes)
+        return Judged(verdict=new, findings=findings, notes=notes)
 
-    def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, Sequence[Finding], tuple[str, ...]]:
+    def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, _Findings, tuple[str, ...]]:
         """What was found, one for each expectation; an answer that lacks any is none."""
         try:
             question, notes = self.question(written)
             answer = self.judges(written.cluster).ask(question, _seconds(written.quality), check)
         except NoAnswer as error:
-            return Answer(refused=error.why), [], ()
+            return Answer(refused=error.why), (), ()
         except InvalidInput as error:
-            return Answer(refused=str(error)), [], ()
+            return Answer(refused=str(error)), (), ()
         if answer.refused:
-            return answer, [], notes
+            return answer, (), notes
         asked = [(each.suite, each.position, each.type) for each in question.expectations]
         if not (asked or notes):
-            return replace(answer, refused="no suite expects anything"), [], ()
+            return replace(answer, refused="no suite expects anything"), (), ()
         if asked != [(each.suite, each.position, each.type) for each in answer.findings]:
             why = f"of {len(asked)} expectations {len(answer.findings)} were answered, or others than asked"
-            return replace(answer, refused=why), [], notes
+            return replace(answer, refused=why), (), notes
         pairs = zip(question.expectations, answer.findings, strict=True)
-        return answer, [replace(found, severity=each.severity, kwargs=each.kwargs) for each, found in pairs], notes
+        findings = tuple(stored(replace(found, severity=each.severity, kwargs=each.kwargs)) for each, found in pairs)
+        if not question.shows_values:
+            findings = tuple(replace(each, examples=()) for each in findings)
+        return answer, findings, notes
 
-    def _verdict(self, written: Written, found: DataPrint, answer: Answer, findings: Sequence[Finding]) -> NewVerdict:
+    def _verdict(self, written: Written, found: DataPrint, answer: Answer, findings: _Findings) -> NewVerdict:
         state = _state(written.quality, answer, findings)
         return NewVerdict(
             run_id=self.author.run_id,
@@ -262,7 +260,7 @@ class QualityGate:
             page=None,
             engine=answer.engine or None,
             seconds=answer.seconds,
-            reason=message_text(answer.refused or why_of(list(map(stored, findings)))) or None,
+            reason=message_text(answer.refused or why_of(findings)) or None,
         )
 
     def _suites(self, quality: Quality) -> list[Suite]:
@@ -308,10 +306,10 @@ def _may_pass(known: NewVerdict, quality: Quality) -> bool:
     return known.state in ADMITTING or only_told
 
 
-def _state(quality: Quality, answer: Answer, findings: Sequence[Finding]) -> VerdictState:
+def _state(quality: Quality, answer: Answer, findings: _Findings) -> VerdictState:
     if answer.refused:
         return VerdictState.UNKNOWN
-    failed = [each for each in findings if not each.success or each.error]
+    failed = [each for each in findings if not each.success]
     if not failed:
         return VerdictState.PASSED
     is_critical = any(each.severity == Severity.CRITICAL for each in failed)

@@ -207,16 +207,22 @@ def _part(session: SparkSession, question: Question, uri: str) -> DataFrame:
     try:
         return session.read.format(question.format).options(**question.options).options(**_STRICT).load(uri)
     except PySparkException as error:
-        if error.getCondition() != "UNABLE_TO_INFER_SCHEMA":
+        if condition_of(error) != "UNABLE_TO_INFER_SCHEMA":
             raise
         return session.range(0).select()  # there is no file: no rows, and no columns
+
+
+def condition_of(error: PySparkException) -> str | None:
+    """What Spark calls it; Spark 3.5 says class instead of condition."""
+    ask: Callable[[], str | None] = getattr(error, "getCondition", None) or error.getErrorClass
+    return ask()
 
 
 def _said(error: PySparkException | Py4JError, question: Question) -> str:
     """In one line; of feeds whose values are not shown, the name of what went wrong alone."""
     if question.shows_values:
         return " ".join(str(error).split())[:_ERROR_CHARACTERS]
-    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    condition = condition_of(error) if isinstance(error, PySparkException) else None
     return " ".join(each for each in (type(error).__name__, condition) if each)
 
 

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolkit.errors import Failed
-from toolkit.quality.exchange import Finding, write_private
+from toolkit.quality.exchange import write_private
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from toolkit.ledger.verdicts import Figure, NewVerdict, StoredFinding
+    from toolkit.ledger.vocabulary import VerdictState
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FOLDER_OWNER_ONLY = 0o700
@@ -40,84 +44,75 @@ class NoPage(Failed):
         super().__init__(f"no page of this verdict: {why}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShownFinding:
-    """A row of the page.
-
-    Attributes:
-        finding: see there.
-        history: a figure of each verdict before, oldest first: the share not as expected, or what was observed.
-    """
-
-    finding: Finding
-    history: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShownVerdict:
-    """What a page tells.
-
-    Attributes:
-        feed, cluster, instance_key, unit: see `toolkit.actions.gate.Written`.
-        state: passed, warned, blocked, unknown, released or rejected.
-        at: when it was judged.
-        by: what judged, name and version; or who decided.
-        digest: of the data that was judged.
-        suites_digest: of what it was judged by.
-        findings: in the order of the suites; none when nobody could judge it.
-        rows: of the data; None: not known.
-        sample: the part of them that was looked at.
-        seconds: that judging took.
-        why: in a sentence: why nobody could judge it, or the reason of a release; may be empty.
-    """
-
-    feed: str
-    cluster: str
-    instance_key: str
-    unit: str
-    state: str
-    at: datetime
-    by: str
-    digest: str
-    findings: Sequence[ShownFinding]
-    suites_digest: str = ""
-    rows: int | None = None
-    sample: float = 1.0
-    seconds: float | None = None
-    why: str = ""
-
-
-def write_page(directory: Path, verdict: ShownVerdict) -> Path:
+def write_page(
+    directory: Path,
+    verdict: NewVerdict,
+    findings: Sequence[StoredFinding],
+    *,
+    at: datetime,
+    sample: float = 1.0,
+    before: Sequence[Figure] = (),
+) -> Path:
     """Write the page and list it in `index.html` beside it; a verdict that is written again replaces its page.
+
+    Args:
+        directory: of the pages.
+        verdict: that it tells.
+        findings: in the order of the suites; none when nobody could judge it.
+        at: when it was judged.
+        sample: the part of the rows that was looked at.
+        before: a figure of each expectation of the verdicts before, oldest first.
 
     Raises:
         NoPage: Jinja is not installed, or the file system says no.
     """
+    history: dict[tuple[str, int, str], list[float]] = {}
+    for each in before:
+        history.setdefault((each.suite, each.position, each.type), []).append(each.figure)
+    which = json.dumps([verdict.unit, verdict.data_digest, at.isoformat()])
+    key = "".join(each for each in verdict.instance_key if each.isalnum() or each == "-")
+    name = f"{verdict.feed}-{verdict.cluster}-{key}-{hashlib.sha256(which.encode()).hexdigest()[:12]}.html"
+    facts = {
+        **asdict(verdict),
+        "page": name,
+        "at": _time(at),
+        "sample": sample,
+        "decided": "",
+        "findings": [_row(each, history.get((each.suite, each.position, each.type), ())) for each in findings],
+        "failed": sum(not each.success for each in findings),
+    }
+    _write(directory / name, lambda: facts)
+    return directory / name
+
+
+def write_decision(page: Path, state: VerdictState, *, who: str, at: datetime, reason: str) -> None:
+    """Write a page again, with what somebody has decided about its data.
+
+    Raises:
+        NoPage: it is not there, or as for `write_page`.
+    """
+    decided = f"{state.capitalize()} by {who} on {_time(at)}: {reason}"
+    _write(page, lambda: {**_facts(page.with_suffix(".json")), "state": state, "decided": decided})
+
+
+def _write(path: Path, facts: Callable[[], Mapping[str, Any]]) -> None:
+    """A page, what it is drawn from, and the index."""
     try:
-        templates = _templates()
+        templates, told = _templates(), facts()
+        path.parent.mkdir(mode=_FOLDER_OWNER_ONLY, parents=True, exist_ok=True)
+        write_private(path, templates.get_template("verdict.html").render(told))
+        write_private(path.with_suffix(".json"), json.dumps(told))
+        _write_index(path.parent, templates)
     except ImportError as error:
         raise NoPage(why="jinja2 is not installed: pip install 'feedctl[quality]'") from error
-    path = directory / f"{_name(verdict)}.html"
-    facts = {"verdict": verdict, "at": _time(verdict.at), "rows": [_row(each) for each in verdict.findings]}
-    listed = {
-        "page": path.name,
-        "feed": verdict.feed,
-        "cluster": verdict.cluster,
-        "instance": verdict.instance_key,
-        "state": verdict.state,
-        "at": _time(verdict.at),
-        "failed": sum(not each.finding.success for each in verdict.findings),
-        "judged": len(verdict.findings),
-    }
-    try:
-        directory.mkdir(mode=_FOLDER_OWNER_ONLY, parents=True, exist_ok=True)
-        write_private(path, templates.get_template("verdict.html").render(facts))
-        write_private(path.with_suffix(".json"), json.dumps(listed))
-        _write_index(directory, templates)
     except (OSError, ValueError, LookupError, TypeError) as error:
         # Also of a file there that is none of ours: a verdict needs no page.
         raise NoPage(why=f"{type(error).__name__}: {error}") from error
-    return path
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return facts
 
 
 def _templates() -> Environment:
@@ -136,35 +131,28 @@ def _write_index(directory: Path, templates: Environment) -> None:
     """Until it lists what is there: another process may have written a page, and the index, at the same time."""
     written: set[Path] = set()
     while (there := set(directory.glob("*.json"))) != written:
-        listed = [json.loads(each.read_text(encoding="utf-8")) for each in there]
-        newest = sorted(listed, key=lambda each: (each["at"], each["page"]), reverse=True)
-        facts = {"pages": newest[:_MOST_LISTED], "left_out": max(0, len(newest) - _MOST_LISTED)}
+        last = sorted(there, key=lambda each: each.stat().st_mtime)[-_MOST_LISTED:]
+        newest = sorted(map(_facts, last), key=itemgetter("at", "page"), reverse=True)
+        facts = {"pages": newest, "left_out": len(there) - len(newest)}
         write_private(directory / "index.html", templates.get_template("index.html").render(facts))
         written = there
-
-
-def _name(verdict: ShownVerdict) -> str:
-    key = "".join(each for each in verdict.instance_key if each.isalnum() or each == "-")
-    which = hashlib.sha256(json.dumps([verdict.unit, verdict.digest, verdict.at.isoformat()]).encode()).hexdigest()[:12]
-    return f"{verdict.feed}-{verdict.cluster}-{key}-{which}"
 
 
 def _time(instant: datetime) -> str:
     return instant.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _row(shown: ShownFinding) -> Mapping[str, Any]:
-    found = shown.finding
+def _row(found: StoredFinding, history: Sequence[float]) -> Mapping[str, Any]:
     share = found.unexpected / found.rows if found.rows and found.unexpected is not None else None
     return {
-        "found": found,
+        **asdict(found),
         "state": "passed" if found.success else "not computed" if found.error else "failed",
         "expected": ", ".join(
             f"{name}: {_json(value)}" for name, value in found.kwargs.items() if name not in _NOT_SAID
         ),
         "share": share,
         "percent": None if share is None else _percent(share),
-        "line": _line(shown.history),
+        "line": _line(history),
     }
 
 

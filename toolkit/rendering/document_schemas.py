@@ -36,6 +36,8 @@ class DocumentName(StrEnum):
     """`feedctl instance COMMAND --output json`."""
     RUN = "run"
     """`feedctl run COMMAND`."""
+    QUALITY = "quality"
+    """`feedctl quality COMMAND --output json`, and what `validate` prints."""
     AUDIT = "audit"
     """A line of the audit file."""
 

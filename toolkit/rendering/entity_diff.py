@@ -33,7 +33,8 @@ def _headline(diff: EntityDiff) -> str:
         for first, (number, what) in zip((True, False, False), parts, strict=False)
     )
     downstream = f", {len(comparison.downstream):,} downstream" if comparison.downstream else ""
-    return (entities or "no entity is different") + downstream
+    suites = f", {_counted(len(diff.suites), 'suite')} changed" if diff.suites else ""
+    return (entities or "no entity is different") + downstream + suites
 
 
 def _danger(diff: EntityDiff) -> str:
@@ -79,6 +80,7 @@ def _text_lines(diff: EntityDiff) -> Iterator[str]:
     yield from _section("settings of repo.yaml", (_value_line(each, "default") for each in diff.settings))
     holds = [f"+ {hold}" for hold in diff.holds.added] + [f"- {hold}" for hold in diff.holds.removed]
     yield from _section("holds", holds)
+    yield from _section("suites", _suite_lines(diff))
     yield from _section("blast radius", map(message_of, diff.effects))
     if _danger(diff):
         yield ""
@@ -104,6 +106,12 @@ def _entity(mark: str, change: EntityChange) -> Iterator[str]:
 def _value_line(change: ValueChange, absent: str = "-") -> str:
     place = f"  [{change.place}]" if change.place else ""
     return f"{change.key}: {_value_text(change.before, absent)} -> {_value_text(change.after, absent)}{place}"
+
+
+def _suite_lines(diff: EntityDiff) -> Iterator[str]:
+    for suite in diff.suites:
+        yield f"{suite.name}, which judges {', '.join(suite.feeds) or 'no feed'}:"
+        yield from (f"    {_value_line(each)}" for each in suite.values)
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
@@ -146,6 +154,7 @@ def _markdown_lines(diff: EntityDiff, most: int) -> Iterator[str]:
     yield from _entity_tables(diff, most)
     yield from _values(diff, most)
     yield from _holds(diff, most)
+    yield from _suites(diff, most)
     yield from _downstream(diff, most)
     yield f"<sub>{prose(_compared(diff))}</sub>"
 
@@ -210,6 +219,22 @@ def _holds(diff: EntityDiff, most: int) -> Iterator[str]:
     yield from _unfolding(f"Holds: {_counted(len(rows), 'difference')}", ("", "hold"), rows, most)
 
 
+def _suites(diff: EntityDiff, most: int) -> Iterator[str]:
+    rows: Rows = [
+        (
+            code(suite.name),
+            code(", ".join(suite.feeds)),
+            code(each.key),
+            code(_value_text(each.before)),
+            code(_value_text(each.after)),
+        )
+        for suite in diff.suites
+        for each in suite.values
+    ]
+    title = f"Suites: {_counted(len(rows), 'difference')}"
+    yield from _unfolding(title, ("suite", "judges", "expectation", "before", "after"), rows, most)
+
+
 def _downstream(diff: EntityDiff, most: int) -> Iterator[str]:
     names = diff.comparison.downstream
     rows: Rows = [(code(name),) for name in names]
@@ -242,6 +267,10 @@ def entity_diff_json(diff: EntityDiff) -> str:
         "downstream": list(comparison.downstream),
         "settings": [_value_document(each) for each in diff.settings],
         "holds": {"added": list(diff.holds.added), "removed": list(diff.holds.removed)},
+        "suites": [
+            {"name": each.name, "feeds": list(each.feeds), "values": [_value_document(one) for one in each.values]}
+            for each in diff.suites
+        ],
         "blast_radius": {
             "more_evictable": diff.more_evictable,
             "effects": [_effect_document(each) for each in diff.effects],

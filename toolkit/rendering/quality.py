@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from toolkit.ledger.verdicts import Verdict
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.wording import phrase
 from toolkit.rendering.action_result import Document
@@ -14,7 +15,7 @@ from toolkit.result import ExitCode
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from toolkit.ledger.verdicts import NewVerdict, StoredFinding, Verdict
+    from toolkit.ledger.verdicts import NewVerdict, StoredFinding
     from toolkit.quality.exchange import Question
 
 COLUMNS = ("instance", "cluster", "state", "judged", "rows", "suites", "not as expected", "by")
@@ -22,8 +23,9 @@ HISTORY_COLUMNS = ("instance", "cluster", "suite", "column", "holds", "observed"
 
 
 def verdict_document(found: NewVerdict, findings: Sequence[StoredFinding] = ()) -> Document:
-    """A verdict that was just made, with what was found."""
+    """A verdict with what was found, and of one of the ledger what a person has decided."""
     return {
+        **({"verdict": found.verdict_id} if isinstance(found, Verdict) else {}),
         "feed": found.feed,
         "cluster": found.cluster,
         "instance": found.instance_key,
@@ -43,14 +45,12 @@ def verdict_document(found: NewVerdict, findings: Sequence[StoredFinding] = ()) 
         "seconds": found.seconds,
         "run": found.run_id,
         "findings": [finding_document(each) for each in findings],
+        **(_decision(found) if isinstance(found, Verdict) else {}),
     }
 
 
-def stored_document(found: Verdict, findings: Sequence[StoredFinding] = ()) -> Document:
-    """A verdict of the ledger, with what a person has decided."""
+def _decision(found: Verdict) -> Document:
     return {
-        "verdict": found.verdict_id,
-        **verdict_document(found, findings),
         "recorded_at": _time(found.recorded_at),
         "decided_by": found.decided_by,
         "decided_at": None if found.decided_at is None else _time(found.decided_at),

@@ -27,7 +27,7 @@ from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
 from toolkit.replication.gating import was_admitted
 from toolkit.replication.planner import Planner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
-from toolkit.replication.targets import COPY, FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem
+from toolkit.replication.targets import COPY, FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem, copy_lease
 from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import SettledLeftOver, path_text
@@ -69,7 +69,7 @@ class ReplicationAction:
 
     def leases(self, target: ReplicationTarget) -> tuple[Wanted, ...]:
         """See `Action.leases`: what one source gives to an instance is written by one run at a time."""
-        return (Wanted(resource=f"copy/{target.feed}/{target.cluster}/{target.instance_key}/{target.counterpart}"),)
+        return (copy_lease(target.feed, target.cluster, target.instance_key, target.counterpart),)
 
     def conditions(self, target: ReplicationTarget, work: RunContext) -> tuple[HoldWatch, ...]:
         """See `Action.conditions`: who holds a feed wants nothing of it replaced either."""

@@ -27,7 +27,7 @@ from toolkit.replication.gating import CopyGate
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
 from toolkit.replication.targets import COPY, FLAG, ReplicationTarget, UnitItem
-from toolkit.storage import aside_name
+from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of, swap_in
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem, StorageSpec
     from toolkit.threads import WorkerPool
 
-_ASIDE, _PUBLISHED = ".feedctl-old-", ".feedctl-from-"
-"""Feedctl's own names beside a unit, and in an instance that several sources make."""
+_PUBLISHED = f"{OWN_PREFIX}-from-"
+"""Own names in an instance that several sources make."""
 _PIECE = 1 << 16
 _FILES_AT_ONCE = 20_000
 
@@ -305,7 +305,7 @@ class Publisher:
 
 def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:
     """Where a run puts what it replaces, for the moment between two renames."""
-    return unit.parent.child(f"{_ASIDE}{run}-{unit.name}")
+    return unit.parent.child(f"{REPLACED_PREFIX}{run}-{unit.name}")
 
 
 def mark_of(instance: CanonicalPath, source: str) -> CanonicalPath:

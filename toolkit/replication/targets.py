@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
 from toolkit.ledger.manifests import ManifestFile
+from toolkit.ledger.runs.leases import Wanted
 from toolkit.storage import FileKind
 from toolkit.transfer.digests import NO_BYTES
 
@@ -81,6 +82,11 @@ class CopyRules:
     at_once: int | None = None
     bandwidth: float = inf
     counters: bool = False
+
+
+def copy_lease(feed: str, cluster: str, instance_key: str, source: str) -> Wanted:
+    """What whoever writes, or decides on, the part of an instance must hold that one source gives."""
+    return Wanted(resource=f"copy/{feed}/{cluster}/{instance_key}/{source}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ from toolkit.storage.multipart import MultipartUpload, UploadedPart
 from toolkit.storage.opening import close_clients, open_file_system
 from toolkit.storage.port import (
     OWN_PREFIX,
+    REPLACED_PREFIX,
     STAGING_PREFIX,
     Capabilities,
     ContentSummary,
@@ -46,6 +47,7 @@ __all__ = [
     "ASIDE_PREFIX",
     "LOOK_SECONDS",
     "OWN_PREFIX",
+    "REPLACED_PREFIX",
     "STAGING_PREFIX",
     "AlreadyExists",
     "BadName",

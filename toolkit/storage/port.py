@@ -45,6 +45,8 @@ OWN_PREFIX = ".feedctl"
 STAGING_PREFIX = f"{OWN_PREFIX}-copy-"
 """A directory with such a name belongs to one run, and nobody else reads in it before it has got another name: a store
 may write files there under their own names at once, so that half of one can be seen there while it is written."""
+REPLACED_PREFIX = f"{OWN_PREFIX}-old-"
+"""What is replaced has such a name for the moment between two renames, and gets its own back when a run dies there."""
 
 
 def is_staged(path: CanonicalPath) -> bool:

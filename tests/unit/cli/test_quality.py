@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from entrypoints import process, validate
+from tests.described import faults, printed_faults
 from tests.unit.cli.running import Feedctl
 from toolkit.cli.boundary import run_app
+from toolkit.rendering.document_schemas import DocumentName
 
 NOON, NAME = "2026-03-01T12:00Z", "2026030112"
 NOT_NULL = "expect_column_values_to_not_be_null"
@@ -139,6 +142,8 @@ def test_what_does_not_hold_is_seen_and_released(
     assert (site.root / "ran").read_text() == "x\n"
     (line,) = site.audit()
     assert (line["state"], line["instance_key"], line["reason"]) == ("released", NOON, "Ann knows")
+    (page,) = (site.root / "repo/.feedctl/quality").glob("clicks-*.html")
+    assert re.search("Released by .+: Ann knows", page.read_text())
     assert feedctl("quality", "release", "clicks", "--key", NOON, "--reason", "again").code == 2
 
 
@@ -205,3 +210,20 @@ def test_values_of_people_are_in_nothing_that_is_kept(
     kept = [each for each in tmp_path.rglob("*") if each.is_file() and each.name != "spark-submit"]
     assert [each for each in kept if b"joe" in each.read_bytes()] == []
     assert "joe" not in said.out + said.err
+
+
+def test_what_is_printed_for_programs_has_every_key_that_is_described_and_no_other(
+    site: Site, feedctl: Feedctl, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.makes("bad")
+    site.run()
+    known = ("--key", NOON, "--reason", "half a file")
+    for more in (("show", "clicks"), ("history", "clicks", "--expectation", NOT_NULL), ("reject", "clicks", *known)):
+        command = ("quality", *more, "--output", "json")
+        assert printed_faults(command, feedctl(*command).out, strict=True) == []
+    site.makes("good")
+    site.run("--force")
+    capsys.readouterr()
+    for form, own in (("validate", []), ("question", ["--dry-run"])):
+        run_app(validate.app, ["--feed", "clicks", "--time", NOON, "--output", "json", *own])
+        assert faults(json.loads(capsys.readouterr().out), DocumentName.QUALITY, form, strict=True) == []

@@ -64,6 +64,12 @@ def test_a_feed_names_its_suites_and_a_cluster_has_its_own() -> None:
     assert found.quality_on("primary") == Quality(suites=("clicks",), budget=Frequency.parse("minutes(5)"))
 
 
+def test_a_cluster_without_suites_is_not_judged_whatever_the_feed_says() -> None:
+    feed = FEED + "    quality: {suites: []}\nquality: {suites: [clicks]}\n"
+    found = repository({"feeds/clicks.yaml": feed, "expectations/clicks.yaml": SUITE}).feed("clicks")
+    assert found.quality_on("primary") is None
+
+
 def test_a_repo_that_is_known_to_be_right_has_the_same_suites() -> None:
     files = snapshot({"expectations/clicks.yaml": SUITE, "expectations/rows.json": WRITTEN_BY_GX})
     named = {"expectations/clicks.yaml": SUITE, "expectations/rows.json": WRITTEN_BY_GX}

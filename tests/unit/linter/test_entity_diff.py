@@ -174,3 +174,17 @@ def test_an_end_point_is_told_for_the_cluster_alone() -> None:
     assert kinds({}, moved) == [(EffectKind.END_POINT_CHANGED, "", "primary")]
     spelt = {"clusters/primary.yaml": primary.replace("example.com:8020", "example.com")}
     assert kinds({}, spelt) == []
+
+
+def test_what_a_suite_expects_now_is_told_with_the_feeds_that_it_judges() -> None:
+    suite = "expectations:\n  - {type: expect_column_values_to_not_be_null, kwargs: {column: country, mostly: 0.9}}\n"
+    feed = {"feeds/clicks.yaml": CLICKS + "quality: {suites: [clicks]}\n"}
+    now = suite.replace("0.9", "0.99") + "  - {type: expect_table_row_count_to_be_between, severity: warning}\n"
+    found = diff({**feed, "expectations/clicks.yaml": now}, {**feed, "expectations/clicks.yaml": suite})
+    (change,) = found.suites
+    assert not found.is_empty
+    assert (change.name, change.feeds) == ("clicks", ("clicks",))
+    assert [(each.key, each.before, each.after) for each in change.values] == [
+        ("expect_column_values_to_not_be_null(country).mostly", 0.9, 0.99),
+        ("expect_table_row_count_to_be_between().severity", None, "warning"),
+    ]

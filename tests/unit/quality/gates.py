@@ -12,7 +12,7 @@ from toolkit.entities import Cluster, Feed, Interface, Interfaces
 from toolkit.entities.quality import Expectation, Quality, Suite
 from toolkit.entities.vocabulary import OnFailure, Severity
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.verdicts import NewVerdict
+from toolkit.ledger.verdicts import NewVerdict, StoredFinding
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.quality.exchange import Answer, AskedExpectation, Finding, Question
 from toolkit.quality.gate import Author, QualityGate
@@ -78,10 +78,10 @@ class FakeJudge:
 class Pages:
     """Keeps what would be drawn."""
 
-    drawn: list[tuple[NewVerdict, Sequence[Finding]]] = field(default_factory=list)
+    drawn: list[tuple[NewVerdict, Sequence[StoredFinding]]] = field(default_factory=list)
     error: OSError | None = None
 
-    def write(self, verdict: NewVerdict, quality: Quality, findings: Sequence[Finding]) -> str:
+    def write(self, verdict: NewVerdict, quality: Quality, findings: Sequence[StoredFinding]) -> str:
         del quality
         if self.error is not None:
             raise self.error

@@ -7,47 +7,63 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from toolkit.quality.exchange import Finding
-from toolkit.quality.page import NoPage, ShownFinding, ShownVerdict, write_page
+from toolkit.ledger.verdicts import Figure, NewVerdict, StoredFinding
+from toolkit.ledger.vocabulary import VerdictState
+from toolkit.quality.page import NoPage, write_decision, write_page
 
-FAILED = Finding(
+FAILED = StoredFinding(
     suite="clicks",
     position=1,
     type="expect_column_values_to_be_between",
     severity="critical",
     success=False,
     kwargs={"column": "amount", "min_value": 0},
-    column="amount",
+    column_name="amount",
+    observed="",
     rows=3000,
     unexpected=1,
-    values=("<script>document.title='run'</script>", "-7"),
+    examples=("<script>document.title='run'</script>", "-7"),
+    error="",
 )
-MISSING = replace(FAILED, position=2, column="colo", rows=None, unexpected=None, values=(), error="no column colo")
-PASSED = replace(FAILED, position=0, success=True, unexpected=0, values=())
-VERDICT = ShownVerdict(
+MISSING = replace(FAILED, position=2, column_name="colo", rows=None, unexpected=None, examples=(), error="no column")
+PASSED = replace(FAILED, position=0, success=True, unexpected=0, examples=())
+VERDICT = NewVerdict(
+    run_id=1,
+    life_cycle=None,
+    entity="clicks_job",
     feed="clicks",
     cluster="primary",
     instance_key="2026-03-01T06:00Z",
     unit="hdfs://nn/data/clicks/2026/03/01/06",
-    state="blocked",
-    at=datetime(2026, 3, 1, 7, tzinfo=UTC),
-    by="great_expectations 1.24.1",
-    digest="d" * 64,
-    findings=(
-        ShownFinding(finding=PASSED),
-        ShownFinding(finding=FAILED, history=(0, 0.5, 1)),
-        ShownFinding(finding=MISSING),
-    ),
+    counterpart="",
+    data_digest="d" * 64,
+    layout_digest="e" * 64,
     suites_digest="5" * 64,
+    suites=("clicks",),
+    state=VerdictState.BLOCKED,
+    is_by_hand=False,
     rows=3000,
-    why="2 critical expectations do not hold",
+    files=1,
+    bytes=9,
+    place="hdfs://nn/data/clicks/2026/03/01/.feedctl-gate/06",
+    page=None,
+    engine="great_expectations 1.24.1",
+    seconds=1.5,
+    reason="2 critical expectations do not hold",
 )
+FINDINGS = (PASSED, FAILED, MISSING)
+SEVEN = datetime(2026, 3, 1, 7, tzinfo=UTC)
+BEFORE = [Figure(suite="clicks", position=1, type=FAILED.type, figure=each) for each in (0, 0.5, 1)]
+
+
+def drawn(directory: Path) -> Path:
+    return write_page(directory, VERDICT, FINDINGS, at=SEVEN, before=BEFORE)
 
 
 class Elements(HTMLParser):
@@ -67,23 +83,23 @@ class Elements(HTMLParser):
 
 
 def test_a_page_tells_what_was_judged_and_what_was_found(tmp_path: Path) -> None:
-    shown = Elements(write_page(tmp_path, VERDICT)).text
+    shown = Elements(drawn(tmp_path)).text
     for told in (
-        "Blocked", "clicks on primary", "2026-03-01T06:00Z", VERDICT.unit, VERDICT.digest, VERDICT.suites_digest,
-        VERDICT.why, "2026-03-01 07:00:00 UTC", "great_expectations 1.24.1", "1 of 3 hold", "not computed",
-        "no column colo", "min_value: 0", "1 of 3,000", "0.0333 %", "-7",
+        "Blocked", "clicks on primary", "2026-03-01T06:00Z", VERDICT.unit, VERDICT.data_digest, VERDICT.suites_digest,
+        VERDICT.reason or "?", "2026-03-01 07:00:00 UTC", "great_expectations 1.24.1", "1 of 3 hold", "not computed",
+        "no column", "min_value: 0", "1 of 3,000", "0.0333 %", "-7",
     ):  # fmt: skip
         assert told in shown
 
 
 def test_a_value_is_text_and_nothing_that_a_browser_runs(tmp_path: Path) -> None:
-    elements = Elements(write_page(tmp_path, VERDICT))
+    elements = Elements(drawn(tmp_path))
     assert not [tag for tag, _ in elements.tags if tag == "script"]
     assert "<script>document.title='run'</script>" in elements.text
 
 
 def test_pages_need_nothing_but_each_other(tmp_path: Path) -> None:
-    written = write_page(tmp_path, VERDICT)
+    written = drawn(tmp_path)
     for page in (written, tmp_path / "index.html"):
         named = {
             value
@@ -99,27 +115,38 @@ def test_pages_need_nothing_but_each_other(tmp_path: Path) -> None:
 
 
 def test_an_expectation_with_a_past_has_a_line(tmp_path: Path) -> None:
-    lines = [
-        attributes["points"] for tag, attributes in Elements(write_page(tmp_path, VERDICT)).tags if tag == "polyline"
-    ]
+    lines = [attributes["points"] for tag, attributes in Elements(drawn(tmp_path)).tags if tag == "polyline"]
     assert lines == ["2.0,18.0 48.0,10.0 94.0,2.0"]
 
 
 def test_a_verdict_without_findings_has_a_page_too(tmp_path: Path) -> None:
-    shown = Elements(write_page(tmp_path, replace(VERDICT, state="unknown", findings=(), rows=None))).text
+    shown = Elements(write_page(tmp_path, replace(VERDICT, state=VerdictState.UNKNOWN, rows=None), (), at=SEVEN)).text
     assert "Unknown" in shown
     assert "Nothing was judged" in shown
 
 
 def test_the_index_lists_every_verdict_newest_first_and_each_once(tmp_path: Path) -> None:
-    later = replace(VERDICT, state="passed", at=datetime(2026, 3, 1, 8, tzinfo=UTC), findings=())
-    pages = [write_page(tmp_path, each).name for each in (VERDICT, later, VERDICT)]
+    later = write_page(tmp_path, replace(VERDICT, state=VerdictState.PASSED), (), at=SEVEN + timedelta(hours=1))
+    pages = [drawn(tmp_path).name, later.name]
+    assert drawn(tmp_path).name == pages[0]
     listed = [attributes["href"] for tag, attributes in Elements(tmp_path / "index.html").tags if tag == "a"]
     assert listed == [pages[1], pages[0]]
 
 
+def test_a_page_and_the_index_tell_what_was_decided_and_why(tmp_path: Path) -> None:
+    page = drawn(tmp_path)
+    before = Elements(page).text
+    write_decision(page, VerdictState.RELEASED, who="ann", at=SEVEN + timedelta(hours=2), reason="closed <today>")
+    told = Elements(page).text
+    assert "Released by ann on 2026-03-01 09:00:00 UTC: closed <today>" in told
+    assert before.partition("clicks on primary")[2] == told.partition("clicks on primary")[2]
+    assert "released" in Elements(tmp_path / "index.html").text
+    with pytest.raises(NoPage, match="gone"):
+        write_decision(tmp_path / "gone.html", VerdictState.REJECTED, who="ann", at=SEVEN, reason="bad")
+
+
 def test_a_page_is_for_its_owner_alone(tmp_path: Path) -> None:
-    page = write_page(tmp_path / "a" / "pages", VERDICT)
+    page = drawn(tmp_path / "a" / "pages")
     assert page.parent.stat().st_mode & 0o777 == 0o700
     assert {each.stat().st_mode & 0o777 for each in page.parent.iterdir()} == {0o600}
 
@@ -127,14 +154,14 @@ def test_a_page_is_for_its_owner_alone(tmp_path: Path) -> None:
 def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(NoPage, match="file"):
-        write_page(tmp_path / "file", VERDICT)
+        drawn(tmp_path / "file")
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", "[1]"])
 def test_a_file_of_somebody_else_in_the_directory_costs_no_more_than_the_page(tmp_path: Path, text: str) -> None:
     (tmp_path / "other.json").write_text(text)
     with pytest.raises(NoPage):
-        write_page(tmp_path, VERDICT)
+        drawn(tmp_path)
 
 
 def test_without_jinja_there_is_no_page_and_it_says_what_to_install(
@@ -142,7 +169,7 @@ def test_without_jinja_there_is_no_page_and_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(NoPage, match=r"feedctl\[quality\]"):
-        write_page(tmp_path, VERDICT)
+        drawn(tmp_path)
 
 
 @pytest.mark.extended
@@ -152,7 +179,7 @@ def test_a_browser_without_a_network_shows_a_page_and_runs_nothing(tmp_path: Pat
         if os.environ.get("CI"):
             pytest.fail("no chromium: apt-get install chromium")
         pytest.skip("no chromium: apt-get install chromium")
-    page, picture = write_page(tmp_path, VERDICT), tmp_path / "page.png"
+    page, picture = drawn(tmp_path), tmp_path / "page.png"
     options = [
         "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
         "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={tmp_path / 'profile'}",

@@ -9,7 +9,7 @@ from datetime import timedelta
 from toolkit.config_source import SnapshotId, SnapshotKind
 from toolkit.el import parse_instant
 from toolkit.entities import Kind
-from toolkit.linter.entity_diff import Comparison, EntityChange, EntityDiff, HoldsChange, ValueChange
+from toolkit.linter.entity_diff import Comparison, EntityChange, EntityDiff, HoldsChange, SuiteChange, ValueChange
 from toolkit.planning.blast_radius import Effect, EffectKind, InstanceRange
 from toolkit.rendering.entity_diff import entity_diff_json, entity_diff_markdown, entity_diff_text
 
@@ -22,6 +22,7 @@ LIMIT = ValueChange(
     after="days(10)",
     place="feeds/clicks.yaml:15:24",
 )
+MOSTLY = ValueChange(key="expect_x(country).mostly", pointer=(), before=0.9, after=0.99)
 EVICTABLE = Effect(
     kind=EffectKind.EVICTABLE,
     feed="clicks",
@@ -55,6 +56,7 @@ DIFF = EntityDiff(
     ),
     settings=(ValueChange(key="max_delete.instances", pointer=("max_delete",), before=None, after=5),),
     holds=HoldsChange(added=(), removed=("clicks, all instances (audit)",)),
+    suites=(SuiteChange(name="clicks", feeds=("clicks", "views"), values=(MOSTLY,)),),
     effects=(LEFT, EVICTABLE),
     notes=("main has 1 problem",),
 )
@@ -65,6 +67,7 @@ EMPTY = replace(
     comparison=Comparison(added=(), removed=(), changed=()),
     settings=(),
     holds=HoldsChange(added=(), removed=()),
+    suites=(),
     effects=(),
     notes=(),
 )
@@ -75,7 +78,7 @@ def test_the_text_form() -> None:
         entity_diff_text(DIFF)
         == """\
 origin/main (aaaaaaaaaaaa) compared with bbbbbbbbbbbb with uncommitted changes, environment prod, at 2026-03-20T00:00Z
-1 entity added, 1 changed, 1 removed, 1 downstream
+1 entity added, 1 changed, 1 removed, 1 downstream, 1 suite changed
 note: main has 1 problem
 
 + feed views (feeds/views.yaml)
@@ -91,6 +94,10 @@ settings of repo.yaml:
 
 holds:
     - clicks, all instances (audit)
+
+suites:
+    clicks, which judges clicks, views:
+        expect_x(country).mostly: 0.9 -> 0.99
 
 blast radius:
     a_b is gone from primary (/d|/*/${YEAR}): what is there is left behind
@@ -108,7 +115,7 @@ def test_the_markdown_form_has_the_summary_first_and_the_rest_to_unfold() -> Non
     assert (
         summary
         == """\
-### feedctl: 1 entity added, 1 changed, 1 removed, 1 downstream
+### feedctl: 1 entity added, 1 changed, 1 removed, 1 downstream, 1 suite changed
 
 **480 more instances become evictable at the next run of retention**
 
@@ -127,8 +134,9 @@ Note: main has 1 problem
     assert "| `repo.yaml` | `max_delete.instances` | `default` | `5` |  |" in rest
     assert "| changed | feed | `clicks` | `feeds/clicks.yaml` | 2 |" in rest
     assert "| removed | `clicks, all instances (audit)` |" in rest
+    assert "| `clicks` | `clicks, views` | `expect_x(country).mostly` | `0.9` | `0.99` |" in rest
     assert "<summary>Downstream: 1 entity</summary>" in rest
-    assert text.count("<details>") == text.count("</details>") == 4
+    assert text.count("<details>") == text.count("</details>") == 5
 
 
 def test_many_effects_are_shown_in_full_further_down() -> None:
@@ -160,6 +168,7 @@ def test_the_json_form() -> None:
         "downstream",
         "settings",
         "holds",
+        "suites",
         "blast_radius",
         "notes",
     ]

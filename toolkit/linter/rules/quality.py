@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from toolkit.entities import Feed, Pointer, Repository
+from toolkit.entities import ClusterRole, Feed, FeedCluster, Pointer, Repository
 from toolkit.entities.pointers import value_at
 from toolkit.entities.quality import Quality, Suite, is_pii
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext
+from toolkit.linter.rules.pipelines import Pipelines
 
 _ROWS = "unexpected_rows_expectation"
 """Its result is rows."""
@@ -18,7 +19,7 @@ _VALUES = frozenset({"value_set", "value_pairs_set"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Use:
+class SuiteUse:
     """Suites that somebody names.
 
     Attributes:
@@ -35,23 +36,24 @@ class _Use:
     quality: Quality | None = None
 
 
-def _uses(repository: Repository) -> Iterator[_Use]:
+def suite_uses(repository: Repository) -> Iterator[SuiteUse]:
+    """Who names suites: feeds, sorted, then processes."""
     for _, feed in sorted(repository.feeds.items()):
         own: list[tuple[Pointer, Quality | None]] = [(("quality",), feed.quality)]
         own += [(("clusters", index, "quality"), each.quality) for index, each in enumerate(feed.clusters)]
         for pointer, quality in own:
-            if quality is not None:
-                yield _Use(subject=feed.name, pointer=pointer, suites=quality.suites, feed=feed, quality=quality)
+            if quality is not None and quality.suites:
+                yield SuiteUse(subject=feed.name, pointer=pointer, suites=quality.suites, feed=feed, quality=quality)
     for _, process in sorted(repository.processes.items()):
         for name, output in process.outputs.items():
             if output.suites:
                 made = repository.feeds.get(output.feed)
-                yield _Use(subject=process.name, pointer=("outputs", name), suites=output.suites, feed=made)
+                yield SuiteUse(subject=process.name, pointer=("outputs", name), suites=output.suites, feed=made)
 
 
 def unused_suite(context: LintContext) -> Iterator[Hit]:
     """A suite judges something."""
-    used = {name for use in _uses(context.repository) for name in use.suites}
+    used = {name for use in suite_uses(context.repository) for name in use.suites}
     incomplete = any(entry.entity is None for entry in context.repository.entries.values())
     for name, suite in sorted(context.repository.suites.items()):
         if name not in used and not incomplete:
@@ -64,7 +66,7 @@ _USE = "name it in the quality of a feed or the suites of an output, or remove i
 
 def sampled_count(context: LintContext) -> Iterator[Hit]:
     """What counts all rows is not asked of a part of them."""
-    for use in _uses(context.repository):
+    for use in suite_uses(context.repository):
         sample = 1.0 if use.quality is None else use.quality.sample
         for name in use.suites if sample < 1 else ():
             counting = _counting(context.repository.suites.get(name))
@@ -82,7 +84,7 @@ def _counting(suite: Suite | None) -> str:
 def pii_values(context: LintContext) -> Iterator[Hit]:
     """What judges people's data neither shows nor repeats it."""
     about: dict[str, set[str]] = {}
-    for use in _uses(context.repository):
+    for use in suite_uses(context.repository):
         if use.feed is not None and is_pii(use.feed.tags):
             for name in use.suites:
                 about.setdefault(name, set()).add(use.feed.name)
@@ -109,7 +111,7 @@ def _shown_values(suite: Suite, feeds: str) -> Iterator[Hit]:
 
 def table_format(context: LintContext) -> Iterator[Hit]:
     """How files are read is said of paths: a table says it itself."""
-    for use in _uses(context.repository):
+    for use in suite_uses(context.repository):
         if use.feed is None or use.quality is None or not use.feed.is_table:
             continue
         document = context.repository.merged(use.subject)
@@ -120,8 +122,28 @@ def table_format(context: LintContext) -> Iterator[Hit]:
                 yield Hit(subject=use.subject, pointer=pointer, message=message, hint="remove it", on_key=True)
 
 
+def idle_quality(context: LintContext) -> Iterator[Hit]:
+    """Quality is of data that pass the gate: made by a process, or copied; a table may be imported."""
+    pipelines = Pipelines.of(context)
+    for use in suite_uses(context.repository):
+        feed = use.feed
+        if feed is None or use.quality is None or not pipelines.knows(feed):
+            continue
+        made = pipelines.made_on(feed)
+        judged = [each for each in feed.clusters if feed.quality_on(each.name) is use.quality]
+        if not any(_may_pass(feed, each, made) for each in judged):
+            message = f"this quality judges nothing: nothing makes or copies {feed.name} where it counts"
+            hint = "remove it; if it is for `validate` by hand alone, accept this by a comment"
+            yield Hit(subject=use.subject, pointer=use.pointer, message=message, hint=hint, on_key=True)
+
+
+def _may_pass(feed: Feed, there: FeedCluster, made: frozenset[str]) -> bool:
+    return there.name in made or there.type is ClusterRole.TARGET or feed.table_on(there.name) is not None
+
+
 CHECKS: Mapping[str, Check] = {
     "quality-format-of-table": table_format,
+    "idle-quality": idle_quality,
     "unused-suite": unused_suite,
     "sampled-row-count": sampled_count,
     "pii-values": pii_values,
