@@ -16,11 +16,25 @@ _JUDGE = """\
 #!{python}
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from toolkit.el import CanonicalPath
 from toolkit.quality.exchange import Answer, Finding, read_question, write_answer
+from toolkit.storage import FileKind, StorageSpec, open_file_system
+from toolkit.transfer.trees import below
+
+
+def texts(uri):
+    place = CanonicalPath.parse(uri)
+    if place.scheme not in {known!r}:
+        yield None
+        return
+    system = open_file_system(StorageSpec(scheme=place.scheme, authority=place.authority, hadoop_conf={conf!r}))
+    for each in system.list_tree(place):
+        if each.kind is FileKind.FILE:
+            with system.read(below(place, each.name)) as stream:
+                yield stream.read().decode()
+
 
 question, answer = (Path(each) for each in sys.argv[-2:])
 with Path({trace!r}).open("a") as trace:
@@ -28,9 +42,8 @@ with Path({trace!r}).open("a") as trace:
 while Path({hang!r}).exists():
     time.sleep(0.05)
 asked = read_question(question)
-places = [urlsplit(part.uri) for part in asked.parts]
-files = [each for place in places for each in Path(place.path).rglob("*") if each.is_file()]
-is_good = {{each.scheme for each in places}} == {{"file"}} and not any("bad" in each.read_text() for each in files)
+files = [text for part in asked.parts for text in texts(part.uri)]
+is_good = None not in files and not any("bad" in text for text in files)
 findings = tuple(
     Finding(suite=each.suite, position=each.position, type=each.type, severity=each.severity, success=is_good)
     for each in asked.expectations
@@ -91,14 +104,16 @@ class JudgedRuns(Runs):
         self.change("UPDATE verdict SET state = 'released', decided_by = 'alice', decision = 'known'")
 
 
-def put_judge(directory: Path, *, trace: Path, hang: Path) -> None:
+def put_judge(directory: Path, *, trace: Path, hang: Path, conf: Mapping[str, str] | None = None) -> None:
     """Write the program that judges; it tells a file of each judgement, and hangs while another one is there.
 
-    What is not on this disk it finds bad.
+    What is not on this disk it finds bad, unless it has the settings of an object store.
     """
     judge = directory / "spark-submit"
     directory.mkdir(exist_ok=True)
-    judge.write_text(_JUDGE.format(python=sys.executable, trace=str(trace), hang=str(hang)))
+    known = ("file", "s3") if conf else ("file",)
+    facts = {"trace": str(trace), "hang": str(hang), "known": known, "conf": dict(conf or {})}
+    judge.write_text(_JUDGE.format(python=sys.executable, **facts))
     judge.chmod(0o755)
 
 

@@ -24,6 +24,26 @@ def python_workers(jvm: int) -> list[int]:
     return [worker for daemon in daemons for worker in _children(daemon)]
 
 
+def all_below(pid: int) -> list[int]:
+    """All that a process has started, and all that these have, in the order of their starts from each."""
+    return [each for child in _children(pid) for each in (child, *all_below(child))]
+
+
+def judges_of(jvm: int) -> list[int]:
+    """What judges data for a run: its spark-submit, the Python of it, and who stands between them and the run."""
+    return [each for each in all_below(jvm) if b"judging.py" in _command(each)]
+
+
+def kill_of_driver(jvm: int, script: str, *, is_jvm: bool, is_python: bool) -> int | None:
+    """Kill one of the two that a run is made of, or both; the driver, which may still be about to end."""
+    driver = driver_of(jvm, script)
+    if is_jvm or driver is None:
+        kill(jvm)
+    if is_python and driver is not None:
+        kill(driver)
+    return driver
+
+
 def kill(pid: int) -> None:
     """Kill a process, unless it is gone."""
     try:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import hdfs_native
@@ -18,13 +19,13 @@ import hdfs_native
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import SKIPPED, environment
 from tests.integration.replications import DUE, KEYS, End, Replication, hour
-from tests.soak.killed_processes import driver_of, kill, python_workers, wait_for_death
+from tests.soak.killed_processes import kill, kill_of_driver, python_workers, wait_for_death
 from tests.testbed.hdfs import HdfsCluster
 
 SCRIPT = "replication.py"
 ALL = ("--start", KEYS[0], "--end", "2026-03-02T00:00Z")
-_LEASE_SECONDS = 2.0
-_DEADLINE_SECONDS = 240.0
+LEASE_SECONDS = 2.0
+DEADLINE_SECONDS = 240.0
 _MANY = 2020
 """So many files that executors copy them; most are empty, since closing one that has bytes takes HDFS 0.4 s."""
 
@@ -42,6 +43,8 @@ class Victim(StrEnum):
     """The Python of an executor's task; the run goes on."""
     DATANODE = "datanode"
     """Of the target, which has one; it comes back while the run goes on."""
+    JUDGE = "judge"
+    """Of what was copied, a spark-submit of its own; the run goes on."""
 
 
 OF_DRIVER = (Victim.DRIVER, Victim.JVM, Victim.BOTH)
@@ -117,11 +120,11 @@ class Scene:
             before = {name: b"old" for name in self.files if name.endswith("part-0")}
             target.fill(before)
         readers = _Readers(target=target, before=before, after=self.files)
-        run = self._started(copying)
+        run = started(copying, environment(self.java_home, lease_seconds=LEASE_SECONDS))
         self._wait(chance, run, target, victim, is_midway=is_midway)
         was_midway = run.poll() is None and self._is_midway(run, target, victim)
         revive = self._take(chance, victim, run)
-        seen.codes[run.wait(_DEADLINE_SECONDS)] += 1
+        seen.codes[run.wait(DEADLINE_SECONDS)] += 1
         revive()
         seen.victims[victim] += 1
         seen.midway += was_midway
@@ -130,15 +133,6 @@ class Scene:
         assert _files(target) == self.files
         assert not readers.are_own_names_there(), "something of a run is left at the target"
 
-    def _started(self, copying: Replication) -> subprocess.Popen[bytes]:
-        submit = [str(BIN / "spark-submit"), "--master", "local[2,4]", str(ROOT / "entrypoints" / SCRIPT)]
-        return subprocess.Popen(
-            [*submit, *copying.arguments(*ALL)],
-            env=environment(self.java_home, lease_seconds=_LEASE_SECONDS),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
     def _wait(
         self, chance: random.Random, run: subprocess.Popen[bytes], target: End, victim: Victim, *, is_midway: bool
     ) -> None:
@@ -146,7 +140,7 @@ class Scene:
         if not is_midway and chance.random() < 1 / 4:
             time.sleep(chance.uniform(0.5, 6.0))
             return
-        deadline = time.monotonic() + _DEADLINE_SECONDS
+        deadline = time.monotonic() + DEADLINE_SECONDS
         while (
             not (_own_names(target) and (victim is not Victim.WORKER or python_workers(run.pid)))
             and run.poll() is None
@@ -170,12 +164,29 @@ class Scene:
             if workers:
                 kill(chance.choice(workers))
             return lambda: None
-        driver = driver_of(run.pid, SCRIPT)
-        if victim is not Victim.DRIVER or driver is None:
-            kill(run.pid)
-        if victim is not Victim.JVM and driver is not None:
-            kill(driver)
+        driver = kill_of_driver(run.pid, SCRIPT, is_jvm=victim is not Victim.DRIVER, is_python=victim is not Victim.JVM)
         return lambda: wait_for_death(driver)
+
+
+def started(copying: Replication, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """A run over all instances, by spark-submit."""
+    submit = [str(BIN / "spark-submit"), "--master", "local[2,4]", str(ROOT / "entrypoints" / SCRIPT)]
+    return subprocess.Popen(
+        [*submit, *copying.arguments(*ALL)],
+        env=variables,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def run_when_free(copying: Replication, until: Callable[[int], bool] = lambda _: True) -> tuple[int, dict[str, Any]]:
+    """Run in this process, when the lease of a dead run is over, and again until its exit code is one to end with."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    code, result = copying.run(*ALL)
+    while (code == SKIPPED or not until(code)) and time.monotonic() < deadline:
+        time.sleep(0.5)
+        code, result = copying.run(*ALL)
+    return code, result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,11 +250,7 @@ def _finish(copying: Replication, *, until_writable: bool) -> None:
 
     A DataNode that has come back and says that it is ready may refuse blocks for some seconds more.
     """
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    code, result = copying.run(*ALL)
-    while (code == SKIPPED or (code and until_writable)) and time.monotonic() < deadline:
-        time.sleep(0.5)
-        code, result = copying.run(*ALL)
+    code, result = run_when_free(copying, (lambda code: code == 0) if until_writable else lambda _: True)
     assert code == 0, result
 
 

@@ -1,0 +1,89 @@
+"""Replications at the gate that are killed: a few rounds with all tests, twenty in the soak."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.retention_process import environment
+from tests.integration.judged_runs import put_judge
+from tests.integration.replications import End, Replication
+from tests.soak.judged_rounds import QUALITY, JudgedRounds
+from tests.soak.replication_rounds import LEASE_SECONDS
+from tests.testbed.s3 import S3Store
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
+_ROUNDS, _SOAK_ROUNDS = 3, 20
+
+
+@pytest.fixture
+def variables(java_home: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
+    """Of the runs: of this process, of those that are killed, and of what judges for them."""
+    return _set(monkeypatch, environment(java_home, lease_seconds=LEASE_SECONDS))
+
+
+@pytest.fixture
+def on_hdfs(hdfs_dir: str, tmp_path: Path, variables: Mapping[str, str]) -> JudgedRounds:
+    """To an HDFS, judged by Spark."""
+    return JudgedRounds(copying=_copying(tmp_path, End(uri=hdfs_dir)), variables=variables, judges_for=15)
+
+
+@pytest.fixture
+def on_s3(
+    s3: S3Store, s3_bucket: str, tmp_path: Path, variables: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> JudgedRounds:
+    """To an object store, which the test bed's Spark has no jars for: a program that stands for it judges."""
+    put_judge(tmp_path / "bin", trace=tmp_path / "trace", hang=tmp_path / "hang", conf=s3.settings)
+    path = {"PATH": f"{tmp_path}/bin{os.pathsep}{variables['PATH']}"}
+    copying = _copying(tmp_path, End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings))
+    known = _set(monkeypatch, {**variables, **s3.environment, **path})
+    return JudgedRounds(copying=copying, variables=known, judges_for=2)
+
+
+def _set(monkeypatch: pytest.MonkeyPatch, variables: Mapping[str, str]) -> Mapping[str, str]:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return variables
+
+
+def _copying(directory: Path, target: End) -> Replication:
+    (directory / "from").mkdir()
+    source = End(uri=f"file://{directory}/from")
+    return Replication(directory=directory, sources={"primary": source}, target=target, of_target=QUALITY)
+
+
+def _loop(rounds: int, judged: JudgedRounds) -> None:
+    first, began = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9)), time.monotonic()
+    print(f"FEEDCTL_SEED={first}")  # noqa: T201 - how to repeat it
+    for seed in range(first, first + rounds):
+        try:
+            judged.one_round(seed)
+        except AssertionError as error:
+            error.add_note(f"in round {seed - first + 1}; repeat all with FEEDCTL_SEED={first}")
+            raise
+    print(f"{rounds} rounds in {time.monotonic() - began:.0f} s; {judged.seen}")  # noqa: T201 - what it is run for
+
+
+@pytest.mark.extended
+def test_a_replication_that_is_killed_around_the_gate_shows_nothing_without_a_verdict(on_hdfs: JudgedRounds) -> None:
+    _loop(_ROUNDS, on_hdfs)
+
+
+@pytest.mark.extended
+def test_on_an_object_store_nothing_has_a_flag_without_a_verdict(on_s3: JudgedRounds) -> None:
+    _loop(_ROUNDS, on_s3)
+
+
+@pytest.mark.soak
+def test_twenty_replications_are_killed_around_the_gate(on_hdfs: JudgedRounds) -> None:
+    _loop(_SOAK_ROUNDS, on_hdfs)
+
+
+@pytest.mark.soak
+def test_twenty_replications_to_an_object_store_are_killed_around_the_gate(on_s3: JudgedRounds) -> None:
+    _loop(_SOAK_ROUNDS, on_s3)
