@@ -26,6 +26,7 @@ _SECONDS = 900
 SETTINGS = {
     "spark.master": "local[1]",
     "spark.sql.shuffle.partitions": "1",
+    "spark.sql.ansi.enabled": "false",  # as Spark 3.5 has it, and a cluster may
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }

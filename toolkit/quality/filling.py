@@ -73,6 +73,12 @@ def fill(
     )
 
 
+def asks_for_previous(suite: Suite) -> bool:
+    """Whether something of an earlier instance is filled in."""
+    names = (name for each in suite.expectations for _, name in variables_in(each.kwargs))
+    return any(name.startswith(_PREVIOUS) for name in names)
+
+
 def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[AskedExpectation | str]:
     """Each expectation, or why it is left out."""
     values = {name: each for name, each in known.items() if each is not None}

@@ -19,9 +19,9 @@ from toolkit.ledger.verdicts import ADMITTING, NewVerdict, StoredFinding, UnitAd
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.data import DataPrint, print_of, suites_digest
 from toolkit.quality.exchange import Answer, AskedPart, Question
-from toolkit.quality.filling import fill
+from toolkit.quality.filling import asks_for_previous, fill
 from toolkit.quality.page import NoPage
-from toolkit.quality.wording import stored, why_of
+from toolkit.quality.wording import kwargs_stored, stored, why_of
 from toolkit.runs.recorder import message_text
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class QualityGate:
         if self.ledger is None:
             return _without_ledger(written)
         found, known = self._known(written, self.ledger)
-        if known is None or known.state is VerdictState.UNKNOWN:
+        if known is None or known.state is VerdictState.UNKNOWN or self._asks_otherwise(written, known, self.ledger):
             judged = self._judged(written, found, check)
             self.ledger.write(lambda tx: verdicts.record(tx, judged.verdict, judged.findings))
             admitted = _admitted(written, judged.verdict)
@@ -198,6 +198,16 @@ class QualityGate:
     def _known(self, written: Written, ledger: Ledger) -> tuple[DataPrint, Verdict | None]:
         found, address, suites = print_of(written, self.stores), _address(written), self.digest_of_suites(written)
         return found, ledger.read(lambda tx: verdicts.on_data(tx, address, found.data_digest, suites))
+
+    def _asks_otherwise(self, written: Written, known: Verdict, ledger: Ledger) -> bool:
+        """Whether the instance before has other rows than when it was judged; what a person has decided stands."""
+        suites = [self.suites[each] for each in written.quality.suites]
+        if known.decided_by is not None or not any(map(asks_for_previous, suites)):
+            return False
+        found = ledger.read(lambda tx: verdicts.findings_of(tx, [known.verdict_id]))[known.verdict_id]
+        then = {(each.suite, each.position): each.kwargs for each in found}
+        asked = self.question(written)[0].expectations
+        return {(each.suite, each.position): kwargs_stored(each.kwargs) for each in asked} != then
 
     def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:
         """A verdict that nobody knows of yet."""

@@ -121,6 +121,7 @@ def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Findi
     """
     from toolkit.quality import evaluation  # noqa: PLC0415 - see `_missing`
 
+    session.conf.set("spark.sql.ansi.enabled", "true")  # else a text is less and more than no number, and holds
     data = _read(session, question)
     is_sample = question.sample < 1
     counted = AskedExpectation(suite="", position=0, type=_ROW_COUNT, kwargs={"min_value": 0}, severity="critical")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from toolkit.ledger.verdicts import StoredFinding
 from toolkit.quality.exchange import Finding
@@ -27,8 +28,14 @@ def stored(found: Finding) -> StoredFinding:
         unexpected=found.unexpected,
         examples=tuple(map(message_text, found.values)),
         error=message_text(found.error),
-        kwargs=json.loads(json.dumps(dict(found.kwargs), default=str)),
+        kwargs=kwargs_stored(found.kwargs),
     )
+
+
+def kwargs_stored(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as the ledger keeps them."""
+    told: dict[str, Any] = json.loads(json.dumps(dict(kwargs), default=str))
+    return told
 
 
 def why_of(findings: Sequence[StoredFinding]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from toolkit.entities.quality import Expectation, Quality
 from toolkit.errors import StopRequested
 from toolkit.ledger import verdicts
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.verdicts import Verdict
+from toolkit.ledger.verdicts import NewVerdict, Verdict
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.gate import NoAnswer
 from toolkit.storage import NotFound
@@ -29,7 +29,7 @@ def bench(tmp_path: Path, sqlite_ledger: Ledger) -> GateBench:
 def verdict(bench: GateBench) -> Verdict:
     """The only one, or the newest."""
     assert bench.ledger is not None
-    (found,) = bench.ledger.read(lambda tx: verdicts.newest_of(tx, "clicks"))
+    (found,) = bench.ledger.read(lambda tx: verdicts.newest_of(tx, "clicks", instance_key=NOON))
     return found
 
 
@@ -316,6 +316,35 @@ def test_what_needs_an_earlier_instance_is_left_out_of_the_first_one_aloud(bench
     bench.suites = {"clicks": replace(SUITE, expectations=(grows,))}
     assert "no earlier instance gives previous.row_count" in bench.gate.admit(bench.written, nothing).notes[0]
     assert verdict(bench).state is VerdictState.PASSED
+
+
+def test_what_was_judged_by_the_rows_of_an_earlier_instance_is_judged_again_when_they_are_others(
+    bench: GateBench,
+) -> None:
+    grows = Expectation(type=ROWS, kwargs={"min_value": "${previous.row_count}"})
+    bench.suites = {"clicks": replace(SUITE, expectations=(*SUITE.expectations, grows))}
+
+    def before(rows: int) -> None:
+        found = verdict(bench)
+        older = NewVerdict(**{each.name: getattr(found, each.name) for each in fields(NewVerdict)})
+        older = replace(older, instance_key="2026-03-01T11:00Z", state=VerdictState.PASSED, rows=rows)
+        assert bench.ledger is not None
+        bench.ledger.write(lambda tx: verdicts.record(tx, older, []))
+
+    bench.gate.admit(bench.written, nothing)
+    for rows, times in ((7, 2), (7, 2), (8, 3)):
+        before(rows)
+        bench.gate.admit(bench.written, nothing)
+        assert len(bench.judge.asked) == times
+    assert bench.judge.asked[-1][0].expectations[-1].kwargs == {"min_value": 8}
+    before(9)
+    assert bench.gate.was_admitted(bench.written), "what is announced stays so"
+    bench.judge.failing = [NOT_NULL]
+    blocked(bench)
+    decide(bench, VerdictState.RELEASED)
+    before(10)
+    bench.gate.admit(bench.written, nothing)
+    assert len(bench.judge.asked) == 4, "as what a person has decided does"
 
 
 def test_an_instance_may_be_a_file(bench: GateBench) -> None:
