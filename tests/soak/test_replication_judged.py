@@ -66,6 +66,7 @@ def _loop(rounds: int, judged: JudgedRounds) -> None:
         except AssertionError as error:
             error.add_note(f"in round {seed - first + 1}; repeat all with FEEDCTL_SEED={first}")
             raise
+        print(f"round {seed - first + 1}: {judged.seen}")  # noqa: T201 - that it goes on
     print(f"{rounds} rounds in {time.monotonic() - began:.0f} s; {judged.seen}")  # noqa: T201 - what it is run for
 
 
