@@ -14,7 +14,6 @@ from tests.e2e.retention_process import environment
 from tests.integration.judged_runs import put_judge
 from tests.integration.replications import End, Replication
 from tests.soak.judged_rounds import QUALITY, JudgedRounds
-from tests.soak.replication_rounds import LEASE_SECONDS
 from tests.testbed.s3 import S3Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
@@ -24,7 +23,7 @@ _ROUNDS, _SOAK_ROUNDS = 3, 20
 @pytest.fixture
 def variables(java_home: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
     """Of the runs: of this process, of those that are killed, and of what judges for them."""
-    return _set(monkeypatch, environment(java_home, lease_seconds=LEASE_SECONDS))
+    return _set(monkeypatch, environment(java_home))
 
 
 @pytest.fixture
