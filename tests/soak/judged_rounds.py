@@ -162,18 +162,23 @@ class JudgedRounds:
         victim, before = chance.choice(_VICTIMS), len(self._verdicts())
         run = started(self.copying, self.variables)
         self._wait(chance, victim, run, before)
-        judges, everything = judges_of(run.pid), all_below(run.pid)
-        new = len(self._verdicts()) - before
-        is_over = run.poll() is not None
+        judges, everything, is_over = judges_of(run.pid), all_below(run.pid), run.poll() is not None
         if victim is not Victim.JUDGE:
             kill_of_driver(run.pid, SCRIPT, is_jvm=victim is not Victim.DRIVER, is_python=victim is not Victim.JVM)
         elif judges:
             kill(chance.choice(judges))
         self.seen.victims[victim] += 1
-        when = f"with {new} new verdicts" if new else "before the gate"
-        self.seen.moments["over" if is_over else f"{when}, one is judged" if judges else when] += 1
         self.seen.codes[run.wait(DEADLINE_SECONDS)] += 1
         wait_for_death(*everything)
+        self.seen.moments["over" if is_over else self._moment(before, is_judging=bool(judges))] += 1
+
+    def _moment(self, before: int, *, is_judging: bool) -> str:
+        """When it was, by what there is."""
+        new = self._verdicts()[before:]
+        passed = {each["instance_key"] for each in new if each["state"] == "passed"}
+        if any(KEYS[hour] in passed and self._shown(hour) != self._newest(hour) for hour in range(DUE)):
+            return "between verdict and announcement"
+        return "one is judged" if is_judging else "after a verdict" if new else "before the gate"
 
     def _wait(self, chance: random.Random, victim: Victim, run: subprocess.Popen[bytes], verdicts: int) -> None:
         """For any moment of the run, or for one when it copies, judges, or has judged."""
@@ -182,9 +187,9 @@ class JudgedRounds:
             (lambda: True, 4 + 2 * self.judges_for),
             (lambda: self._listed() != listed, 1.0),
             (lambda: bool(judges_of(run.pid)), self.judges_for),
-            (lambda: len(self._verdicts()) > verdicts, 0.5),
+            (lambda: len(self._verdicts()) > verdicts, 0.2),
         ]
-        is_reached, at_most = moments[2] if victim is Victim.JUDGE else chance.choice(moments)
+        is_reached, at_most = moments[2] if victim is Victim.JUDGE else chance.choices(moments, weights=(1, 1, 1, 3))[0]
         deadline = time.monotonic() + DEADLINE_SECONDS
         while not is_reached() and run.poll() is None:
             assert time.monotonic() < deadline

@@ -24,7 +24,7 @@ from tests.testbed.hdfs import HdfsCluster
 
 SCRIPT = "replication.py"
 ALL = ("--start", KEYS[0], "--end", "2026-03-02T00:00Z")
-LEASE_SECONDS = 2.0
+_LEASE_SECONDS = 2.0
 DEADLINE_SECONDS = 240.0
 _MANY = 2020
 """So many files that executors copy them; most are empty, since closing one that has bytes takes HDFS 0.4 s."""
@@ -120,7 +120,7 @@ class Scene:
             before = {name: b"old" for name in self.files if name.endswith("part-0")}
             target.fill(before)
         readers = _Readers(target=target, before=before, after=self.files)
-        run = started(copying, environment(self.java_home, lease_seconds=LEASE_SECONDS))
+        run = started(copying, environment(self.java_home, lease_seconds=_LEASE_SECONDS))
         self._wait(chance, run, target, victim, is_midway=is_midway)
         was_midway = run.poll() is None and self._is_midway(run, target, victim)
         revive = self._take(chance, victim, run)

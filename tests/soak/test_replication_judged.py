@@ -14,7 +14,6 @@ from tests.e2e.retention_process import environment
 from tests.integration.judged_runs import put_judge
 from tests.integration.replications import End, Replication
 from tests.soak.judged_rounds import QUALITY, JudgedRounds
-from tests.soak.replication_rounds import LEASE_SECONDS
 from tests.testbed.s3 import S3Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
@@ -24,7 +23,7 @@ _ROUNDS, _SOAK_ROUNDS = 3, 20
 @pytest.fixture
 def variables(java_home: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
     """Of the runs: of this process, of those that are killed, and of what judges for them."""
-    return _set(monkeypatch, environment(java_home, lease_seconds=LEASE_SECONDS))
+    return _set(monkeypatch, environment(java_home))
 
 
 @pytest.fixture
@@ -66,6 +65,7 @@ def _loop(rounds: int, judged: JudgedRounds) -> None:
         except AssertionError as error:
             error.add_note(f"in round {seed - first + 1}; repeat all with FEEDCTL_SEED={first}")
             raise
+        print(f"round {seed - first + 1}: {judged.seen}")  # noqa: T201 - that it goes on
     print(f"{rounds} rounds in {time.monotonic() - began:.0f} s; {judged.seen}")  # noqa: T201 - what it is run for
 
 

@@ -155,10 +155,13 @@ class Gate(Protocol):
         """
         ...
 
-    def was_admitted(self, written: Written) -> bool:
+    def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
         """Whether this data, where it lies now, was judged and may be announced, without judging it.
 
-        What has been copied to where it lies has other times than what was judged: names and sizes decide then.
+        Args:
+            written: the data.
+            is_copy: they lie where they are announced. Without renames they were copied there, and have other times
+                than what was judged: names and sizes decide then.
 
         Raises:
             StorageError: it cannot be listed.
@@ -174,7 +177,7 @@ class NoGate:
         del check
         raise QualityFailed(unit=written.unit, why="this run has nothing to judge it with", code=QUALITY_UNKNOWN)
 
-    def was_admitted(self, written: Written) -> bool:
+    def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
         """See `Gate.was_admitted`."""
-        del written
+        del written, is_copy
         return False

@@ -159,7 +159,7 @@ class GatedOutputs:
 
     def _was_admitted(self, output: PlannedOutput, unit: GatedUnit) -> bool:
         there = is_there(unit.work.stores(unit.unit), unit.unit)
-        return there and self.work.gate.was_admitted(self._written(output, unit.unit))
+        return there and self.work.gate.was_admitted(self._written(output, unit.unit), is_copy=True)
 
     def _may_be_empty(self, output: PlannedOutput) -> bool:
         return self.site.process.outputs[output.name].allow_empty

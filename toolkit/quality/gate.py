@@ -134,12 +134,13 @@ class QualityGate:
             return replace(admitted, notes=(*admitted.notes, *judged.notes))
         return _admitted(written, known)
 
-    def was_admitted(self, written: Written) -> bool:
+    def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
         """See `Gate.was_admitted`."""
         if self.ledger is None:
             return False
         found, known = self._known(written, self.ledger)
-        if known is None and not all(self.stores(each.place).capabilities.atomic_rename for each in written.parts):
+        has_renames = all(self.stores(each.place).capabilities.atomic_rename for each in written.parts)
+        if known is None and is_copy and not has_renames:
             address, suites = _address(written), self.digest_of_suites(written)
             known = self.ledger.read(lambda tx: verdicts.on_layout(tx, address, found.layout_digest, suites))
         return known is not None and _may_pass(known, written.quality)

@@ -267,9 +267,16 @@ def test_a_rename_keeps_the_verdict_and_a_copy_does_where_there_are_no_renames(b
     moved = bench.written_at(bench.unit)
     assert bench.gate.was_admitted(moved)
     os.utime(Path(bench.unit.path) / "part-0", ns=(1, 1))
-    assert not bench.gate.was_admitted(moved)
+    assert not bench.gate.was_admitted(moved, is_copy=True)
     bench.store = CopyingStore()
-    assert bench.gate.was_admitted(moved)
+    assert bench.gate.was_admitted(moved, is_copy=True)
+
+
+def test_where_it_waits_what_was_written_anew_is_not_what_was_judged_whatever_the_store(bench: GateBench) -> None:
+    bench.store = CopyingStore()
+    bench.gate.admit(bench.written, nothing)
+    os.utime(Path(bench.written.parts[0].place.path) / "part-0", ns=(1, 1))
+    assert not bench.gate.was_admitted(bench.written)
 
 
 def test_values_of_private_feeds_are_nowhere(bench: GateBench) -> None:
