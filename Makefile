@@ -3,12 +3,16 @@
 .PHONY: help install demo test test-all test-extended lint soak bench testbed docs dist lock spark35 clean java
 SHELL := /bin/sh
 export PYTHON
+# Where it is set, each process that a test starts, and each worker of pytest, compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 # Spark's launcher starts the python3 on PATH, and asks the resolver for the machine's name unless it is told an address.
 WITH_JAVA = JAVA_HOME="$$(.ci/java-home)" && export JAVA_HOME PATH="$(CURDIR)/$(BIN):$$PATH" SPARK_LOCAL_IP=127.0.0.1 &&
 # Whole files to each worker, since the tests of one share servers; in the order of tests/conftest.py, long ones first.
 PYTEST = $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Made while pytest collects: tests/testbed/quick_spark.py.
+QUICK_SPARK = { .ci/spark-archive .venv & }
 ARGS ?=
 
 help: ## list the targets
@@ -21,13 +25,13 @@ demo: java install ## the main jobs on local files: evict a month of data by pla
 	@$(WITH_JAVA) .ci/demo
 
 test: java install ## unit tests, contracts on real servers, one run for each promise; ARGS="-k eviction" passes options to pytest
-	@$(WITH_JAVA) $(PYTEST) -m "not extended and not soak" $(ARGS)
+	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) -m "not extended and not soak" $(ARGS)
 
 test-extended: java install spark35 ## the rest of test-all: options, kills and faults, packaging, Spark 3.5, the tools
-	@$(WITH_JAVA) $(PYTEST) -m "extended and not soak" $(ARGS)
+	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) -m "extended and not soak" $(ARGS)
 
 test-all: java install spark35 ## all tests but the soak tests
-	@$(WITH_JAVA) $(PYTEST) -m "not soak" $(ARGS)
+	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) -m "not soak" $(ARGS)
 
 lint: install ## ruff, mypy, the layers, size and shape, no registry hosts
 	@$(BIN)/ruff check --quiet --output-format concise .

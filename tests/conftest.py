@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.databases.postgresql_programs import NoServerPrograms, PostgresPrograms
+from tests.testbed.quick_spark import quick_spark
 
 pytest_plugins = ["tests.databases.ledgers", "tests.testbed.fixtures"]  # loaded here, for all tests
 
@@ -23,6 +24,10 @@ settings.load_profile("feedctl")
 # A shell that starts the tests in the background has them ignore Ctrl-C, and every process that they start as well.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Most Sparks of the tests live for seconds.
+for _name, _value in quick_spark().items():
+    os.environ.setdefault(_name, _value)
 
 _LONG_FIRST = ("e2e", "integration", "golden", "contract")
 """Directories of tests by how long a file of theirs takes; all others come after them."""

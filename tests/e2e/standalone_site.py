@@ -95,8 +95,9 @@ class Site:
 
     def _environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         own = {"PYSPARK_PYTHON": "./environment/bin/python", "PYSPARK_DRIVER_PYTHON": str(self.home / "bin" / "python")}
-        java = {name: value for name, value in self.spark.environment.items() if name in {"JAVA_HOME", "SPARK_HOME"}}
-        return bare_environment(**java, **own, **environment, SPARK_LOCAL_IP="127.0.0.1")
+        known = self.spark.environment.items()
+        spark = {name: value for name, value in known if name == "JAVA_HOME" or name.startswith("SPARK_")}
+        return bare_environment(**spark, **own, **environment)
 
 
 def write_repo(site: Site, endpoint: str, hadoop_conf: Mapping[str, str], repo_yaml: str = "") -> list[str]:

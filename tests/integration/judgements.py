@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.testbed import java
+from tests.testbed.quick_spark import quick_spark
 from toolkit.quality.exchange import (
     Answer,
     AskedExpectation,
@@ -51,6 +52,7 @@ def environment() -> dict[str, str]:
     """Of a process with Spark."""
     return {
         **java.environment(),
+        **quick_spark(),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": str(_ROOT),

@@ -8,6 +8,7 @@ from typing import Self
 
 from tests.testbed import java
 from tests.testbed.client import Testbed, TestbedFailed
+from tests.testbed.quick_spark import QUICK_JAVA, quick_spark
 from tests.testbed.waiting import becomes_true, state
 
 _IDLE_SECONDS = 60
@@ -54,13 +55,18 @@ class SparkStandalone:
     @property
     def submit_options(self) -> tuple[str, ...]:
         """What spark-submit needs to run a driver here on this cluster."""
-        settings = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m", "spark.ui.enabled": "false"}
+        settings = {
+            "spark.driver.host": "127.0.0.1",
+            "spark.executor.memory": "512m",
+            "spark.executor.extraJavaOptions": QUICK_JAVA,
+            "spark.ui.enabled": "false",
+        }
         return ("--master", self.master_url, *(f"--conf={name}={value}" for name, value in settings.items()))
 
     @property
     def environment(self) -> dict[str, str]:
         """All of the environment that spark-submit needs."""
-        return java.environment() | {"SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1"}
+        return java.environment() | quick_spark() | {"SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1"}
 
     def wait_idle(self) -> None:
         """Wait until no application or driver has a core, as after one that was killed.

@@ -11,10 +11,10 @@ import pyspark
 from tests.databases.port import reserved_port
 from tests.testbed import java
 from tests.testbed.processes import Command, DidNotStart, Program, Starter
+from tests.testbed.quick_spark import QUICK_JAVA
 from tests.testbed.waiting import becomes_true, state
 
 _START_SECONDS = 240  # with many other processes on two cores
-_QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _PACKAGE = "org.apache.spark.deploy"
 _WORKERS = ("worker1", "worker2")
 _HOME = Path(pyspark.__file__).resolve().parent
@@ -73,8 +73,8 @@ class SparkServer:
             "SPARK_HOME": str(_HOME),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": f"{options} {_QUICK_START}".strip(),
-            "SPARK_LAUNCHER_OPTS": _QUICK_START,
+            "SPARK_DAEMON_JAVA_OPTS": f"{options} {QUICK_JAVA}".strip(),
+            "SPARK_LAUNCHER_OPTS": QUICK_JAVA,
             "SPARK_NO_DAEMONIZE": "1",
             "PYSPARK_PYTHON": sys.executable,
         }
