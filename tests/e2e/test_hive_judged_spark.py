@@ -1,6 +1,5 @@
 """Tables of several formats that Great Expectations judges where they are replicated to, with the types they have."""
 
-
 from __future__ import annotations
 
 import json
