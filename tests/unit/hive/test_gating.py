@@ -39,8 +39,8 @@ class WordGate:
         self.admitted.add(self.digest)
         return Admitted(digest=self.digest, notes=("judged",))
 
-    def was_admitted(self, written: Written) -> bool:
-        raise AssertionError(written)
+    def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
+        raise AssertionError(written, is_copy)
 
 
 def judged(root: Path, text: str = "old", store: type[LocalFileSystem] = LocalFileSystem) -> tuple[Scene, WordGate]:
