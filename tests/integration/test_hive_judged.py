@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from entrypoints import validate
-from tests.integration.judged_runs import SUITE, put_judge
-from tests.integration.table_copies import DAYS, TableCopies, filled, outcomes, two_sites
+from tests.integration.judged_tables import judged_sites
+from tests.integration.table_copies import DAYS, TableCopies, outcomes
 from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
@@ -29,17 +27,8 @@ def copies(
     monkeypatch: pytest.MonkeyPatch,
 ) -> TableCopies:
     """Two days of data, of which one partition of the second is bad."""
-    found = replace(two_sites(metastore, restartable_metastore, tmp_path), more="quality: {suites: [clicks]}")
-    suite = found.repo / "expectations/clicks.yaml"
-    suite.parent.mkdir()
-    suite.write_text(SUITE)
-    table = filled(found.source)
-    plain = replace(table.storage, columns=table.storage.columns[:1])  # a field of text has no fields in it
-    found.source.metastore.alter_table(replace(table, storage=plain))
-    for deep in (tmp_path / "from/clicks").rglob("deep"):
-        shutil.rmtree(deep)  # neither Spark nor Hive looks there
+    found = judged_sites(metastore, restartable_metastore, tmp_path)
     found.source.end.fill(BAD)
-    put_judge(tmp_path / "bin", trace=tmp_path / "trace", hang=tmp_path / "hang")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}")
     return found
 
