@@ -65,9 +65,12 @@ def publish(decided: Decided, config_repo: str | None, env: str | None, output: 
         from toolkit.replication import NAME
 
         return execute(NAME, partial(replicate, copied), REPLICATION_VIEW, now, of_feed)
+    which = f"--start {found.instance_key} --time {now} --from <the directory of the exports>"
+    if found.unit.startswith("catalog:"):
+        which = f"--whole-table --time {found.instance_key} --from <the directory of the export>"
     print(
         f'it is published by: spark-submit "$(feedctl entrypoint hive_import)" --feed {found.feed} '
-        f"--cluster {found.cluster} --start {found.instance_key} --time {now} --from <the directory of the exports>"
+        f"--cluster {found.cluster} {which}"
     )
     return 0
 
