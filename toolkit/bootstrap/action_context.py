@@ -25,7 +25,7 @@ from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.bootstrap.messages import Messages, Told
-from toolkit.bootstrap.quality import judges_anything, quality_gate
+from toolkit.bootstrap.quality import quality_gate
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.config_source import Snapshot, require_age
 from toolkit.el.zones import ZONE_DATA
@@ -183,13 +183,9 @@ class ActionContext:
             gate=self._gate(run.recorded, bound.of),
         )
 
-    @cached_property
-    def _judges_anything(self) -> bool:
-        return judges_anything(self.repository)
-
     def _gate(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Gate:
-        """Where nothing is ever judged nobody asks it."""
-        if not self._judges_anything:
+        """Without suites nobody asks it; entities are not looked at, since each would have to be read for it."""
+        if not self.repository.suites:
             return NoGate()
         author = Author(entity=run.key.entity, run_id=run.run_id, life_cycle=run.key.life_cycle)
         return quality_gate(self.snapshot, self.repository, self.use.ledger, stores, author)

@@ -89,14 +89,12 @@ class Decided:
 
     Attributes:
         verdict: as it was before.
-        state: of it now.
         run_key: of the run that wrote the data: its instance, or its nominal time; None: nobody knows.
         who: decided.
         is_table: the feed has a table.
     """
 
     verdict: Verdict
-    state: VerdictState
     run_key: str | None
     who: str
     is_table: bool
@@ -135,7 +133,7 @@ def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided
                     remove(work.stores(place), place, unit.base)
             if units:
                 audit("removed", asked.reason)
-        return Decided(verdict=found, state=asked.state, run_key=run_key, who=current_user(), is_table=feed.is_table)
+        return Decided(verdict=found, run_key=run_key, who=current_user(), is_table=feed.is_table)
 
 
 def _chosen(asked: DecisionOptions, tx: Transaction) -> Verdict:

@@ -30,11 +30,6 @@ _DRAWN = 30
 """So many verdicts before are in the little drawings of a page."""
 
 
-def judges_anything(repository: Repository) -> bool:
-    """Whether there is a suite; entities are not asked, since each would have to be read for it."""
-    return bool(repository.suites)
-
-
 def quality_gate(
     snapshot: Snapshot,
     repository: Repository,

@@ -132,7 +132,9 @@ def reject(
     decided = _decided(VerdictState.REJECTED, feed, key, reason, cluster, unit, config_repo, env)
     found = decided.verdict
     if output is Output.JSON:
-        print_json({"state": decided.state.value, "decided_by": decided.who, "verdict": verdict_document(found)})
+        print_json(
+            {"state": VerdictState.REJECTED.value, "decided_by": decided.who, "verdict": verdict_document(found)}
+        )
     else:
         print(f"{found.unit} is rejected, and what lay at {found.place} is removed")
         if found.run_id is not None and found.life_cycle == "execution":

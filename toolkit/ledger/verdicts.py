@@ -70,11 +70,6 @@ class Verdict(NewVerdict):
     decided_at: datetime | None
     decision: str | None
 
-    @property
-    def address(self) -> UnitAddress:
-        """What was judged."""
-        return UnitAddress(feed=self.feed, cluster=self.cluster, instance_key=self.instance_key, unit=self.unit)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredFinding:
@@ -139,11 +134,6 @@ def on_layout(tx: Transaction, address: UnitAddress, layout_digest: str, suites_
     """As `on_data`, for data that were copied since, so that only names and sizes are the same."""
     exact = (verdict.c.layout_digest == layout_digest, verdict.c.suites_digest == suites_digest)
     return _newest(tx, *_of(address), *exact, ~verdict.c.is_by_hand)
-
-
-def by_number(tx: Transaction, verdict_id: int) -> Verdict | None:
-    """The verdict of a number; None: there is none."""
-    return _newest(tx, verdict.c.verdict_id == verdict_id)
 
 
 def newest_of(
@@ -262,8 +252,7 @@ def decide(tx: Transaction, verdict_id: int, state: VerdictState, data_digest: s
     found = tx.row(_Decided, tx.locked(sa.select(*_DECIDED).where(verdict.c.verdict_id == verdict_id)))
     if found is None:
         raise CannotDecide(unit=f"verdict {verdict_id}", why="there is no such verdict")
-    address = UnitAddress(**{each.name: getattr(found, each.name) for each in fields(UnitAddress)})
-    newest = _newest(tx, *_of(address), ~verdict.c.is_by_hand)
+    newest = _newest(tx, *_of(found), ~verdict.c.is_by_hand)
     why = _against(found, newest, data_digest)
     if why:
         raise CannotDecide(unit=found.unit, why=why)

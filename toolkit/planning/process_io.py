@@ -216,10 +216,10 @@ class ProcessSite:
             UnknownName: its feed is not on the cluster.
         """
         own = self.process.outputs[name]
-        quality = self.feeds[own.feed].quality_on(self.cluster.name)
-        if quality is None:
-            return Quality(suites=own.suites) if own.suites else None
-        return replace(quality, suites=tuple(dict.fromkeys((*quality.suites, *own.suites))))
+        feed = self.feeds[own.feed]
+        quality = feed.cluster(self.cluster.name).quality or feed.quality or Quality(suites=())
+        suites = tuple(dict.fromkeys((*quality.suites, *own.suites)))
+        return replace(quality, suites=suites) if suites else None
 
     def _storage(self, feed: Feed) -> FeedStorage:
         """Kept, since reading the templates costs more than rendering them for an instance."""

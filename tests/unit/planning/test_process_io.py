@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.planning.entities import REGISTRY, cluster, path_feed, process, table_feed
 from toolkit.el import ElError, parse_instant
 from toolkit.entities import Feed, Input, LocationType, Output
+from toolkit.entities.quality import Quality
+from toolkit.entities.vocabulary import DataFormat
 from toolkit.planning.process_io import Availabilities, PlannedInput, ProcessSite
 from toolkit.planning.process_properties import FilterForm, input_properties, output_properties, partition_filter
 
@@ -61,6 +65,25 @@ def test_the_specifications_table_output() -> None:
     assert found["falcon_output_dataout_partitions"] == "'ds=2012-04-21-00'"
     assert (found["falcon_output_database"], found["falcon_output_table"]) == ("falcon_db", "output_table")
     assert site.uri(output.storage, output.instance) == "hcat://localhost:29083/falcon_db/output_table/ds=2012-04-21-00"
+
+
+@pytest.mark.parametrize(
+    ("of_feed", "own", "judged"),
+    [
+        ((), (), None),
+        (("a",), (), ("a",)),
+        (("a",), ("b", "a"), ("a", "b")),
+        ((), ("b",), ("b",)),
+    ],
+)
+def test_an_output_is_judged_by_its_suites_and_its_feeds_in_the_feeds_format(
+    of_feed: tuple[str, ...], own: tuple[str, ...], judged: tuple[str, ...] | None
+) -> None:
+    feed = replace(FEED2, quality=Quality(suites=of_feed, format=DataFormat.CSV))
+    outputs = {"output1": Output(feed="feed2", instance="today(0,0)", suites=own)}
+    site = ProcessSite(process=process(outputs=outputs), cluster=cluster(), feeds={"feed2": feed})
+    expected = None if judged is None else Quality(suites=judged, format=DataFormat.CSV)
+    assert site.quality_of("output1") == expected
 
 
 def test_partition_filters_join_keys_and_partitions() -> None:
