@@ -6,6 +6,7 @@ import os
 import secrets
 import time
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -37,11 +38,27 @@ def on_s3(
     s3: S3Store, s3_bucket: str, tmp_path: Path, variables: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> JudgedRounds:
     """To an object store, which the test bed's Spark has no jars for: a program that stands for it judges."""
-    put_judge(tmp_path / "bin", trace=tmp_path / "trace", hang=tmp_path / "hang", conf=s3.settings)
-    path = {"PATH": f"{tmp_path}/bin{os.pathsep}{variables['PATH']}"}
+    home = {"SPARK_HOME": str(_spark_that_judges(tmp_path, s3.settings))}
     copying = _copying(tmp_path, End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings))
-    known = _set(monkeypatch, {**variables, **s3.environment, **path})
+    known = _set(monkeypatch, {**variables, **s3.environment, **home})
     return JudgedRounds(copying=copying, variables=known, judges_for=2)
+
+
+def _spark_that_judges(directory: Path, conf: Mapping[str, str]) -> Path:
+    """Spark's directory, but with another spark-submit: the one that runs look for, and are not started by."""
+    found = find_spec("pyspark")
+    assert found is not None
+    assert found.origin is not None
+    spark, own = Path(found.origin).parent, directory / "spark"
+    for each in [*spark.iterdir(), *(spark / "bin").iterdir()]:
+        link = own / each.relative_to(spark)
+        link.parent.mkdir(exist_ok=True)
+        if each.name == "bin":
+            link.mkdir()
+        elif each.name != "spark-submit":
+            link.symlink_to(each)
+    put_judge(own / "bin", trace=directory / "trace", hang=directory / "hang", conf=conf)
+    return own
 
 
 def _set(monkeypatch: pytest.MonkeyPatch, variables: Mapping[str, str]) -> Mapping[str, str]:
