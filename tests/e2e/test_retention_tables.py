@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import hdfs_native
@@ -29,6 +29,7 @@ pytestmark = [
 ]
 
 MORE = ("PARQUET", "TEXTFILE")
+RunHere = Callable[..., subprocess.CompletedProcess[str]]
 REGIONS = ("us", "a/b:c %é", "x;y=z", None)
 
 
@@ -55,6 +56,20 @@ def _submitted(java_home: Path, repo: TableRepo, *arguments: str) -> subprocess.
     )
 
 
+@pytest.fixture
+def run_here(capsys: pytest.CaptureFixture[str]) -> RunHere:
+    """As `_submitted`, but in this process: a start of Spark tells nothing more of what these tests are about."""
+
+    def run(repo: TableRepo, *arguments: str) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        given = ["--config-repo", str(repo.path), "--time", NOMINAL_TIME, *arguments, "--output", "json"]
+        code = run_app(APP, given)
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(given, code, out, err)
+
+    return run
+
+
 def _filled(spark: SparkSession, repo: TableRepo, table: str, clause: str, days: Sequence[str | None]) -> None:
     """Three rows for each day and region; None is null."""
     name = f"{repo.database}.{table}"
@@ -71,7 +86,13 @@ def _kept(spark: SparkSession, repo: TableRepo, table: str) -> DataFrame:
 
 @pytest.mark.parametrize("of_format", ["ORC", *(pytest.param(each, marks=pytest.mark.extended) for each in MORE)])
 def test_old_partitions_go_with_their_data_and_spark_reads_the_rest(
-    repo: TableRepo, spark: SparkSession, java_home: Path, hdfs: HdfsCluster, hdfs_dir: str, of_format: str
+    repo: TableRepo,
+    spark: SparkSession,
+    java_home: Path,
+    hdfs: HdfsCluster,
+    hdfs_dir: str,
+    run_here: RunHere,
+    of_format: str,
 ) -> None:
     repo.add_cluster("hadoop", hdfs.uri)
     tables = {"managed": repo.warehouse / "managed", "external": repo.data / "external", "on_hdfs": Path()}
@@ -109,11 +130,11 @@ def test_old_partitions_go_with_their_data_and_spark_reads_the_rest(
     assert left
     assert not any(day in path for path in left for day in OLD)
 
-    again = _submitted(java_home, repo, *options)
+    again = run_here(repo, *options)
     assert (again.returncode, json.loads(again.stdout)["items"]) == (0, [])
 
 
-def test_places_of_their_own_go_and_shared_ones_stay(repo: TableRepo, spark: SparkSession, java_home: Path) -> None:
+def test_places_of_their_own_go_and_shared_ones_stay(repo: TableRepo, spark: SparkSession, run_here: RunHere) -> None:
     name, data = f"{repo.database}.custom", repo.data
     spark.sql(f"CREATE TABLE {name} (n INT) PARTITIONED BY (ds STRING) STORED AS TEXTFILE")
     places = {
@@ -134,7 +155,7 @@ def test_places_of_their_own_go_and_shared_ones_stay(repo: TableRepo, spark: Spa
     rows = spark.table(name).where(f"ds IN {kept}").collect()
     expected = spark.createDataFrame(rows, "n INT, ds STRING")
 
-    run = _submitted(java_home, repo, "--feed", "custom")
+    run = run_here(repo, "--feed", "custom")
 
     assert run.returncode == 0, run.stderr
     (feed,) = json.loads(run.stdout)["feeds"]
@@ -158,14 +179,14 @@ def test_places_of_their_own_go_and_shared_ones_stay(repo: TableRepo, spark: Spa
     assert_df_equality(spark.table(name), expected, ignore_row_order=True, ignore_nullable=True)
 
 
-def test_what_is_wrong_with_one_table_stops_no_other(repo: TableRepo, java_home: Path) -> None:
+def test_what_is_wrong_with_one_table_stops_no_other(repo: TableRepo, run_here: RunHere) -> None:
     repo.make_table("good", (*OLD, *YOUNG))
     repo.make_table("undated", ["1.5"], ds="double")
     repo.make_table("other_key", ["x"], day="string")
     repo.make_table("iceberg", OLD)
     repo.metastore.change_parameters(repo.name("iceberg"), put={"table_type": "ICEBERG"})
     repo.add_feed("missing")
-    run = _submitted(java_home, repo, "--all")
+    run = run_here(repo, "--all")
     result = json.loads(run.stdout)
     failures = {each["feed"]: (each["failure"] or {}).get("code") for each in result["feeds"]}
     assert failures == {
@@ -181,7 +202,7 @@ def test_what_is_wrong_with_one_table_stops_no_other(repo: TableRepo, java_home:
 
 
 def test_a_metastore_that_is_down_is_named_and_nothing_is_lost(
-    repo: TableRepo, restartable_metastore: HiveMetastoreServer, tmp_path: Path, java_home: Path
+    repo: TableRepo, restartable_metastore: HiveMetastoreServer, tmp_path: Path, run_here: RunHere
 ) -> None:
     del repo
     (tmp_path / "down").mkdir()
@@ -189,13 +210,13 @@ def test_a_metastore_that_is_down_is_named_and_nothing_is_lost(
     site.make_table("clicks", (*OLD, *YOUNG))
     before = tree(site.warehouse)
     restartable_metastore.stop()
-    run = _submitted(java_home, site, "--feed", "clicks")
+    run = run_here(site, "--feed", "clicks")
     (feed,) = json.loads(run.stdout)["feeds"]
     assert (run.returncode, feed["failure"]["code"]) == (1, "unreachable")
     assert str(restartable_metastore.port) in feed["failure"]["message"]
     restartable_metastore.start()
     assert (len(site.names("clicks")), tree(site.warehouse)) == (4, before)
-    assert _submitted(java_home, site, "--feed", "clicks").returncode == 0
+    assert run_here(site, "--feed", "clicks").returncode == 0
     assert site.names("clicks") == [f"ds={day}" for day in YOUNG]
 
 
@@ -204,7 +225,7 @@ def test_a_partition_whose_data_are_denied_is_named_and_a_later_run_removes_them
     hdfs: HdfsCluster,
     hdfs_dir: str,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run_here: RunHere,
 ) -> None:
     place, days = f"{hdfs_dir}/clicks".removeprefix(hdfs.uri), [f"ds={day}" for day in (*OLD, *YOUNG)]
     client, locked = hdfs_native.Client(hdfs.uri), f"{place}/{days[0]}"
@@ -222,10 +243,10 @@ def test_a_partition_whose_data_are_denied_is_named_and_a_later_run_removes_them
 
     def run() -> tuple[int, int, list[tuple[str, str, str]]]:
         """The exit code, how many items there are, and those that failed."""
-        options = ("--config-repo", str(repo.path), "--time", NOMINAL_TIME, "--feed", "clicks", "--output", "json")
-        code, told = run_app(APP, list(options)), json.loads(capsys.readouterr().out)
+        done = run_here(repo, "--feed", "clicks")
+        told = json.loads(done.stdout)
         failed = [item for item in told["items"] if item["outcome"] != "done"]
-        return code, len(told["items"]), [(item["kind"], item["path"], item["code"]) for item in failed]
+        return done.returncode, len(told["items"]), [(item["kind"], item["path"], item["code"]) for item in failed]
 
     def left() -> list[str]:
         found = (status.path.removeprefix(f"{place}/") for status in client.list_status(place))
@@ -241,10 +262,10 @@ def test_a_partition_whose_data_are_denied_is_named_and_a_later_run_removes_them
 
 
 def test_no_ledger_is_refused_since_nobody_would_find_what_a_killed_run_leaves(
-    repo: TableRepo, java_home: Path
+    repo: TableRepo, run_here: RunHere
 ) -> None:
     repo.make_table("clicks", OLD)
-    run = _submitted(java_home, repo, "--feed", "clicks", "--no-ledger")
+    run = run_here(repo, "--feed", "clicks", "--no-ledger")
     assert run.returncode == 2
     assert "is a table: without the ledger" in run.stderr
     assert len(repo.names("clicks")) == len(OLD)

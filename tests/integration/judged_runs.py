@@ -141,7 +141,7 @@ def killed_and_run_again(runs: JudgedRuns, key: str, moment: str, *, is_bad: boo
         "during": lambda: "judged" in runs.said(),
         "after": lambda: is_there(place, runs.at("counts", key).name),
     }
-    deadline = clock.monotonic() + 30
+    deadline = clock.monotonic() + 90
     while not moments[moment]() and run.poll() is None:
         assert clock.monotonic() < deadline
         clock.sleep(0.002)
@@ -151,7 +151,7 @@ def killed_and_run_again(runs: JudgedRuns, key: str, moment: str, *, is_bad: boo
     require_verdict(runs, key)
     code, result = runs.run(time=key)
     while code not in {0, 1}:  # the lease of the dead has not run out
-        assert clock.monotonic() < deadline + 30
+        assert clock.monotonic() < deadline + 90
         clock.sleep(0.5)
         code, result = runs.run(time=key)
     assert code == (1 if is_bad else 0), result

@@ -151,7 +151,7 @@ class Runs:
             command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **own}
         )
 
-    def until(self, word: str, run: subprocess.Popen[str], seconds: float = 30) -> None:
+    def until(self, word: str, run: subprocess.Popen[str], seconds: float = 120) -> None:
         """Wait until a step of a run has traced a word."""
         deadline = clock.monotonic() + seconds
         while not any(line.endswith(word) for line in self.said()):

@@ -215,7 +215,7 @@ def test_hive_reads_an_export_in_a_process_of_its_own(copies: TableCopies, tmp_p
     found = read_by_hive(to)
     assert found["table"] == table.name.table
     assert found["partitions"] == len(copies.source.rows())
-    assert read_by_hive(to)["columns"] == [column.name for column in table.storage.columns]
+    assert found["columns"] == [column.name for column in table.storage.columns]
     code, result = copies.imported(to, "--whole-table")
     assert code == 0, result
     assert copies.target.rows() == copies.source.rows()

@@ -50,16 +50,21 @@ class Reply:
     is_known: bool = True
 
 
-def metastore_findings(endpoint: str) -> Iterator[Finding]:
-    """Whether the metastore accepts connections, its version as far as it tells it, and how many databases it has."""
+def metastore_findings(endpoint: str, seconds: float = _SECONDS) -> Iterator[Finding]:
+    """Whether the metastore accepts connections, its version as far as it tells it, and how many databases it has.
+
+    Args:
+        endpoint: of the cluster's `registry` interface.
+        seconds: so long one answer is waited for.
+    """
     for finding in tcp_findings(endpoint):
         if finding.status is CheckStatus.FAILED:
             yield finding
             return
-        yield _answer_finding(endpoint, finding.found) if finding.status is CheckStatus.OK else finding
+        yield _answer_finding(endpoint, finding.found, seconds) if finding.status is CheckStatus.OK else finding
 
 
-def metastore_version(address: Address) -> str:
+def metastore_version(address: Address, seconds: float = _SECONDS) -> str:
     """The version that the metastore says.
 
     All of Hive 2 and 3 say 3.0; a call that came with Hive 3 tells them apart.
@@ -68,22 +73,22 @@ def metastore_version(address: Address) -> str:
         NotThrift: it does not answer as an open metastore.
         OSError: it cannot be connected to, or is silent.
     """
-    said = _asked(address, "getVersion")
+    said = _asked(address, "getVersion", seconds)
     if said.text != _SAID_BY_ALL:
         return f"Hive {said.text}" if said.text else "version unknown"
-    return "Hive 3" if _asked(address, "get_metastore_db_uuid").is_known else "Hive 2"
+    return "Hive 3" if _asked(address, "get_metastore_db_uuid", seconds).is_known else "Hive 2"
 
 
-def _answer_finding(endpoint: str, listening: str) -> Finding:
+def _answer_finding(endpoint: str, listening: str, seconds: float) -> Finding:
     """A port that is listened at says little: the operating system takes connections for a process that hangs."""
     address = addresses_of(endpoint)[0]
     try:
-        version = metastore_version(address)
-        databases = _asked(address, "get_all_databases").count
+        version = metastore_version(address, seconds)
+        databases = _asked(address, "get_all_databases", seconds).count
     except NotThrift as error:
         return ok(f"{listening}, version unknown ({error})")
     except TimeoutError:
-        return warning(f"{listening}, but answered nothing within {_SECONDS:g} s", todo=_HANGS)
+        return warning(f"{listening}, but answered nothing within {seconds:g} s", todo=_HANGS)
     except OSError as error:
         return ok(f"{listening}, version unknown ({error.strerror or type(error).__name__})")
     if databases is None:
@@ -92,9 +97,9 @@ def _answer_finding(endpoint: str, listening: str) -> Finding:
     return warning(found, todo=_OTHER_VERSION) if _UNSUPPORTED.match(version) else ok(found)
 
 
-def _asked(address: Address, call: str) -> Reply:
+def _asked(address: Address, call: str, seconds: float) -> Reply:
     name = call.encode()
-    with socket.create_connection((address.host, address.port), timeout=_SECONDS) as connection:
+    with socket.create_connection((address.host, address.port), timeout=seconds) as connection:
         connection.sendall(struct.pack(">II", _CALL, len(name)) + name + struct.pack(">I", 1) + _STOP)
         with connection.makefile("rb") as stream:
             return _reply(stream, call)

@@ -80,12 +80,13 @@ _QUESTION = (
 _YARN = frozenset({"yarn", "yarn-client", "yarn-cluster"})
 
 
-def spark_findings(master: str, variables: Mapping[str, str]) -> Iterator[Finding]:
+def spark_findings(master: str, variables: Mapping[str, str], seconds: float = _SECONDS) -> Iterator[Finding]:
     """What the master is, and whether somebody listens there.
 
     Args:
         master: the end point of the cluster's `spark` interface.
         variables: of the environment.
+        seconds: so long an answer is waited for.
     """
     if _LOCAL.fullmatch(master):
         yield ok(f"{master}: in this process")
@@ -96,7 +97,7 @@ def spark_findings(master: str, variables: Mapping[str, str]) -> Iterator[Findin
             todo = "spark-submit needs HADOOP_CONF_DIR or YARN_CONF_DIR to find the resource manager"
             yield warning(f"{master}: neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set here", todo=todo)
     elif master.startswith("spark://"):
-        yield from _standalone_findings(master)
+        yield from _standalone_findings(master, seconds)
     elif master.startswith("k8s://"):
         yield from tcp_findings(master)
     else:
@@ -104,24 +105,25 @@ def spark_findings(master: str, variables: Mapping[str, str]) -> Iterator[Findin
         yield warning(f"{master}: no master that Spark knows", todo=todo)
 
 
-def _standalone_findings(master: str) -> Iterator[Finding]:
+def _standalone_findings(master: str, seconds: float) -> Iterator[Finding]:
     """A port that is listened at says little: the operating system takes connections for a process that hangs."""
     for finding in tcp_findings(master):
-        silent = [str(each) for each in addresses_of(master) if finding.status is CheckStatus.OK and _is_silent(each)]
+        asked = addresses_of(master) if finding.status is CheckStatus.OK else ()
+        silent = [str(each) for each in asked if _is_silent(each, seconds)]
         if silent:
-            found = f"{finding.found}, but {', '.join(silent)} answered nothing within {_SECONDS:g} s"
+            found = f"{finding.found}, but {', '.join(silent)} answered nothing within {seconds:g} s"
             yield warning(found, todo="the master may hang: see its log and its threads, and start it anew")
         else:
             yield finding
 
 
-def _is_silent(address: Address) -> bool:
+def _is_silent(address: Address, seconds: float) -> bool:
     """Whether a master leaves a question unanswered that it refuses at once, also when it asks for a secret.
 
     Who ends the connection instead is alive, and wants TLS or is something else.
     """
     try:
-        with socket.create_connection((address.host, address.port), timeout=_SECONDS) as connection:
+        with socket.create_connection((address.host, address.port), timeout=seconds) as connection:
             connection.sendall(_QUESTION)
             with connection.makefile("rb") as stream:
                 length, _ = struct.unpack(_HEAD, stream.read(_HEAD_SIZE).rjust(_HEAD_SIZE, b"\0"))

@@ -42,7 +42,7 @@ def test_a_standalone_master_is_connected_to() -> None:
 
 def test_a_master_that_takes_the_connection_and_never_answers_is_a_warning() -> None:
     with frozen() as port:
-        (found,) = spark_findings(f"spark://127.0.0.1:{port}", {})
+        (found,) = spark_findings(f"spark://127.0.0.1:{port}", {}, seconds=0.5)
     assert (found.status, f"127.0.0.1:{port} answered nothing" in found.found) == (CheckStatus.WARNING, True)
     assert "may hang" in found.todo
 
