@@ -292,3 +292,16 @@ def test_what_was_released_and_refused_by_the_metastore_waits_with_its_release(t
     assert done(scene.ran()) == ["replace"]
     assert scene.rows() == {NAMES[0]: both("bad"), NAMES[1]: both("old")}
     assert waiting(scene) == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '"x"', "7", '{"identity": 1}', "\ufffd"])
+def test_what_somebody_wrote_about_a_copy_is_no_copy(tmp_path: Path, text: str) -> None:
+    scene, gate = judged(tmp_path)
+    scene.fill(NAMES[1], "bad")
+    assert blocked(scene) == [QUALITY_FAILED] * 2
+    for each in (tmp_path / "to").rglob(".feedctl-whole-*"):
+        each.write_text(text)
+    scene.fill(NAMES[1], "good")
+    assert done(scene.ran()) == ["add", "add"]
+    assert waiting(scene) == []
+    assert len(gate.asked) == 2
