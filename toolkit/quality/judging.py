@@ -50,8 +50,12 @@ _OWN_CATALOG: dict[str, bool | float | int | str | None] = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.hive.manageFilesourcePartitions": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.variable.substitute": "false",  # a value ${env:PASSWORD} of a partition would become the password
+    "spark.sql.caseSensitive": "false",  # as Hive finds columns
 }
 """Whatever the cluster's settings: no metastore hears of the table that is made for judging."""
+_CATALOG_OF_OTHERS = "spark.sql.catalog.spark_catalog"
+"""What a cluster has instead of Spark's own catalog, as Iceberg's, which asks a metastore."""
 _TEXT_LINES, _NULL = "text", "__HIVE_DEFAULT_PARTITION__"
 _NUMBERS = count()
 _AT_ONCE = 500
@@ -82,6 +86,7 @@ def _say_no_values(answered: Path, kind: type[BaseException], *_: object) -> Non
 def _session(question: Question) -> SparkSession:
     """Spark, without logs where no values may be shown: errors quote what they choke on, in Java and in Python."""
     session = SparkSession.builder.appName("feedctl quality").config(map=_OWN_CATALOG).getOrCreate()
+    session.conf.unset(_CATALOG_OF_OTHERS)  # before anything has asked for it
     session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")
     if not question.shows_values:
         logging.disable(logging.CRITICAL)
