@@ -118,10 +118,13 @@ class TableGate:
         try:
             notes += self.work.gate.admit(written, self.work.guard.check).notes
         except QualityFailed as error:
-            for item in told:
-                self._unit(item).note_blocked(written, error, self.now())
+            note = partial(self._note_blocked, written, error)
+            self.work.pool(self._root).run_all(note, list(told))
             return Problem(code=error.code, message=str(error))
         return None
+
+    def _note_blocked(self, written: Written, why: QualityFailed, item: TableItem) -> None:
+        self._unit(item).note_blocked(written, why, self.now())
 
     def publish(self, item: TableItem, into: CanonicalPath, digests: Digests) -> CanonicalPath:
         """Bring what was admitted where it is looked for, which nobody does yet; the place.

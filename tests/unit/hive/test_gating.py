@@ -198,6 +198,7 @@ def test_a_table_without_partitions_waits_beside_itself(tmp_path: Path) -> None:
     scene = Scene(root=tmp_path, gate=gate)
     scene.made()
     flatten(scene)
+    seen: dict[str, str] = {}
     for text, codes in (("good", []), ("bad", [QUALITY_FAILED]), ("better", []), ("bad again", [QUALITY_FAILED])):
         scene.fill("", text)
         assert [each.code for each in scene.ran(whole=True) if each.outcome is Outcome.FAILED] == codes
