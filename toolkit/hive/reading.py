@@ -75,6 +75,11 @@ def reading_of(table: Table, storages: Sequence[StorageDescriptor]) -> TableRead
             if parameters.get(name, absent).lower() != absent:
                 raise NoReading(why=f"{name} is {parameters[name]}")
     columns = {each.name: _type(each.name, each.type) for each in table.storage.columns}
+    for own in storages:  # Hive takes one for the other by their places, and Spark by their names
+        pairs = zip(own.columns, table.storage.columns, strict=False)
+        other = next(((one.name, of.name) for one, of in pairs if one.name.lower() != of.name.lower()), None)
+        if other is not None:
+            raise NoReading(why=f"a partition has the column {other[0]} where the table has {other[1]}")
     found = [_reader(own, table, columns) for own in storages]
     if any(each != found[0] for each in found):
         raise NoReading(why="some of its partitions are of another format than others")
@@ -104,7 +109,7 @@ def _reader(storage: StorageDescriptor, table: Table, columns: Mapping[str, str]
         if known in library:
             return name, {}
     if (storage.input_format or "").lower() == _LINES and library in _JSON:
-        return "json", {}
+        return "json", {"mode": "FAILFAST"}  # Hive fails, too, where Spark would make nulls
     if (storage.input_format or "").lower() == _LINES and library == _TEXT:
         return "text", _fields(_of_both(table, storage), columns)
     of = (storage.serde.library or "none").rpartition(".")[2]

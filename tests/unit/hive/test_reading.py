@@ -117,3 +117,17 @@ def test_a_null_format_that_is_said_twice_is_none() -> None:
     with pytest.raises(NoReading, match=name):
         read(found)
     assert read(replace(found, parameters={name: "-"})).options["nullValue"] == "-"
+
+
+def test_json_that_hive_cannot_read_makes_no_nulls() -> None:
+    found = read(table(serde=Serde(library="org.apache.hive.hcatalog.data.JsonSerDe")))
+    assert (found.format, found.options) == ("json", {"mode": "FAILFAST"})
+
+
+def test_partitions_may_have_fewer_columns_than_their_table_and_no_others_in_their_places() -> None:
+    of_table = table(serde=ORC)
+    more = (*of_table.storage.columns, Column(name="what", type="string"))
+    wider = replace(of_table, storage=replace(of_table.storage, columns=more))
+    assert list(reading_of(wider, [wider.storage, of_table.storage]).columns) == ["id", "what"]
+    with pytest.raises(NoReading, match="the column what where the table has id"):
+        reading_of(wider, [replace(wider.storage, columns=more[::-1])])
