@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tables.tables import TEXT, table_of
+from tests.tables.tables import TEXT, partition_of, table_of
 from tests.unit.hive.exports import exported, imported
 from tests.unit.hive.test_landing import FROM, KEY, NAMES, TO, Dead, Life, Scene, both, done
 from tests.unit.hive.test_refused_registrations import Refusing
@@ -17,6 +17,7 @@ from tests.unit.quality.gates import CopyingStore, nothing
 from toolkit.actions.gate import GATE_DIRECTORY, QUALITY_FAILED, QUALITY_UNKNOWN, Admitted, QualityFailed, Written
 from toolkit.catalog.errors import NoSuchPartition
 from toolkit.catalog.model import Column, Serde, TableKind
+from toolkit.hive.landing_plan import AT_GATE
 from toolkit.quality.data import print_of
 from toolkit.result import Outcome
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -306,3 +307,19 @@ def test_what_somebody_wrote_about_a_copy_is_no_copy(tmp_path: Path, text: str) 
     assert done(scene.ran()) == ["add", "add"]
     assert waiting(scene) == []
     assert len(gate.asked) == 2
+
+
+def test_what_somebody_registered_where_it_waits_is_not_removed_for_what_comes(tmp_path: Path) -> None:
+    scene, _ = judged(tmp_path)
+    scene.fill(NAMES[1], "bad")
+    assert blocked(scene) == [QUALITY_FAILED] * 2
+    place = tmp_path / "to/dst.db/clicks" / GATE_DIRECTORY / NAMES[1]
+    by_hand = partition_of(scene.target.table(TO), "2026-03-01", "us", location=f"file:{place}")
+    scene.target.add_partitions(TO, [by_hand])
+    scene.fill(NAMES[1], "good")
+    assert blocked(scene) == [QUALITY_UNKNOWN]
+    assert scene.plan.unreadable[0].code == AT_GATE
+    assert scene.rows() == {NAMES[1]: both("bad")}
+    scene.target.drop_partitions(TO, NAMES[1:])
+    assert done(scene.ran()) == ["add", "add"]
+    assert scene.rows() == {NAMES[0]: both("old"), NAMES[1]: both("good")}
