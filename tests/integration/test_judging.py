@@ -218,6 +218,69 @@ def test_data_that_cannot_be_read_are_refused_whole(answers: Mapping[str, Answer
     assert answer.findings == ()
 
 
+def test_the_settings_and_secrets_of_a_cluster_change_nothing_of_a_table(tmp_path: Path) -> None:
+    place = tmp_path / "ds=1"
+    place.mkdir()
+    (place / "part-0").write_text("7\n")
+    key = "${env:SECRET}"
+    asked = question(
+        tmp_path,
+        expect("expect_column_values_to_be_in_set", column="ds", value_set=[key]),
+        expect("expect_column_values_to_not_be_null", column="id"),
+        parts=(AskedPart(uri=str(place), keys={"ds": key}),),
+        format="text",
+        options={"sep": ",", "nullValue": ""},
+        columns={"id": "int"},
+        keys={"ds": "string"},
+    )
+    given, told = tmp_path / "question.json", tmp_path / "answer.json"
+    write_question(given, asked)
+    theirs = {
+        "spark.sql.catalog.spark_catalog": "com.example.NotThere",
+        "spark.sql.variable.substitute": "true",
+        "spark.sql.caseSensitive": "true",
+    }
+    settings = [word for name, value in (SETTINGS | theirs).items() for word in ("--conf", f"{name}={value}")]
+    ran = subprocess.run(
+        [SPARK_SUBMIT, *settings, judging.__file__, given, told],
+        env=environment() | {"SECRET": "open sesame"}, cwd=tmp_path, capture_output=True, text=True, timeout=600,
+        check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr[-6000:]
+    answer = read_answer(told)
+    assert (answer.refused, [each.success for each in answer.findings]) == ("", [True, True])
+
+
+def test_what_hive_reads_otherwise_than_spark_is_read_as_hive_does_or_refused(tmp_path: Path) -> None:
+    written = {
+        "same": '{"id": 5}\n{"id": 6, "Other": 1}\n',
+        "case": '{"Id": 5}\n',
+        "half": '{"id": 5}\n{"id":\n',
+        "type": '{"id": "five"}\n',
+        "words": "TRUE\nfalse\n1\nyes\n",
+    }
+    asked = {}
+    for name, text in written.items():
+        place = tmp_path / name / "value=1"  # Spark calls the column of lines so
+        place.mkdir(parents=True)
+        (place / "part-0").write_text(text)
+        is_text = name == "words"
+        asked[name] = question(
+            place,
+            expect("expect_column_values_to_not_be_null", column="id"),
+            parts=(AskedPart(uri=str(place), keys={"value": "1"}),),
+            format="text" if is_text else "json",
+            options={"sep": ",", "nullValue": ""} if is_text else {"mode": "FAILFAST"},
+            columns={"id": "boolean" if is_text else "bigint"},
+            keys={"value": "string"},
+        )
+    answers = judged(tmp_path / "made", [], asked)
+    assert {name for name, each in answers.items() if each.refused} == {"case", "half", "type"}
+    assert "differ from those of its columns in their case" in answers["case"].refused
+    assert [each.success for each in answers["same"].findings] == [True]
+    assert [each.unexpected for each in answers["words"].findings] == [2]
+
+
 @pytest.mark.extended
 def test_no_value_of_a_row_leaves_the_process(tmp_path: Path) -> None:
     planted = "Planted"

@@ -87,9 +87,9 @@ class GatedUnit:
         try:
             with self._system.read(self._whole) as stream:
                 told = json.loads(stream.read())
-        except (NotFound, ValueError):
+            return dict(told["digests"]) if told["identity"] == identity else None
+        except (NotFound, ValueError, TypeError, KeyError):  # it may be anybody's
             return None
-        return dict(told["digests"]) if told["identity"] == identity else None
 
     def begin_copy(self) -> None:
         """What waits now is replaced."""

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 from toolkit.actions.gate import GATE_DIRECTORY, QUALITY_UNKNOWN, Part, QualityFailed, Written
 from toolkit.actions.gated import GatedUnit
 from toolkit.actions.model import Problem
+from toolkit.availability import is_there
 from toolkit.clock import SystemClock
 from toolkit.entities.vocabulary import OnFailure
 from toolkit.hive.reading import NoReading, reading_of
 from toolkit.hive.targets import Standing, TableItem, TablePlan, TableTarget
 from toolkit.runs.recorder import path_text
 from toolkit.transfer.publication import CopyDiffers, remove
-from toolkit.transfer.trees import below, is_still, read_tree, same_bytes
+from toolkit.transfer.trees import below, is_still, read_tree, same_bytes, same_content
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -117,10 +118,13 @@ class TableGate:
         try:
             notes += self.work.gate.admit(written, self.work.guard.check).notes
         except QualityFailed as error:
-            for item in told:
-                self._unit(item).note_blocked(written, error, self.now())
+            note = partial(self._note_blocked, written, error)
+            self.work.pool(self._root).run_all(note, list(told))
             return Problem(code=error.code, message=str(error))
         return None
+
+    def _note_blocked(self, written: Written, why: QualityFailed, item: TableItem) -> None:
+        self._unit(item).note_blocked(written, why, self.now())
 
     def publish(self, item: TableItem, into: CanonicalPath, digests: Digests) -> CanonicalPath:
         """Bring what was admitted where it is looked for, which nobody does yet; the place.
@@ -128,15 +132,16 @@ class TableGate:
         Raises:
             StorageError: it cannot be; it waits on.
         """
-        unit = self._unit(item)
-        system = self.work.stores(into)
+        unit, part = self._unit(item), _part(item)
+        system, check = self.work.stores(into), self.work.guard.check
+        tree = read_tree(system, unit.place, check, directories=False) or {}
+        if not same_content(tree, part.tree):
+            raise CopyDiffers(path=unit.place, detail="somebody has changed it since it was judged; run again")
         if system.capabilities.atomic_rename:
             if into.parent != self._root:
                 system.mkdirs(into.parent)
             system.rename(unit.place, into)
         else:
-            part = _part(item)
-            tree = read_tree(system, unit.place, self.work.guard.check, directories=False) or {}
             again = replace(part, place=unit.place, tree=tree, digests=digests, source=part.fingerprint)
             told = self.copies.copy({into: again})[into]
             if isinstance(told, Problem):
@@ -144,6 +149,19 @@ class TableGate:
             remove(system, unit.place, self._root)
         unit.end_wait()
         return into
+
+    def take_back(self, item: TableItem, place: CanonicalPath, digests: Digests) -> bool:
+        """Have what was published, and what nobody looks for, wait again with its verdict; False: it cannot.
+
+        Where it would be copied again its files would have other times, so that a release would not count any more.
+        """
+        unit, system = self._unit(item), self.work.stores(place)
+        if not system.capabilities.atomic_rename or is_there(system, unit.place):
+            return False
+        system.mkdirs(unit.place.parent)
+        system.rename(place, unit.place)
+        unit.end_copy(_part(item).fingerprint, digests)
+        return True
 
     def sweep(self, items: Sequence[TableItem]) -> None:
         """Remove the directories of the gate that nothing waits in any more."""
@@ -175,7 +193,9 @@ class TableGate:
 
     def _unit(self, item: TableItem) -> GatedUnit:
         root = self._root
-        unit = below(root, item.name or self.plan.target.table.table)
+        table = self.plan.target.table
+        # Without partitions the gate is that of the directory around it, which tables of other databases may be in.
+        unit = below(root, item.name or f"{table.database}.db/{table.table}")
         return GatedUnit(work=self.work, unit=unit, base=root, flag="", files=self.copies.files, top=root)
 
     @property

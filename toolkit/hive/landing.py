@@ -291,7 +291,7 @@ class Lander:
                 self._discard(self._staging(item))
 
     def undo(self, landed: Mapping[TableItem, Landed]) -> None:
-        """Remove what this batch has copied and the metastore did not take, as it says now.
+        """Remove what this batch has copied and the metastore did not take, as it says now; what is judged waits again.
 
         Raises:
             CatalogError, StorageError: nobody can tell, or it cannot be removed.
@@ -303,7 +303,11 @@ class Lander:
             table = None
         taken = TakenPlaces.of(self.metastore, table, self.resolve)
         for item, each in landed.items():
-            if item.copies and each.place.is_within(self.root) and taken.is_free(each.place):
+            if not (item.copies and each.place.is_within(self.root) and taken.is_free(each.place)):
+                continue
+            if self.gate is not None and self.gate.take_back(item, each.place, each.digests):
+                remove_emptied(self.system, each.place, self.root)
+            else:
                 self._discard(each.place)
 
     def _discard(self, place: CanonicalPath) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from toolkit.actions.gate import GATE_DIRECTORY
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.progress import Volume
 from toolkit.catalog.errors import NoSuchTable
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.hive.contents import TableReader
 
-INCOMPATIBLE, SOURCE_EMPTY = "incompatible_table", "source_empty"
+INCOMPATIBLE, SOURCE_EMPTY, AT_GATE = "incompatible_table", "source_empty", "registered_at_gate"
 
 
 class IncompatibleTable(Failed):
@@ -226,6 +227,9 @@ class LandingPlanner:
             whose = "no partition refers to" if is_free else "another partition has"
             note = f"{slot.own} has files that {whose}; they stay" if sizes and not is_there else ""
             return self._item(Step.ADD, slot.default, part=part, wanted=slot.wanted, is_there=is_there, note=note)
+        if GATE_DIRECTORY in slot.own.path.split("/"):  # what waits is replaced without asking
+            message = f"{slot.own}, where copies wait to be judged, was registered by somebody; drop {part.name} first"
+            return self._failed(part.name, slot.own, Problem(code=AT_GATE, message=message))
         is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files
         if is_same:
             location = present.storage.location or ""

@@ -22,10 +22,22 @@ _JSON = frozenset(
 )
 _TEXT = "org.apache.hadoop.hive.serde2.lazy.lazysimpleserde"
 _LINES = "org.apache.hadoop.mapred.textinputformat"
-_TYPE = re.compile(r"[\w<>(),: ]+")
-_PLAIN = re.compile(r"[\w(), ]+")
-_SEPARATOR, _NULL = "\x01", r"\N"
-_CHANGES_LINES = ("escape.delim", "serialization.encoding", "serialization.last.column.takes.rest")
+_PLAIN = r"[A-Za-z_]\w*(?: ?\( ?\d+ ?(?:, ?\d+ ?)?\))?"
+_NESTED = re.compile(
+    rf"\b(?:array ?< ?{_PLAIN} ?>|map ?< ?{_PLAIN} ?, ?{_PLAIN} ?>"
+    rf"|struct ?< ?\w+ ?: ?{_PLAIN} ?(?:, ?\w+ ?: ?{_PLAIN} ?)*>)",
+    re.ASCII | re.IGNORECASE,
+)
+_IS_PLAIN = re.compile(_PLAIN, re.ASCII)
+_SEPARATOR, _NULL, _MOST_BYTE = "\x01", r"\N", 127
+_CHANGES_LINES = {
+    "escape.delim": None,
+    "serialization.encoding": "utf-8",
+    "serialization.last.column.takes.rest": "false",
+    "timestamp.formats": "",
+    "line.delim": "\n",
+}
+"""Parameters of text by which Hive finds other fields, with what their absence means; None: nothing else does."""
 _CHANGES_ROWS = {
     "skip.header.line.count": "0",
     "skip.footer.line.count": "0",
@@ -57,11 +69,17 @@ def reading_of(table: Table, storages: Sequence[StorageDescriptor]) -> TableRead
     Raises:
         NoReading: there is no such way for all of them.
     """
-    parameters = {name.lower(): value for name, value in table.parameters.items()}
-    for name, absent in _CHANGES_ROWS.items():
-        if parameters.get(name, absent).lower() != absent:
-            raise NoReading(why=f"{name} is {parameters[name]}")
+    for of in (table.parameters, table.storage.serde.parameters, *(each.serde.parameters for each in storages)):
+        parameters = {name.lower(): value for name, value in of.items()}  # Hive finds them in any of these
+        for name, absent in _CHANGES_ROWS.items():
+            if parameters.get(name, absent).lower() != absent:
+                raise NoReading(why=f"{name} is {parameters[name]}")
     columns = {each.name: _type(each.name, each.type) for each in table.storage.columns}
+    for own in storages:  # Hive takes one for the other by their places, and Spark by their names
+        pairs = zip(own.columns, table.storage.columns, strict=False)
+        other = next(((one.name, of.name) for one, of in pairs if one.name.lower() != of.name.lower()), None)
+        if other is not None:
+            raise NoReading(why=f"a partition has the column {other[0]} where the table has {other[1]}")
     found = [_reader(own, table, columns) for own in storages]
     if any(each != found[0] for each in found):
         raise NoReading(why="some of its partitions are of another format than others")
@@ -75,7 +93,11 @@ def reading_of(table: Table, storages: Sequence[StorageDescriptor]) -> TableRead
 
 
 def _type(name: str, text: str) -> str:
-    if not _TYPE.fullmatch(text):
+    """A type that is one in SQL, too, and nothing beside it: who has written it may be anybody."""
+    left, before = text, ""
+    while left != before:
+        left, before = _NESTED.sub("nested", left), left
+    if not _IS_PLAIN.fullmatch(left):
         raise NoReading(why=f"the type {text} of {name}")
     return text
 
@@ -87,22 +109,38 @@ def _reader(storage: StorageDescriptor, table: Table, columns: Mapping[str, str]
         if known in library:
             return name, {}
     if (storage.input_format or "").lower() == _LINES and library in _JSON:
-        return "json", {}
+        return "json", {"mode": "FAILFAST"}  # Hive fails, too, where Spark would make nulls
     if (storage.input_format or "").lower() == _LINES and library == _TEXT:
-        return "text", _fields({**table.parameters, **storage.serde.parameters}, columns)
+        return "text", _fields(_of_both(table, storage), columns)
     of = (storage.serde.library or "none").rpartition(".")[2]
     raise NoReading(why=f"its format ({of}) is none of parquet, ORC, JSON and delimited text")
 
 
+def _of_both(table: Table, storage: StorageDescriptor) -> dict[str, str]:
+    """Parameters of the serde and of the table; which of them counts, readers do not agree about."""
+    own = storage.serde.parameters
+    twice = [name for name in ("field.delim", "serialization.format", "serialization.null.format") if name in own]
+    for name in twice:
+        if table.parameters.get(name, own[name]) != own[name]:
+            raise NoReading(why=f"{name} of its text is one thing for the table and another for its serde")
+    return {**table.parameters, **own}
+
+
 def _fields(parameters: Mapping[str, str], columns: Mapping[str, str]) -> dict[str, str]:
-    nested = [name for name, kind in columns.items() if not _PLAIN.fullmatch(kind)]
+    nested = [name for name, kind in columns.items() if not _IS_PLAIN.fullmatch(kind)]
     if nested:
         raise NoReading(why=f"{nested[0]} has fields within a field of text")
-    changed = [name for name in _CHANGES_LINES if parameters.get(name, "").lower() not in {"", "utf-8", "false"}]
-    if changed or parameters.get("line.delim", "\n") != "\n":
-        raise NoReading(why=f"{changed[0] if changed else 'line.delim'} of its text")
-    separator = parameters.get("field.delim") or parameters.get("serialization.format") or _SEPARATOR
-    return {
-        "sep": chr(int(separator)) if separator.isascii() and separator.isdecimal() else separator[0],
-        "nullValue": parameters.get("serialization.null.format", _NULL),
-    }
+    changed = [
+        name
+        for name, absent in _CHANGES_LINES.items()
+        if name in parameters and (absent is None or parameters[name].lower() != absent)
+    ]
+    if changed:
+        raise NoReading(why=f"{changed[0]} of its text")
+    separator = parameters.get("field.delim", parameters.get("serialization.format")) or _SEPARATOR
+    is_byte = separator.isascii() and separator.isdecimal() and len(separator.lstrip("0")) <= len(str(_MOST_BYTE))
+    if is_byte and int(separator) <= _MOST_BYTE:
+        separator = chr(int(separator))
+    if not separator[0].isascii():
+        raise NoReading(why="what separates the fields of its text is no ASCII")  # Hive takes one byte of it
+    return {"sep": separator[0], "nullValue": parameters.get("serialization.null.format", _NULL)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolkit.actions.gate import QUALITY_UNKNOWN
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
 from toolkit.catalog.errors import CatalogError
 from toolkit.errors import StopRequested, Unavailable
@@ -81,13 +82,22 @@ class LandingWorker:
         return notes
 
     def _land(self, parts: Sequence[TableItem], told: Results, notes: list[str]) -> None:
-        """Get data into place, and register what got there: what is new, and what changes, each in one call."""
+        """Get data into place, and register what got there: what is new, and what changes, each in one call.
+
+        What was judged as a whole is registered as a whole: a verdict says nothing of a part of it.
+        """
         outcomes = self.lander.land(parts, notes)
         told |= {item: _result(item, each) for item, each in outcomes.items() if isinstance(each, Problem)}
         landed = {item: each for item, each in outcomes.items() if not isinstance(each, Problem)}
         fresh = {item: each for item, each in landed.items() if item.step is Step.ADD}
         changed = {item: each for item, each in landed.items() if item.step is not Step.ADD}
-        for own in (fresh, changed):
+        groups = (fresh, changed)
+        if self.lander.gate is not None:
+            groups = (landed, {})
+            if len(landed) < len(outcomes):
+                told |= self._undone(landed, _apart)
+                groups = ({}, {})
+        for own in groups:
             if own:
                 self._register(own, told)
         self.lander.sweep(outcomes)
@@ -104,6 +114,9 @@ class LandingWorker:
             gone = {item: left.pop(item) for item in landed if item.name in moved}
             if gone:
                 told |= self._undone(gone, _source_changed)
+            if gone and left and self.lander.gate is not None:
+                told |= self._undone(left, _apart)
+                left.clear()
             if left:
                 self.lander.register(left)
         except (CatalogError, StorageError) as error:
@@ -138,6 +151,12 @@ def _source_changed(item: TableItem) -> ItemResult[TableItem]:
     place = item.place if item.part is None else item.part.place
     error = SourceChanged(path=place, detail="it, or its table, was altered, dropped or made anew since the plan")
     return ItemResult.failed(item, error.code, str(error))
+
+
+def _apart(item: TableItem) -> ItemResult[TableItem]:
+    """What was judged with partitions that cannot be registered."""
+    why = "other partitions of what was judged cannot be registered, and the verdict is on all of it; run again"
+    return ItemResult.failed(item, QUALITY_UNKNOWN, f"{item.name or item.uri}: {why}")
 
 
 _STAYS = "not_replaced"

@@ -54,11 +54,21 @@ def print_of(written: Written, stores: Callable[[CanonicalPath], FileSystem]) ->
     Raises:
         StorageError: it cannot be listed.
     """
-    return print_of_parts(written.parts, written.feed.availability_flag, stores)
+    is_flat = written.table is not None
+    return print_of_parts(written.parts, written.feed.availability_flag, stores, is_flat=is_flat)
 
 
-def print_of_parts(parts: Sequence[Part], flag: str | None, stores: Callable[[CanonicalPath], FileSystem]) -> DataPrint:
-    """As `print_of`, where nothing but the directories and the name of the flag is known."""
+def print_of_parts(
+    parts: Sequence[Part], flag: str | None, stores: Callable[[CanonicalPath], FileSystem], *, is_flat: bool = False
+) -> DataPrint:
+    """As `print_of`, where nothing but the directories and the name of the flag is known.
+
+    Args:
+        parts: the directories.
+        flag: the name of the flag; None: there is none.
+        stores: for listing.
+        is_flat: each is a table's, whose files lie directly in it.
+    """
     found = [(_name(part.place), list(_files(part, stores(part.place), flag))) for part in parts]
     listed = [
         ListedFile(f"{name}/{each.kind}/{each.name}", each.size, each.modified or _EPOCH)
@@ -72,7 +82,7 @@ def print_of_parts(parts: Sequence[Part], flag: str | None, stores: Callable[[Ca
         layout_digest=layout.digest,
         files=full.files,
         bytes=full.size,
-        unread=next(filter(None, (_unread(entries) for _, entries in found)), ""),
+        unread=next(filter(None, (_unread(entries, is_flat=is_flat) for _, entries in found)), ""),
     )
 
 
@@ -109,8 +119,11 @@ def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[Entry]:
             yield each
 
 
-def _unread(entries: Sequence[Entry]) -> str:
-    """See `DataPrint.unread`: Spark reads what lies directly in a directory, or else what lies in its partitions."""
+def _unread(entries: Sequence[Entry], *, is_flat: bool) -> str:
+    """See `DataPrint.unread`: Spark reads what lies directly in a directory, or else what lies in its partitions.
+
+    Of a partition of a table it reads only the former, and Hive both if it is told to.
+    """
     layouts: dict[tuple[str, ...], str] = {}
     for each in entries:
         if each.kind is not FileKind.FILE:
@@ -118,6 +131,8 @@ def _unread(entries: Sequence[Entry]) -> str:
         *directories, name = each.name.split("/")
         if name.endswith("._COPYING_"):
             return f"{each.name} is still being copied, by its name"
+        if is_flat and directories:
+            return f"{each.name} is in a directory of a partition, where not every reader looks"
         if not all("=" in one for one in directories):
             return f"{each.name} is in a directory that is no partition (key=value), where Spark does not look"
         layouts.setdefault(tuple(one.partition("=")[0] for one in directories), each.name)

@@ -35,7 +35,7 @@ from toolkit.quality.exchange import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from toolkit.quality.exchange import Finding
 
@@ -50,12 +50,20 @@ _OWN_CATALOG: dict[str, bool | float | int | str | None] = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.hive.manageFilesourcePartitions": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.variable.substitute": "false",  # a value ${env:PASSWORD} of a partition would become the password
+    "spark.sql.caseSensitive": "false",  # as Hive finds columns
 }
 """Whatever the cluster's settings: no metastore hears of the table that is made for judging."""
-_TEXT_LINES, _NULL = "text", "__HIVE_DEFAULT_PARTITION__"
+_CATALOG_OF_OTHERS = "spark.sql.catalog.spark_catalog"
+"""What a cluster has instead of Spark's own catalog, as Iceberg's, which asks a metastore."""
+_TEXT_LINES, _LINE, _NULL = "text", "feedctl_line", "__HIVE_DEFAULT_PARTITION__"
 _NUMBERS = count()
 _AT_ONCE = 500
 """So many partitions in one statement."""
+
+
+class _OtherRows(Exception):  # noqa: N818 - it says what there is
+    """Spark would find other rows than the readers of a table; the text has no values in it."""
 
 
 def main() -> int:
@@ -82,6 +90,7 @@ def _say_no_values(answered: Path, kind: type[BaseException], *_: object) -> Non
 def _session(question: Question) -> SparkSession:
     """Spark, without logs where no values may be shown: errors quote what they choke on, in Java and in Python."""
     session = SparkSession.builder.appName("feedctl quality").config(map=_OWN_CATALOG).getOrCreate()
+    session.conf.unset(_CATALOG_OF_OTHERS)  # before anything has asked for it
     session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")
     if not question.shows_values:
         logging.disable(logging.CRITICAL)
@@ -108,6 +117,8 @@ def judge(session: SparkSession, question: Question) -> Answer:
     began = time.monotonic()
     try:
         rows, findings = _judged(session, question)
+    except _OtherRows as error:
+        return Answer(refused=f"the data cannot be read: {error}", engine=evaluation.ENGINE)
     except (PySparkException, Py4JError) as error:
         return Answer(refused=f"the data cannot be read: {_said(error, question)}", engine=evaluation.ENGINE)
     return Answer(findings=findings, rows=rows, seconds=time.monotonic() - began, engine=evaluation.ENGINE)
@@ -117,7 +128,7 @@ def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Findi
     """The number of all rows and the findings; the rows are read once.
 
     Raises:
-        PySparkException, Py4JError: they cannot be.
+        PySparkException, Py4JError, _OtherRows: they cannot be.
     """
     from toolkit.quality import evaluation  # noqa: PLC0415 - see `_missing`
 
@@ -162,31 +173,58 @@ def _table(session: SparkSession, question: Question) -> DataFrame:
 
     So columns and keys have the table's types and are found as its readers find them, however many partitions it has.
     """
-    is_text = question.format == _TEXT_LINES
+    if question.format == _TEXT_LINES:
+        return _fields(_made(session, question, _TEXT_LINES, {_LINE: "string"}, {}), question)
+    if question.format == "json":
+        _require_names(_made(session, question, _TEXT_LINES, {_LINE: "string"}, {}), list(question.columns))
+    return _made(session, question, question.format, question.columns, question.options)
+
+
+def _made(
+    session: SparkSession, question: Question, form: str, columns: Mapping[str, str], options: Mapping[str, str]
+) -> DataFrame:
     name, (first, *_) = f"spark_catalog.default.feedctl_judged_{next(_NUMBERS)}", question.parts
-    columns, options = ({"value": "string"}, {}) if is_text else (question.columns, question.options)
     described = ", ".join(f"{_quoted(own)} {kind}" for own, kind in {**columns, **question.keys}.items())
     keys = ", ".join(map(_quoted, question.keys))
     session.sql(
-        f"CREATE TABLE {name} ({described}) USING {question.format} OPTIONS ({_pairs({**options, **_STRICT})})"
+        f"CREATE TABLE {name} ({described}) USING {form} OPTIONS ({_pairs({**options, **_STRICT})})"
         f"{f' PARTITIONED BY ({keys})' if keys else ''} LOCATION {_text(first.uri)}"
     )
     for at in range(0, len(question.parts) if keys else 0, _AT_ONCE):
         parts = question.parts[at : at + _AT_ONCE]
         added = (f"PARTITION ({_pairs(each.keys, _quoted)}) LOCATION {_text(each.uri)}" for each in parts)
         session.sql(f"ALTER TABLE {name} ADD {' '.join(added)}")
-    rows = session.table(name)
-    return _fields(rows, question) if is_text else rows
+    return session.table(name)
+
+
+def _require_names(lines: DataFrame, columns: Sequence[str]) -> None:
+    """Refuse JSON with names that Hive finds and Spark does not, since they differ from the columns' in their case.
+
+    Raises:
+        _OtherRows: there are some.
+    """
+    exact, lower = (f"array({', '.join(map(_text, names))})" for names in (columns, [each.lower() for each in columns]))
+    differs = f"array_contains({lower}, lower(name)) AND NOT array_contains({exact}, name)"
+    if not lines.where(f"exists(json_object_keys({_LINE}), name -> {differs})").isEmpty():
+        message = "names in its JSON differ from those of its columns in their case, which Hive does not mind"
+        raise _OtherRows(message)
 
 
 def _fields(rows: DataFrame, question: Question) -> DataFrame:
     """The fields of lines as Hive finds them: empty ones are empty texts, and what is not of its type is null."""
     separator, null = (_text(question.options[name]) for name in ("sep", "nullValue"))
-    fields = f"split(value, concat('\\\\Q', {separator}, '\\\\E'), -1)"
+    fields = f"split({_LINE}, concat('\\\\Q', {separator}, '\\\\E'), -1)"
     texts = [f"nullif(get({fields}, {place}), {null})" for place in range(len(question.columns))]
     named = zip(texts, question.columns.items(), strict=True)
-    typed = [f"try_cast({text} AS {kind}) AS {_quoted(name)}" for text, (name, kind) in named]
+    typed = [f"{_typed(text, kind)} AS {_quoted(name)}" for text, (name, kind) in named]
     return rows.selectExpr(*typed, *map(_quoted, question.keys))
+
+
+def _typed(text: str, kind: str) -> str:
+    """Hive takes two words for what is true or false; Spark takes `1`, `yes` and others for it, too."""
+    if kind.lower() == "boolean":
+        return f"CASE lower({text}) WHEN 'true' THEN true WHEN 'false' THEN false END"
+    return f"try_cast({text} AS {kind})"
 
 
 def _quoted(name: str) -> str:

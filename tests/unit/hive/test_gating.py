@@ -9,15 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.tables.tables import TEXT, table_of
+from tests.tables.tables import TEXT, partition_of, table_of
 from tests.unit.hive.exports import exported, imported
 from tests.unit.hive.test_landing import FROM, KEY, NAMES, TO, Dead, Life, Scene, both, done
-from tests.unit.quality.gates import CopyingStore
+from tests.unit.hive.test_refused_registrations import Refusing
+from tests.unit.quality.gates import CopyingStore, nothing
 from toolkit.actions.gate import GATE_DIRECTORY, QUALITY_FAILED, QUALITY_UNKNOWN, Admitted, QualityFailed, Written
-from toolkit.catalog.model import Column, TableKind
+from toolkit.catalog.errors import NoSuchPartition
+from toolkit.catalog.model import Column, Serde, TableKind
+from toolkit.hive.landing_plan import AT_GATE
 from toolkit.quality.data import print_of
 from toolkit.result import Outcome
 from toolkit.storage.local.file_system import LocalFileSystem
+from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.publication import CopyDiffers
 
 
 @dataclass
@@ -28,6 +33,7 @@ class WordGate:
     asked: list[Written] = field(default_factory=list)
     admitted: set[str] = field(default_factory=set)
     digest: str = ""
+    after: Callable[[], object] = nothing
 
     def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
         check()
@@ -37,6 +43,7 @@ class WordGate:
         if self.digest not in self.released and any("bad" in text for text in texts):
             raise QualityFailed(unit=written.unit, why="a bad row", digest=self.digest)
         self.admitted.add(self.digest)
+        self.after()
         return Admitted(digest=self.digest, notes=("judged",))
 
     def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
@@ -197,7 +204,7 @@ def test_a_table_without_partitions_waits_beside_itself(tmp_path: Path) -> None:
         assert [each.code for each in scene.ran(whole=True) if each.outcome is Outcome.FAILED] == codes
         assert not any("bad" in each for each in scene.rows()[""].values())
     assert scene.rows() == {"": both("better")}
-    assert ".feedctl-whole-clicks" in waiting(scene)
+    assert "dst.db/.feedctl-whole-clicks" in waiting(scene)
     gate.released.add(gate.digest)
     list(scene.ran(whole=True))
     assert scene.rows()[""] == both("bad again")
@@ -221,3 +228,96 @@ def test_a_view_cannot_be_judged(tmp_path: Path) -> None:
     scene.source.create_table(replace(view, storage=replace(TEXT, location=None)))
     with pytest.raises(AssertionError, match="has no data to be judged"):
         list(scene.ran(whole=True))
+
+
+@STORES
+def test_what_comes_to_the_gate_after_the_verdict_is_not_registered(
+    tmp_path: Path, store: type[LocalFileSystem]
+) -> None:
+    scene, gate = judged(tmp_path, store=store)
+    gate.after = lambda: next((tmp_path / "to").rglob(f"{GATE_DIRECTORY}/{NAMES[0]}")).joinpath("c").write_text("bad")
+    assert blocked(scene) == [CopyDiffers.code, QUALITY_UNKNOWN]
+    assert scene.rows() == {}
+    gate.after = nothing
+    assert done(scene.ran()) == ["add", "add"]
+    assert scene.rows() == dict.fromkeys(NAMES, both("old"))
+    assert waiting(scene) == []
+
+
+@STORES
+def test_of_an_instance_of_which_a_part_changes_at_the_source_after_the_verdict_nothing_is_registered(
+    tmp_path: Path, store: type[LocalFileSystem]
+) -> None:
+    scene, gate = judged(tmp_path, store=store)
+
+    was = scene.source.partitions(FROM, NAMES[:1])
+    serde = Serde(library=TEXT.serde.library, parameters={"field.delim": ";"})
+
+    def altered() -> None:
+        changed = [replace(each, storage=replace(each.storage, serde=serde)) for each in was]
+        scene.source.alter_partitions(FROM, changed)
+
+    gate.after = altered
+    assert blocked(scene) == [SourceChanged.code, QUALITY_UNKNOWN]
+    assert scene.rows() == {}
+    gate.after = nothing
+    scene.source.alter_partitions(FROM, was)
+    assert done(scene.ran()) == ["add", "add"]
+    assert waiting(scene) == []
+
+
+def test_tables_of_one_name_in_one_directory_do_not_wait_in_one_place(tmp_path: Path) -> None:
+    gate = WordGate()
+    scene = Scene(root=tmp_path, gate=gate)
+    scene.made()
+    flatten(scene)
+    scene.fill("", "bad")
+    assert blocked(scene, whole=True) == [QUALITY_FAILED]
+    (place,) = gate.asked[-1].parts
+    assert place.place.path.endswith(f"{GATE_DIRECTORY}/{TO.database}.db/{TO.table}")
+
+
+def test_what_was_released_and_refused_by_the_metastore_waits_with_its_release(tmp_path: Path) -> None:
+    scene, gate = judged(tmp_path)
+    target = Refusing(("dst",), warehouse=f"file:{tmp_path}/to")
+    scene.target = target
+    done(scene.ran())
+    scene.fill(NAMES[0], "bad")
+    assert blocked(scene) == [QUALITY_FAILED]
+    gate.released.add(gate.digest)
+    target.error = NoSuchPartition
+    assert blocked(scene) == [NoSuchPartition.code]
+    assert scene.rows() == dict.fromkeys(NAMES, both("old"))
+    target.error = None
+    assert done(scene.ran()) == ["replace"]
+    assert scene.rows() == {NAMES[0]: both("bad"), NAMES[1]: both("old")}
+    assert waiting(scene) == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '"x"', "7", '{"identity": 1}', "\ufffd"])
+def test_what_somebody_wrote_about_a_copy_is_no_copy(tmp_path: Path, text: str) -> None:
+    scene, gate = judged(tmp_path)
+    scene.fill(NAMES[1], "bad")
+    assert blocked(scene) == [QUALITY_FAILED] * 2
+    for each in (tmp_path / "to").rglob(".feedctl-whole-*"):
+        each.write_text(text)
+    scene.fill(NAMES[1], "good")
+    assert done(scene.ran()) == ["add", "add"]
+    assert waiting(scene) == []
+    assert len(gate.asked) == 2
+
+
+def test_what_somebody_registered_where_it_waits_is_not_removed_for_what_comes(tmp_path: Path) -> None:
+    scene, _ = judged(tmp_path)
+    scene.fill(NAMES[1], "bad")
+    assert blocked(scene) == [QUALITY_FAILED] * 2
+    place = tmp_path / "to/dst.db/clicks" / GATE_DIRECTORY / NAMES[1]
+    by_hand = partition_of(scene.target.table(TO), "2026-03-01", "us", location=f"file:{place}")
+    scene.target.add_partitions(TO, [by_hand])
+    scene.fill(NAMES[1], "good")
+    assert blocked(scene) == [QUALITY_UNKNOWN]
+    assert scene.plan.unreadable[0].code == AT_GATE
+    assert scene.rows() == {NAMES[1]: both("bad")}
+    scene.target.drop_partitions(TO, NAMES[1:])
+    assert done(scene.ran()) == ["add", "add"]
+    assert scene.rows() == {NAMES[0]: both("old"), NAMES[1]: both("good")}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.quality.gates import BLOCKS, NOON, NOT_NULL, ROWS, SUITE, WARNS, CopyingStore, GateBench, nothing
-from toolkit.actions.gate import QualityFailed
+from toolkit.actions.gate import QualityFailed, TableReading, gate_place
 from toolkit.entities.quality import Expectation, Quality
 from toolkit.errors import StopRequested
 from toolkit.ledger import verdicts
@@ -154,6 +154,16 @@ def test_partitions_are_read_whole(bench: GateBench) -> None:
     for name in ("day=1/hour=1/part-0", "day=1/hour=2/part-0", "day=2/hour=1/part-0"):
         bench.write(name, b"one")
     assert bench.gate.admit(bench.written, nothing).notes == ()
+
+
+def test_of_a_table_nobody_judges_what_lies_in_directories_of_its_partitions(bench: GateBench) -> None:
+    (Path(gate_place(bench.unit).path) / "part-0").unlink()
+    bench.write("day=1/part-0", b"one")
+    table = TableReading(format="orc", columns={"id": "int"}, keys={})
+    with pytest.raises(QualityFailed, match="not every reader looks"):
+        bench.gate.admit(replace(bench.written, table=table), nothing)
+    assert bench.judge.asked == []
+    bench.gate.admit(bench.written, nothing)
 
 
 def test_nobody_judges_what_links_lead_to(bench: GateBench) -> None:
