@@ -46,6 +46,12 @@ def copying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Replication:
     return found
 
 
+@pytest.fixture
+def on_store(s3: S3Store, s3_bucket: str, copying: Replication) -> Replication:
+    """The same, copied to an object store."""
+    return replace(copying, target=End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings))
+
+
 def decide(copying: Replication, verb: str) -> int:
     """A person's decision about the bad hour."""
     options = ("--key", KEYS[1], "--cluster", "backup", "--reason", "known", "--config-repo", str(copying.repo))
@@ -78,22 +84,21 @@ def test_what_was_rejected_is_gone_and_its_mended_source_is_copied(copying: Repl
 
 @pytest.mark.slow
 def test_on_an_object_store_what_is_blocked_has_no_flag_until_somebody_releases_it(
-    s3: S3Store, s3_bucket: str, copying: Replication
+    on_store: Replication,
 ) -> None:
-    on_store = replace(copying, target=End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings))
     hour_1 = ("--start", KEYS[1])
     for _ in range(2):
         code, result = on_store.run(*hour_1)
         assert (code, outcomes(result)) == (1, [(KEYS[1], "failed", "quality_failed")])
         assert on_store.target.files() == hour(1, flag=False) | BAD
-    assert len((copying.directory / "trace").read_text().split()) == 1, "its verdict is known"
+    assert len((on_store.directory / "trace").read_text().split()) == 1, "its verdict is known"
     assert decide(on_store, "release") == 0
     assert on_store.target.files(hidden=True) == hour(1) | BAD
     newer = BAD | {"clicks/2026-03-01-01/part-0": b"more bad clicks"}
     on_store.sources["primary"].fill(newer)
     for _ in range(2):
         assert outcomes(on_store.run(*hour_1)[1]) == [(KEYS[1], "failed", "quality_failed")]
-    assert len((copying.directory / "trace").read_text().split()) == 2, "also where an earlier one was published"
+    assert len((on_store.directory / "trace").read_text().split()) == 2, "also where an earlier one was published"
     assert decide(on_store, "release") == 0
     assert on_store.target.files(hidden=True) == hour(1) | newer
     (found,) = on_store.recorded(KEYS[1]).values()
@@ -102,9 +107,8 @@ def test_on_an_object_store_what_is_blocked_has_no_flag_until_somebody_releases_
 
 @pytest.mark.slow
 def test_on_an_object_store_what_was_rejected_is_removed_and_what_was_announced_is_not(
-    s3: S3Store, s3_bucket: str, copying: Replication
+    on_store: Replication,
 ) -> None:
-    on_store = replace(copying, target=End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings))
     hour_1 = ("--start", KEYS[1])
     on_store.run(*hour_1)
     on_store.target.fill({"clicks/2026-03-01-01/_SUCCESS": b""})

@@ -39,6 +39,16 @@ def gate_place(unit: CanonicalPath, top: CanonicalPath | None = None) -> Canonic
     return below(top.child(GATE_DIRECTORY), unit.relative_to(top))
 
 
+def gate_top(place: CanonicalPath) -> CanonicalPath | None:
+    """The directory that has the gate which a place is in, see `gate_place`; None: it is in none."""
+    above = place
+    while above.path != "/":
+        if above.name == GATE_DIRECTORY:
+            return above.parent
+        above = above.parent
+    return None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
     """How the instances of a feed are judged on the cluster that they are copied to."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.file_copies import FileCopies
-from toolkit.actions.gate import GATE_DIRECTORY, Part
+from toolkit.actions.gate import Part, gate_top
 from toolkit.actions.gated import GatedUnit
 from toolkit.availability import is_there
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context, origin_of
@@ -193,7 +193,7 @@ def _places(found: Verdict) -> list[CanonicalPath]:
 def _removed(found: Verdict, feed: Feed) -> list[CanonicalPath]:
     """Of a table's instance only what waits: partitions of it that are there already were judged with it, and stay."""
     places = _places(found)
-    at_gate = [each for each in places if _above_gate(each) is not None]
+    at_gate = [each for each in places if gate_top(each) is not None]
     return at_gate if feed.is_table and at_gate else places
 
 
@@ -201,7 +201,7 @@ def _unit(
     work: RunContext, context: ActionContext, place: CanonicalPath, instance_key: str, feed: Feed, cluster: Cluster
 ) -> GatedUnit:
     """What is removed: what waits at the gate, and on a store without renames a copy without the flag in its place."""
-    top = _above_gate(place)
+    top = gate_top(place)
     unit = place if top is None else below(top, place.relative_to(top).partition("/")[2])
     storage = FeedStorage.of(feed, cluster)
     if unit == place:
@@ -217,16 +217,6 @@ def _unit(
         files=files,
         top=top,
     )
-
-
-def _above_gate(place: CanonicalPath) -> CanonicalPath | None:
-    """The directory that has the gate which a place is in; None: it is in none."""
-    above = place
-    while above.path != "/":
-        if above.name == GATE_DIRECTORY:
-            return above.parent
-        above = above.parent
-    return None
 
 
 def _require_unannounced(

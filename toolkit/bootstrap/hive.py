@@ -18,11 +18,10 @@ from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.hive.action import TableAction
-from toolkit.hive.resolve import Asked, Pulls, uri_of
+from toolkit.hive.resolve import Asked, Pulls, instance_address, uri_of
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, LandingRules, TableDetail, TableItem, TableTarget
 from toolkit.hive.ways import Catalog, Exports, ExportWay, LandingWay, Tables
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.planning.partition_address import partition_address
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
@@ -255,4 +254,4 @@ def _address(context: ActionContext, target: TableTarget) -> str:
     uri = uri_of(context.repository.feeds[target.feed], cluster)
     if target.instant is None:
         return f"catalog:{uri.database}:{uri.table}"
-    return str(partition_address(cluster, uri, uri.render(target.instant)))
+    return instance_address(uri, cluster, target.instant)

@@ -18,12 +18,11 @@ from toolkit.entities.not_implemented import Area
 from toolkit.entities.vocabulary import LocationType
 from toolkit.errors import InvalidInput, NotYet
 from toolkit.hive.gating import written_of
-from toolkit.hive.resolve import name_of, uri_of
+from toolkit.hive.resolve import instance_address, name_of, uri_of
 from toolkit.hive.targets import Standing, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.hive.ways import Tables
 from toolkit.planning.instance_storage import FeedStorage
-from toolkit.planning.partition_address import partition_address
 from toolkit.quality.gate import Author
 from toolkit.runs.recorder import path_text
 
@@ -156,7 +155,7 @@ def _of_table(judged: Judged, instant: datetime, work: RunContext) -> Written:
     """All partitions of that time, where readers find them."""
     feed, cluster = judged.feed, judged.cluster
     uri = uri_of(feed, cluster)
-    address = str(partition_address(cluster, uri, uri.render(instant)))
+    address = instance_address(uri, cluster, instant)
     target = TableTarget(
         feed=feed.name,
         cluster=cluster.name,

@@ -18,9 +18,21 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.file_copies import FileCopies
     from toolkit.el import CanonicalPath
+    from toolkit.storage import FileSystem
     from toolkit.transfer.plan import Copied, FileCopy
 
 Digests: TypeAlias = dict[str, str]
+
+
+def rename_into(system: FileSystem, source: CanonicalPath, place: CanonicalPath, root: CanonicalPath) -> None:
+    """Give data that nobody reads their place below the directory of a table, or that around it.
+
+    Raises:
+        StorageError: they cannot have it.
+    """
+    if place.parent != root:
+        system.mkdirs(place.parent)
+    system.rename(source, place)
 
 
 @dataclass(frozen=True, kw_only=True)

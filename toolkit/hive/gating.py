@@ -18,6 +18,7 @@ from toolkit.actions.model import Problem
 from toolkit.availability import is_there
 from toolkit.clock import SystemClock
 from toolkit.entities.vocabulary import OnFailure
+from toolkit.hive.copies import rename_into
 from toolkit.hive.reading import NoReading, reading_of
 from toolkit.hive.targets import Standing, TableItem, TablePlan, TableTarget
 from toolkit.runs.recorder import path_text
@@ -126,8 +127,8 @@ class TableGate:
     def _note_blocked(self, written: Written, why: QualityFailed, item: TableItem) -> None:
         self._unit(item).note_blocked(written, why, self.now())
 
-    def publish(self, item: TableItem, into: CanonicalPath, digests: Digests) -> CanonicalPath:
-        """Bring what was admitted where it is looked for, which nobody does yet; the place.
+    def publish(self, item: TableItem, into: CanonicalPath, digests: Digests) -> None:
+        """Bring what was admitted where it is looked for, which nobody does yet.
 
         Raises:
             StorageError: it cannot be; it waits on.
@@ -138,9 +139,7 @@ class TableGate:
         if not same_content(tree, part.tree):
             raise CopyDiffers(path=unit.place, detail="somebody has changed it since it was judged; run again")
         if system.capabilities.atomic_rename:
-            if into.parent != self._root:
-                system.mkdirs(into.parent)
-            system.rename(unit.place, into)
+            rename_into(system, unit.place, into, self._root)
         else:
             again = replace(part, place=unit.place, tree=tree, digests=digests, source=part.fingerprint)
             told = self.copies.copy({into: again})[into]
@@ -148,7 +147,6 @@ class TableGate:
                 raise CopyDiffers(path=into, detail=told.message)
             remove(system, unit.place, self._root)
         unit.end_wait()
-        return into
 
     def take_back(self, item: TableItem, place: CanonicalPath, digests: Digests) -> bool:
         """Have what was published, and what nobody looks for, wait again with its verdict; False: it cannot.
@@ -158,8 +156,7 @@ class TableGate:
         unit, system = self._unit(item), self.work.stores(place)
         if not system.capabilities.atomic_rename or is_there(system, unit.place):
             return False
-        system.mkdirs(unit.place.parent)
-        system.rename(place, unit.place)
+        rename_into(system, place, unit.place, self._root)
         unit.end_copy(_part(item).fingerprint, digests)
         return True
 

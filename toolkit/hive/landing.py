@@ -17,6 +17,7 @@ from toolkit.availability import is_there
 from toolkit.catalog.errors import AlreadyExists, NoSuchTable
 from toolkit.catalog.model import Partition, Table, without_statistics
 from toolkit.catalog.port import BATCH
+from toolkit.hive.copies import rename_into
 from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, table_differences
 from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied, remove_staging
 from toolkit.hive.targets import Step, TableItem, TablePlan
@@ -155,7 +156,7 @@ class Lander:
         if self.gate is not None:
             self.gate.publish(item, place, digests)
         elif self._staging(item) != place:
-            self._rename(self._staging(item), place)
+            rename_into(self.system, self._staging(item), place, self.root)
         return place
 
     def _is_free(self, place: CanonicalPath) -> bool:
@@ -166,11 +167,6 @@ class Lander:
             return False
         self.system.remove_if_empty(place, below=self.root)
         return not is_there(self.system, place)
-
-    def _rename(self, staging: CanonicalPath, place: CanonicalPath) -> None:
-        if place.parent != self.root:
-            self.system.mkdirs(place.parent)
-        self.system.rename(staging, place)
 
     def _same_bytes(self, item: TableItem) -> Digests:
         """The digests of files that are there already, as a run that was killed left them.

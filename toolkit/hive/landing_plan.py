@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import GATE_DIRECTORY
+from toolkit.actions.gate import gate_top
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.progress import Volume
 from toolkit.catalog.errors import NoSuchTable
@@ -227,7 +227,7 @@ class LandingPlanner:
             whose = "no partition refers to" if is_free else "another partition has"
             note = f"{slot.own} has files that {whose}; they stay" if sizes and not is_there else ""
             return self._item(Step.ADD, slot.default, part=part, wanted=slot.wanted, is_there=is_there, note=note)
-        if GATE_DIRECTORY in slot.own.path.split("/"):  # what waits is replaced without asking
+        if gate_top(slot.own) is not None:  # what waits is replaced without asking
             message = f"{slot.own}, where copies wait to be judged, was registered by somebody; drop {part.name} first"
             return self._failed(part.name, slot.own, Problem(code=AT_GATE, message=message))
         is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files

@@ -19,6 +19,7 @@ from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import NotImplementedYet
 from toolkit.hive.targets import LandingRules, TableDetail, TableItem, TableTarget
 from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.partition_address import partition_address
 from toolkit.planning.replication import Range
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ def uri_of(feed: Feed, cluster: Cluster) -> TableUri:
     if cluster.interfaces.registry is None:
         raise NotATable(feed=feed.name, why=f"is a table, and {cluster.name} has no registry; add its interface")
     return uri
+
+
+def instance_address(uri: TableUri, cluster: Cluster, instant: datetime) -> str:
+    """An instance of a table feed as processes name it."""
+    return str(partition_address(cluster, uri, uri.render(instant)))
 
 
 def name_of(uri: TableUri) -> TableName:

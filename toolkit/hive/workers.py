@@ -89,17 +89,15 @@ class LandingWorker:
         outcomes = self.lander.land(parts, notes)
         told |= {item: _result(item, each) for item, each in outcomes.items() if isinstance(each, Problem)}
         landed = {item: each for item, each in outcomes.items() if not isinstance(each, Problem)}
-        fresh = {item: each for item, each in landed.items() if item.step is Step.ADD}
-        changed = {item: each for item, each in landed.items() if item.step is not Step.ADD}
-        groups = (fresh, changed)
-        if self.lander.gate is not None:
-            groups = (landed, {})
-            if len(landed) < len(outcomes):
-                told |= self._undone(landed, _apart)
-                groups = ({}, {})
-        for own in groups:
-            if own:
-                self._register(own, told)
+        if self.lander.gate is None:
+            for is_fresh in (True, False):
+                own = {item: each for item, each in landed.items() if (item.step is Step.ADD) is is_fresh}
+                if own:
+                    self._register(own, told)
+        elif len(landed) == len(outcomes):
+            self._register(landed, told)
+        elif landed:
+            told |= self._undone(landed, _apart)
         self.lander.sweep(outcomes)
 
     def _register(self, landed: Mapping[TableItem, Landed], told: Results) -> None:

@@ -179,7 +179,11 @@ class _TableLook:
                 young.append(name)
             else:
                 kept[name] = why
-        return self._with_places(scan, kept, going, young=young, hold_file=hold_file)
+        plan = self._with_places(scan, kept, going, young=young, hold_file=hold_file)
+        if hold_file is not None:
+            return plan
+        blocked = [each for each in self.gated if kept_by(policy, each, kept_from) is None]
+        return replace(plan, items=(*plan.items, *self._blocked(blocked, scan.base)))
 
     def _with_places(
         self,
@@ -211,7 +215,7 @@ class _TableLook:
         return TargetPlan(
             target=self.target,
             detail=detail,
-            items=(*self._items(divided, scan.candidates, places), *([] if hold_file else self._blocked(scan))),
+            items=tuple(self._items(divided, scan.candidates, places)),
             notes=(*self.target.notes, *held),
         )
 
@@ -254,12 +258,9 @@ class _TableLook:
             yield from items
             yield replace(items[-1], type=ItemKind.PARTITION_DATA, path=group.root)
 
-    def _blocked(self, scan: PartitionScan) -> list[PlanItem]:
+    def _blocked(self, going: Sequence[Candidate], base: CanonicalPath) -> list[PlanItem]:
         """What waits at the gate for partitions that would be evicted."""
-        policy = self.target.policy
-        kept_from = keep_last_from(scan.candidates.values(), policy)
-        going = [each for each in self.gated if kept_by(policy, each, kept_from) is None]
-        items = [replace(self._item(each, each.path, scan.base), type=ItemKind.GATED, partition=None) for each in going]
+        items = [replace(self._item(each, each.path, base), type=ItemKind.GATED, partition=None) for each in going]
         return sorted(items, key=lambda item: item.sort_key)
 
     def _item(self, candidate: Candidate, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
