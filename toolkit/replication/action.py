@@ -175,7 +175,8 @@ class _CopyBatch:
         advance(1)
         is_open = result.code in {INTERRUPTED, Unreachable.code}
         is_there = len(self.done) == len(self.plan.items) and self.done[-1].is_complete
-        events = (_event(self.plan.target, was_there=item.present is not None),) if is_there else ()
+        was_there = any(each.present is not None for each in self.plan.items)
+        events = (_event(self.plan.target, was_there=was_there),) if is_there else ()
         notes = self.done[-1].notes if self.done and result.outcome is Outcome.DONE else ()
         open_ones = frozenset(self.positions if is_open else ())
         return Applied(results=(result,), open=open_ones, events=events, writes=writes, notes=notes)

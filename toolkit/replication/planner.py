@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.actions.progress import Volume
 from toolkit.availability import is_ready, is_there
+from toolkit.replication.completeness import mark_of
 from toolkit.replication.listing import Difference, difference, selected
-from toolkit.replication.publish import mark_of
 from toolkit.replication.targets import (
     COPY,
     FLAG,

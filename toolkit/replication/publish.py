@@ -1,6 +1,7 @@
-"""Copying a unit beside its place, and giving it its name: readers see all of it, or what was there before (ADR 0033).
+"""Copying a unit beside its place and publishing it: readers see all of it, or what was there before (ADR 0033).
 
-On an object store files are written where they belong, between the removal of the instance's flag and its writing.
+The flag of an instance that is copied in parts is removed before the first part is replaced, and written after the
+last. On an object store files are written where they belong, between the removal of the flag and its writing.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from toolkit.actions.guard import CalledOff
 from toolkit.availability import is_there
 from toolkit.clock import SystemClock
 from toolkit.el import CanonicalPath
+from toolkit.replication.completeness import Completeness
 from toolkit.replication.errors import TargetChanged
 from toolkit.replication.gating import CopyGate
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
 from toolkit.replication.targets import COPY, FLAG, ReplicationTarget, UnitItem
-from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, aside_name
+from toolkit.storage import REPLACED_PREFIX, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of, swap_in
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
@@ -38,9 +40,6 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem, StorageSpec
     from toolkit.threads import WorkerPool
 
-_PUBLISHED = f"{OWN_PREFIX}-from-"
-"""Own names in an instance that several sources make."""
-_PIECE = 1 << 16
 _FILES_AT_ONCE = 20_000
 
 
@@ -104,6 +103,12 @@ class Publisher:
             at_once=self.target.rules.at_once,
             bandwidth=self.target.rules.bandwidth,
         )
+
+    @cached_property
+    def completeness(self) -> Completeness:
+        """Removes the flag before a part is replaced, and writes it when all are there."""
+        source, target = self.work.stores(self.target.source), self.work.stores(self.target.target)
+        return Completeness(target=self.target, source_system=source, system=target)
 
     @cached_property
     def directories(self) -> bool:
@@ -186,6 +191,8 @@ class Publisher:
             refusal = self.work.guard.refusal(base, must_look=True)
             if refusal is not None:
                 raise CalledOff(refusal=refusal)
+            if item.target != self.target.target:  # else the flag is in the directory that is replaced at once
+                self.completeness.withdraw()
             aside = None if item.present is None else aside_of(item.target, run)
             swap_in(system, staging, item.target, aside=aside, base=base, completing=self.work.guard.completing)
             unless_published.pop_all()
@@ -211,20 +218,14 @@ class Publisher:
         return digests
 
     def _written_in_place(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
-        """The flag goes first and comes last, so that nobody takes what is between them for whole.
+        """Write files where they belong, between the removal of the flag and its writing.
 
         No store of this kind has attributes, which `Preservation.refused` has said.
-
-        Before it goes what says that this source's part is there: with it, another source's run would write the flag.
         """
-        flag, base = self.target.flag_path, self.target.target_base
-        if self.target.others:
-            remove(system, mark_of(self.target.target, self.target.counterpart), base)
-        if flag is not None:
-            remove(system, flag, base)
+        self.completeness.withdraw()
         for name in item.present or {}:
             if name not in item.wanted and name not in item.extra:
-                remove(system, below(item.target, name), base)
+                remove(system, below(item.target, name), self.target.target_base)
         expected = self._before_flag(item, item.expected)
         digests = self._waiting(item, item.target, expected)
         if digests is None:
@@ -269,30 +270,15 @@ class Publisher:
             raise SourceChanged(path=item.source, detail="its listing is not that of the plan any more")
 
     def _complete(self, item: UnitItem, system: FileSystem) -> bool:
-        """Say that this source's part is there; who finds those of all sources writes the flag.
+        """Announce the instance when the parts of all sources are there, and say whether they are.
 
-        All that the flag announces is asked for, also what an earlier run has left, or one that judged nothing yet.
+        All that the flag announces is validated, also what an earlier run has left, or one that validated nothing yet.
         """
-        target, flag = self.target, self.target.flag_path
-        if self.gate is not None and (item.kind == FLAG or flag is not None or not system.capabilities.atomic_rename):
+        target, has_flag = self.target, self.target.flag_path is not None
+        if self.gate is not None and (item.kind == FLAG or has_flag or not system.capabilities.atomic_rename):
             for unit in selected(system, target.target, target.parts):
                 self.gate.admit(unit, unit)
-        if target.others:
-            system.write(mark_of(target.target, target.counterpart), [b""])
-            if not self._are_others_there(system):
-                return False
-        if flag is None or is_there(system, flag):
-            return True
-        with self.work.stores(target.source).read(target.source.child(target.flag)) as stream:
-            system.write(flag, iter(lambda: stream.read(_PIECE), b""))
-        if self._are_others_there(system):
-            return True
-        # The run of another source has begun anew meanwhile, and may have removed the flag before it was written.
-        remove(system, flag, target.target_base)
-        return False
-
-    def _are_others_there(self, system: FileSystem) -> bool:
-        return all(is_there(system, mark_of(self.target.target, name)) for name in self.target.others)
+        return self.completeness.announce()
 
     def _before_flag(self, item: UnitItem, tree: Tree) -> Tree:
         if item.target != self.target.target:
@@ -306,11 +292,6 @@ class Publisher:
 def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:
     """Where a run puts what it replaces, for the moment between two renames."""
     return unit.parent.child(f"{REPLACED_PREFIX}{run}-{unit.name}")
-
-
-def mark_of(instance: CanonicalPath, source: str) -> CanonicalPath:
-    """What says that the part of one source of several is there."""
-    return instance.child(f"{_PUBLISHED}{source}")
 
 
 def finish(

@@ -153,6 +153,9 @@ class Archiver:
         if missing and strange is not None:
             raise ArchiveDiffers(path=below(place, strange))
         end_left_uploads(self.work.stores(place), place)
+        if missing and self.flag in present:  # it says that all files are there, so it comes last again
+            remove(self.work.stores(place), place.child(self.flag), self.base_of(place))
+            missing = {**missing, self.flag: wanted[self.flag]}
         self._copy(source, place, {name: entry for name, entry in missing.items() if name != self.flag})
         if self.flag in missing:
             self._require_unchanged(source, wanted, directories=False)

@@ -145,7 +145,7 @@ class Racing(LocalFileSystem):
         if path.name == ".feedctl-from-primary":
             mark.touch()
             Path(path.path).parents[2].joinpath("from/x/flag").touch()
-        if path.name == "flag":
+        if path.name == ".feedctl-flag-primary":
             mark.unlink()
         super().write(path, chunks, overwrite=overwrite)
 

@@ -329,3 +329,29 @@ def test_what_another_run_archives_at_the_same_time_is_not_replaced(tmp_path: Pa
     )
     assert (removed.result.outcome, seen(tmp_path, "data")) == (Outcome.FAILED, {"part-0": "some"})
     assert [*keys.files.values()] == [b"the only copy of the other run"]
+
+
+class FileByFile(LocalFileSystem):
+    """An archive in which files come one by one, and which notes what is written while the flag is there."""
+
+    capabilities = replace(LocalFileSystem.capabilities, atomic_rename=False, directories=False)
+
+    def __init__(self, place: Path) -> None:
+        super().__init__()
+        self.place, self.beside_flag = place, list[str]()
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        if (self.place / "_SUCCESS").exists():
+            self.beside_flag.append(path.name)
+        super().write(path, chunks, overwrite=overwrite)
+
+
+def test_an_archive_that_lost_a_file_has_no_flag_while_it_is_completed_file_by_file(tmp_path: Path) -> None:
+    fill(tmp_path)
+    fill(tmp_path, files={"part-0": "some", "_SUCCESS": ""}, place="archive")
+    (tmp_path / "archive" / OLD / "deep").mkdir()
+    archive, disk = FileByFile(tmp_path / "archive" / OLD), LocalFileSystem()
+    path = CanonicalPath.parse(f"file://{tmp_path}/data/{OLD}")
+    removed = one_by(lambda at: archive if "/archive/" in at.path else disk, target_of(feed(tmp_path)), path, "7")
+    assert (removed.result.outcome, archive.beside_flag) == (Outcome.DONE, [])
+    assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (None, FILES)
