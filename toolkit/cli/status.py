@@ -29,7 +29,7 @@ def status(
     env: Env = None,
     output: OutputAs = Output.TEXT,
 ) -> int:
-    """Show, for each feed with retention and each process, the last success, what runs, failed, waits and is late."""
+    """Show the last success of each retention, replication and process, what runs, failed, waits and is late."""
     from toolkit.cli.opened import opened
     from toolkit.el import parse_instant
     from toolkit.management.overview import overview

@@ -91,7 +91,7 @@ class RetentionStage:
     """When and how retention itself runs (Falcon's lifecycle).
 
     Attributes:
-        frequency: how often; absent: max(hours(6), the feed's frequency).
+        frequency: how often; absent: max(hours(6), the feed's frequency), but at least daily.
         queue: scheduler queue of the run.
         priority: priority of the run.
         properties: of the policy; `retention.policy.agebaseddelete.limit` must agree with the retention limit.

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.el import format_instant
+from toolkit.el import Frequency, format_instant, shift
 from toolkit.entities import Feed, Process, Validity
-from toolkit.entities.not_implemented import not_evictable
+from toolkit.entities.not_implemented import Area, not_evictable, not_implemented
 from toolkit.entities.repository import Repository
 from toolkit.ledger.batches.making import unread_batches
 from toolkit.ledger.database import Ledger, Transaction
@@ -21,7 +21,7 @@ from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.entities import EntityStatus, entity_status
 from toolkit.management.holds import KnownHold, holds_in
 from toolkit.management.locations import chosen_clusters, key_after, locations_of, next_minute
-from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence
+from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence, replication_cadence
 from toolkit.planning.retention import horizon
 
 
@@ -33,16 +33,21 @@ class Watched:
         subject: entity, life cycle and cluster.
         entity: the feed or process.
         cadence: how often.
+        validity: on the cluster; of a replication, the overlap of both sides.
+        delay: an instance cannot succeed sooner after its time; None: at once.
     """
 
     subject: Subject
     entity: Feed | Process
     cadence: Cadence
+    validity: Validity
+    delay: Frequency | None = None
 
     @property
-    def validity(self) -> Validity:
-        """Of the entity on the cluster."""
-        return self.entity.cluster(self.subject.cluster).validity
+    def due_from(self) -> datetime:
+        """When it can succeed first."""
+        start = self.validity.start
+        return start if self.delay is None else shift(start, self.delay, 1, self.entity.timezone)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,12 +55,14 @@ class OverviewRow:
     """How an action on an entity on a cluster is.
 
     Attributes:
+        counterpart: of a replication, the source; else empty.
         last_success: the run that succeeded last.
         oldest_running: of those that run now, the one that began first.
         running: how many run now.
         failed: instances whose newest attempt failed, timed out or was killed; of evictions, only since the last
             success, which made up for those before it.
-        backlog: instances that are due and have not succeeded; None: evictions and jobs on the queue have none.
+        backlog: instances that are due and have not succeeded; None: not counted, as of evictions, replications (of
+            which old instances may be gone on either side) and jobs on the queue.
         unread: batches that a step of the process waits to read.
         holds: how many keep instances of the feed there.
         stale_since: when it should have succeeded at the latest; None: it is not stale.
@@ -64,6 +71,7 @@ class OverviewRow:
     entity: str
     life_cycle: LifeCycle
     cluster: str
+    counterpart: str = ""
     status: EntityStatus
     last_success: Run | None
     oldest_running: Run | None
@@ -97,7 +105,7 @@ class Overview:
 
 
 def overview(ledger: Ledger, repository: Repository, at: datetime | None = None) -> Overview:
-    """How every process, and every feed with retention, is on each cluster that the environment may act on.
+    """Return the state of each retention, replication and process on the clusters that the environment may act on.
 
     Args:
         ledger: of the runs.
@@ -112,12 +120,14 @@ def overview(ledger: Ledger, repository: Repository, at: datetime | None = None)
 
 
 def watched_actions(repository: Repository) -> Iterator[Watched]:
-    """Evictions of feeds with retention that an action can do, then processes, by name."""
+    """Yield retention and replication of feeds as far as an action can do them, then processes, by name."""
     for _, feed in sorted(repository.feeds.items()):
-        for cluster in chosen_clusters(repository, feed, ()):
+        clusters = chosen_clusters(repository, feed, ())
+        for cluster in clusters:
             cadence = eviction_cadence(feed, cluster)
             if cadence is not None and not not_evictable(feed, repository.clusters[cluster]):
                 yield _watched(feed, LifeCycle.EVICTION, cluster, cadence)
+        yield from _replications(feed, clusters)
     for _, process in sorted(repository.processes.items()):
         for cluster in chosen_clusters(repository, process, ()):
             yield _watched(process, LifeCycle.EXECUTION, cluster, execution_cadence(process, cluster))
@@ -125,7 +135,24 @@ def watched_actions(repository: Repository) -> Iterator[Watched]:
 
 def _watched(entity: Feed | Process, life_cycle: LifeCycle, cluster: str, cadence: Cadence) -> Watched:
     subject = Subject(entity=entity.name, life_cycle=life_cycle, cluster=cluster)
-    return Watched(subject=subject, entity=entity, cadence=cadence)
+    return Watched(subject=subject, entity=entity, cadence=cadence, validity=entity.cluster(cluster).validity)
+
+
+def _replications(feed: Feed, clusters: tuple[str, ...]) -> Iterator[Watched]:
+    """Yield the replication from each source: one that works does not make up for another."""
+    for each in locations_of(feed, LifeCycle.REPLICATION, clusters):
+        if any(not_implemented(feed, Area.REPLICATION, each.cluster)):
+            continue
+        subject = Subject(
+            entity=feed.name, life_cycle=LifeCycle.REPLICATION, cluster=each.cluster, counterpart=each.counterpart
+        )
+        yield Watched(
+            subject=subject,
+            entity=feed,
+            cadence=replication_cadence(feed, each.cluster),
+            validity=each.validity,
+            delay=feed.cluster(each.counterpart).delay,
+        )
 
 
 def _overview(tx: Transaction, watched: Sequence[Watched], repository: Repository, at: datetime | None) -> Overview:
@@ -188,6 +215,7 @@ class _Known:
             entity=subject.entity,
             life_cycle=subject.life_cycle,
             cluster=subject.cluster,
+            counterpart=subject.counterpart,
             status=entity_status(watched.validity, self.at, is_suspended=suspension is not None),
             last_success=self.last.get(subject),
             oldest_running=running[0] if running else None,
@@ -206,7 +234,7 @@ class _Known:
 
     def _backlog(self, watched: Watched) -> int | None:
         subject = watched.subject
-        if subject.life_cycle is LifeCycle.EVICTION or (subject.entity, subject.cluster) in self.on_queue:
+        if subject.life_cycle is not LifeCycle.EXECUTION or (subject.entity, subject.cluster) in self.on_queue:
             return None
         (location,) = locations_of(watched.entity, watched.subject.life_cycle, (watched.subject.cluster,))
         due = location.count(watched.validity.start, _due_end(self.at))
@@ -214,12 +242,12 @@ class _Known:
 
     def _stale_since(self, watched: Watched) -> datetime | None:
         """The deadline that has passed; what was resumed or touched since counts from then."""
-        subject, validity = watched.subject, watched.validity
-        if not validity.start <= self.at < validity.end:
+        subject, first = watched.subject, watched.due_from
+        if not first <= self.at < watched.validity.end:
             return None
         last = self.last.get(subject)
         renewed = [self.renewals.get((subject.entity, where)) for where in (EVERYWHERE, subject.cluster)]
-        moments = [validity.start, None if last is None else last.ended_at, *renewed]
+        moments = [first, None if last is None else last.ended_at, *renewed]
         deadline = watched.cadence.deadline(max(each for each in moments if each is not None))
         return deadline if deadline < self.at else None
 
@@ -229,8 +257,7 @@ def _running(tx: Transaction) -> dict[Subject, list[Run]]:
     found: dict[Subject, list[Run]] = {}
     for run in active(tx):
         if run.status is RunStatus.RUNNING:
-            subject = Subject(entity=run.entity, life_cycle=run.life_cycle, cluster=run.cluster)
-            found.setdefault(subject, []).append(run)
+            found.setdefault(Subject.of(run.key), []).append(run)
     return {subject: sorted(runs, key=_began) for subject, runs in found.items()}
 
 

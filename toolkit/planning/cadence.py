@@ -56,12 +56,23 @@ def execution_cadence(process: Process, cluster: str) -> Cadence:
     return Cadence(frequency=process.frequency, timezone=process.timezone, allowance=allowance)
 
 
-def eviction_cadence(feed: Feed, cluster: str) -> Cadence | None:
-    """How often a feed's old instances go on a cluster; None: never, it has no retention there.
+def replication_cadence(feed: Feed, target: str) -> Cadence:
+    """Return how often a copy arrives at a target: once a frequency, each within the target's SLA when it has one.
 
-    As the lifecycle's retention stage says. Without it every 6 hours when less than a day is kept, or when there is a
-    stage that does not say, and else daily (Falcon overview, Retention; DESIGN section 7); but not more often than the
-    feed has instances, since sooner there is nothing new to remove.
+    Raises:
+        UnknownName: the feed is not on that cluster.
+    """
+    sla = feed.sla_on(target)
+    return Cadence(frequency=feed.frequency, timezone=feed.timezone, allowance=None if sla is None else sla.high)
+
+
+def eviction_cadence(feed: Feed, cluster: str) -> Cadence | None:
+    """Return how often retention of a feed runs on a cluster, or None without retention there.
+
+    The lifecycle's retention stage may give the frequency. Without a stage it is every 6 hours when the limit is less
+    than a day, else daily, whatever the feed's frequency: an instance goes on the day on which it is older than the
+    limit (Falcon overview, Retention; DESIGN section 7). A stage without a frequency runs as often as the feed, but
+    not more often than every 6 hours and at least daily.
 
     Raises:
         UnknownName: the feed is not on that cluster.
@@ -70,17 +81,20 @@ def eviction_cadence(feed: Feed, cluster: str) -> Cadence | None:
     if retention is None:
         return None
     lifecycle = feed.lifecycle_on(cluster)
-    own = None if lifecycle is None else lifecycle.retention_stage.frequency
-    is_short = lifecycle is not None or _is_shorter(retention.limit, _DAY)
-    longest = _longer(feed.frequency, _SIX_HOURS if is_short else _DAY)
-    return Cadence(frequency=own or longest, timezone=feed.timezone)
+    if lifecycle is None:
+        frequency = _SIX_HOURS if _is_under_a_day(retention.limit) else _DAY
+    else:
+        frequency = lifecycle.retention_stage.frequency or _with_feed(feed.frequency)
+    return Cadence(frequency=frequency, timezone=feed.timezone)
 
 
-def _longer(one: Frequency, other: Frequency) -> Frequency:
-    return other if _is_shorter(one, other) else one
+def _with_feed(frequency: Frequency) -> Frequency:
+    """Return the frequency of a feed, from every 6 hours to daily."""
+    if not _is_under_a_day(frequency):
+        return _DAY
+    return max(frequency, _SIX_HOURS, key=lambda each: each.elapsed or timedelta(days=1))
 
 
-def _is_shorter(one: Frequency, other: Frequency) -> bool:
-    """Of two of which the second is a day at most; a day counts as 24 hours, and months are always longer."""
-    elapsed, least = one.elapsed, other.elapsed or timedelta(days=1)
-    return elapsed is not None and elapsed < least
+def _is_under_a_day(frequency: Frequency) -> bool:
+    """Whether it is less than 24 hours; days and months never are."""
+    return frequency.elapsed is not None and frequency.elapsed < timedelta(days=1)

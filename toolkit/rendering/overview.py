@@ -42,7 +42,7 @@ STATE_STYLES = {
 
 
 def overview_rows(found: Overview) -> Iterator[Sequence[str]]:
-    """A row for each feed with retention and each process, on each cluster."""
+    """Yield a row for each retention, replication and process, on each cluster."""
     return (_cells(row) for row in found.rows)
 
 
@@ -50,7 +50,7 @@ def _cells(row: OverviewRow) -> Sequence[str]:
     return (
         row.entity,
         str(row.life_cycle),
-        row.cluster,
+        f"{row.cluster} from {row.counterpart}" if row.counterpart else row.cluster,
         _state(row),
         moment_cell(None if row.last_success is None else row.last_success.ended_at),
         str(row.running),
@@ -72,7 +72,8 @@ def _state(row: OverviewRow) -> str:
 def stale_lines(found: Overview) -> Iterator[str]:
     """What has not succeeded within its cadence, and since when."""
     for row in found.stale:
-        what = f"{row.life_cycle} of {row.entity} on {row.cluster} is stale since {moment(row.stale_since)}"
+        source = f" from {row.counterpart}" if row.counterpart else ""
+        what = f"{row.life_cycle} of {row.entity} on {row.cluster}{source} is stale since {moment(row.stale_since)}"
         yield f"{what}: {_last_words(row.last_success)}"
 
 
@@ -120,6 +121,7 @@ def _document(row: OverviewRow) -> dict[str, object]:
         "name": row.entity,
         "life_cycle": row.life_cycle,
         "cluster": row.cluster,
+        "source": row.counterpart or None,
         "status": row.status,
         "last_success": _run_document(row.last_success),
         "oldest_running": _run_document(row.oldest_running),

@@ -39,14 +39,18 @@ def ledger(ledger_url: sa.URL, clock: HandClock) -> Iterator[Ledger]:
     opened.close()
 
 
-def row(ledger: Ledger, name: str, cluster: str = "primary", at: str | None = None) -> OverviewRow:
+def row(
+    ledger: Ledger, name: str, cluster: str = "primary", at: str | None = None, life_cycle: LifeCycle | None = None
+) -> OverviewRow:
     found = overview(ledger, REPO, None if at is None else parse_instant(at))
-    (wanted,) = [each for each in found.rows if (each.entity, each.cluster) == (name, cluster)]
-    return wanted
+    of_name = [each for each in found.rows if (each.entity, each.cluster) == (name, cluster)]
+    return next(each for each in of_name if life_cycle in {None, each.life_cycle})
 
 
-def stale_since(ledger: Ledger, name: str, at: str, cluster: str = "primary") -> str | None:
-    since = row(ledger, name, cluster, at).stale_since
+def stale_since(
+    ledger: Ledger, name: str, at: str, cluster: str = "primary", life_cycle: LifeCycle | None = None
+) -> str | None:
+    since = row(ledger, name, cluster, at, life_cycle).stale_since
     return None if since is None else since.strftime("%Y-%m-%dT%H:%M")
 
 
@@ -54,6 +58,7 @@ def test_feeds_with_retention_and_processes_are_looked_at_on_each_cluster(ledger
     assert [(each.entity, each.life_cycle, each.cluster) for each in overview(ledger, REPO).rows] == [
         ("clicks", "eviction", "primary"),
         ("clicks", "eviction", "backup"),
+        ("clicks", "replication", "backup"),
         ("count_job", "execution", "primary"),
         ("daily_job", "execution", "primary"),
         ("daily_job", "execution", "backup"),
@@ -156,6 +161,30 @@ def test_an_eviction_is_stale_after_a_day_or_after_six_hours_of_a_short_limit(le
     assert stale_since(ledger, "clicks", "2026-03-06T18:21Z") == "2026-03-06T18:20"
     assert stale_since(ledger, "clicks", "2026-03-10T07:30Z", "backup") is None
     assert stale_since(ledger, "clicks", "2026-03-10T07:31Z", "backup") == "2026-03-10T07:30"
+
+
+def replicated(ledger: Ledger, instance: str, source: str = "primary") -> None:
+    copy = key(instance, entity="clicks", cluster="backup", life_cycle=LifeCycle.REPLICATION, counterpart=source)
+    changed(ledger, begun(ledger, copy), RunStatus.SUCCEEDED)
+
+
+def test_a_replication_that_does_not_run_is_stale(ledger: Ledger, clock: HandClock) -> None:
+    """Both sides are valid from 2026-03-10 on, and the source's instances come an hour after their time."""
+    of_copies = ("backup", LifeCycle.REPLICATION)
+    assert stale_since(ledger, "clicks", "2026-03-10T02:15Z", *of_copies) is None
+    assert stale_since(ledger, "clicks", "2026-03-10T02:16Z", *of_copies) == "2026-03-10T02:15"
+    clock.forward(5 * 86400)
+    replicated(ledger, "2026-03-10T12:00Z")
+    found = row(ledger, "clicks", "backup", "2026-03-10T13:30Z", LifeCycle.REPLICATION)
+    assert (found.counterpart, found.stale_since) == ("primary", None)
+    assert found.last_success is not None
+    assert stale_since(ledger, "clicks", "2026-03-10T13:36Z", *of_copies) == "2026-03-10T13:35"
+
+
+def test_a_replication_from_one_source_does_not_hide_that_the_other_is_stale(ledger: Ledger, clock: HandClock) -> None:
+    clock.forward(5 * 86400)
+    replicated(ledger, "2026-03-10T12:00Z", source="third")
+    assert stale_since(ledger, "clicks", "2026-03-10T13:00Z", "backup", LifeCycle.REPLICATION) == "2026-03-10T02:15"
 
 
 def test_what_never_succeeded_is_late_from_its_validity_on(ledger: Ledger) -> None:

@@ -17,6 +17,7 @@ locations: {data: "/data/clicks/${YEAR}/${MONTH}/${DAY}/${HOUR}"}
 clusters:
   - name: primary
     type: source
+    delay: hours(1)
     validity: {start: 2026-03-01T00:00Z, end: 2026-04-01T00:00Z}
     retention: {limit: days(10)}
   - name: backup

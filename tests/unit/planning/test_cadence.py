@@ -56,18 +56,17 @@ def test_a_process_has_its_frequency_and_the_sla_of_the_cluster() -> None:
     ("frequency", "limit", "expected"),
     [
         ("minutes(5)", "hours(12)", "hours(6)"),
-        ("minutes(359)", "hours(23)", "hours(6)"),
-        ("hours(7)", "hours(12)", "hours(7)"),
-        ("minutes(361)", "hours(12)", "minutes(361)"),
+        ("minutes(1439)", "minutes(1439)", "hours(6)"),
+        ("hours(7)", "hours(12)", "hours(6)"),
         ("minutes(5)", "hours(24)", "days(1)"),
-        ("hours(7)", "days(90)", "days(1)"),
-        ("hours(25)", "days(90)", "hours(25)"),
+        ("hours(25)", "days(90)", "days(1)"),
         ("days(1)", "days(90)", "days(1)"),
-        ("days(2)", "days(90)", "days(2)"),
-        ("months(1)", "months(6)", "months(1)"),
+        ("days(2)", "days(90)", "days(1)"),
+        ("months(1)", "days(45)", "days(1)"),
+        ("months(12)", "months(36)", "days(1)"),
     ],
 )
-def test_evictions_come_as_often_as_the_limit_asks_and_never_more_often_than_instances(
+def test_evictions_come_as_often_as_the_limit_asks_whatever_the_feed_frequency(
     frequency: str, limit: str, expected: str
 ) -> None:
     on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse(limit)))
@@ -77,12 +76,28 @@ def test_evictions_come_as_often_as_the_limit_asks_and_never_more_often_than_ins
     assert str(cadence.frequency) == expected
 
 
-def test_a_monthly_feed_that_is_evicted_monthly_is_in_time() -> None:
-    on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse("months(6)")))
+@pytest.mark.parametrize(
+    ("frequency", "expected"),
+    [("minutes(5)", "hours(6)"), ("hours(7)", "hours(7)"), ("days(1)", "days(1)"), ("months(1)", "days(1)")],
+)
+def test_a_retention_stage_without_frequency_runs_with_the_feed_but_daily_at_least(
+    frequency: str, expected: str
+) -> None:
+    stage = Lifecycle(retention_stage=RetentionStage())
+    on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse("days(45)")), lifecycle=stage)
+    feed = replace(FEED, frequency=Frequency.parse(frequency), clusters=(on_primary,))
+    cadence = eviction_cadence(feed, "primary")
+    assert cadence is not None
+    assert str(cadence.frequency) == expected
+
+
+def test_a_monthly_feed_goes_within_a_day_of_its_limit() -> None:
+    """The instance of April becomes older than 45 days on 16 May; a monthly run would delete it on 1 June."""
+    on_primary = replace(FEED.clusters[0], retention=Retention(limit=Frequency.parse("days(45)")))
     feed = replace(FEED, frequency=Frequency.parse("months(1)"), clusters=(on_primary,))
     cadence = eviction_cadence(feed, "primary")
     assert cadence is not None
-    assert cadence.deadline(parse_instant("2026-03-01T00:00Z")) > parse_instant("2026-04-01T00:00Z")
+    assert cadence.deadline(parse_instant("2026-05-15T00:00Z")) == parse_instant("2026-05-16T06:00Z")
 
 
 def test_the_lifecycle_may_say_how_often() -> None:

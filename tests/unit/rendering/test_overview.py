@@ -56,3 +56,14 @@ def test_what_is_stale_says_so_in_its_state_and_in_a_line(sqlite_ledger: Ledger)
         "eviction of clicks on primary is stale since 2026-03-20T12:00:00Z: "
         "it succeeded last at 2026-03-20T12:00:00Z, for 2026-03-20T12:00Z"
     )
+
+
+def test_a_replication_is_named_with_its_source() -> None:
+    stale = replace(
+        QUIET, life_cycle=LifeCycle.REPLICATION, cluster="backup", counterpart="primary", stale_since=START
+    )
+    assert cells(stale)["cluster"] == "backup from primary"
+    (line,) = stale_lines(overview(stale))
+    assert line == (
+        "replication of clicks on backup from primary is stale since 2026-03-20T12:00:00Z: it has never succeeded"
+    )

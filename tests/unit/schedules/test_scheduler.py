@@ -87,6 +87,13 @@ def test_retention_has_its_cadence_and_a_minute_of_its_own() -> None:
     assert (times.hours, len(times.minutes), times.is_exact) == ((0,), 1, True)
 
 
+def test_retention_of_a_rare_feed_runs_daily() -> None:
+    rare = FEED.replace("frequency: hours(1)", "frequency: months(1)")
+    assert rare != FEED
+    retention = the(scheduled({"feeds/clicks.yaml": rare, "processes/clicks_hourly.yaml": None}), ActionKind.RETENTION)
+    assert str(retention.turns.frequency) == "days(1)"
+
+
 def test_the_retention_stage_says_how_often() -> None:
     stage = "lifecycle: {retention_stage: {frequency: hours(6)}}\nlocations:"
     retention = the(scheduled({"feeds/clicks.yaml": FEED.replace("locations:", stage, 1)}), ActionKind.RETENTION)

@@ -77,11 +77,21 @@ class RunFilter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """What has a last success: an action on an entity on a cluster."""
+    """An action on an entity on a cluster.
+
+    Attributes:
+        counterpart: of a replication, the source; else empty.
+    """
 
     entity: str
     life_cycle: LifeCycle
     cluster: str
+    counterpart: str = ""
+
+    @classmethod
+    def of(cls, key: RunKey) -> Subject:
+        """Return the subject of a run."""
+        return cls(entity=key.entity, life_cycle=key.life_cycle, cluster=key.cluster, counterpart=key.counterpart)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,7 +177,7 @@ def last_success(tx: Transaction, subjects: Collection[Subject]) -> dict[Subject
     found: dict[Subject, Run] = {}
     for chunk in in_chunks(subjects):
         for each in tx.rows(Run, _last_successes(chunk)):
-            found[Subject(entity=each.entity, life_cycle=each.life_cycle, cluster=each.cluster)] = each
+            found[Subject.of(each.key)] = each
     return found
 
 
@@ -230,20 +240,19 @@ def _is_newest() -> sa.ColumnElement[bool]:
 
 def _last_successes(subjects: Collection[Subject]) -> sa.Select[tuple[int]]:
     """One look into the index for each subject, however many runs it has."""
-    rows = [
-        sa.select(
-            sa.literal(each.entity, run.c.entity.type).label("entity"),
-            sa.literal(each.life_cycle, run.c.life_cycle.type).label("life_cycle"),
-            sa.literal(each.cluster, run.c.cluster.type).label("cluster"),
-        )
-        for each in subjects
-    ]
-    subject = sa.union_all(*rows).cte("subject")
-    same = [run.c[name] == subject.c[name] for name in ("entity", "life_cycle", "cluster")]
+    subject = sa.union_all(*(sa.select(*_subject_columns(each)) for each in subjects)).cte("subject")
+    same = [run.c[name] == subject.c[name] for name in _SUBJECT]
     newest_of = sa.select(run.c.run_id).where(*same, is_one_of(run.c.status, RunStatus.SUCCEEDED))
     last = newest_of.order_by(run.c.ended_at.desc()).limit(1).correlate(subject).scalar_subquery()
     of_subjects = sa.select(last.label("run_id")).select_from(subject).cte("of_subjects")
     return sa.select(run).join(of_subjects, of_subjects.c.run_id == run.c.run_id)
+
+
+_SUBJECT = ("entity", "life_cycle", "cluster", "counterpart")
+
+
+def _subject_columns(subject: Subject) -> list[sa.ColumnElement[Any]]:
+    return [sa.literal(getattr(subject, name), run.c[name].type).label(name) for name in _SUBJECT]
 
 
 def succeeded_keys(
@@ -274,8 +283,6 @@ def untouched_keys(
 FAILURES = (RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT)
 """Over, without having succeeded."""
 
-_PARTS = ("entity", "life_cycle", "cluster", "start_key", "end_key")
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Span:
@@ -292,11 +299,14 @@ class Span:
 
 
 def succeeded(tx: Transaction, spans: Collection[Span]) -> dict[Subject, int]:
-    """How many instances of each span have ever succeeded, however often."""
+    """Count the instances of each span of a process that have ever succeeded, however often.
+
+    The counterpart, which no process has, is not compared: the index then covers the query.
+    """
     counted = sa.select(sa.func.count(run.c.instance_key.distinct())).where(
         is_one_of(run.c.status, RunStatus.SUCCEEDED)
     )
-    return _counts(tx, spans, counted)
+    return _counts(tx, spans, counted, _SUBJECT[:3])
 
 
 def failed(tx: Transaction, spans: Collection[Span]) -> dict[Subject, int]:
@@ -308,16 +318,17 @@ def failed(tx: Transaction, spans: Collection[Span]) -> dict[Subject, int]:
     return _counts(tx, spans, counted)
 
 
-def _counts(tx: Transaction, spans: Collection[Span], counted: sa.Select[tuple[int]]) -> dict[Subject, int]:
+def _counts(
+    tx: Transaction, spans: Collection[Span], counted: sa.Select[tuple[int]], compared: Collection[str] = _SUBJECT
+) -> dict[Subject, int]:
     found: dict[Subject, int] = {}
     for chunk in in_chunks(spans):
         span = _table(chunk)
-        same = [run.c[name] == span.c[name] for name in _PARTS[:3]]
+        same = [run.c[name] == span.c[name] for name in compared]
         within = (run.c.instance_key >= span.c.start_key) & (run.c.instance_key < span.c.end_key)
         number = counted.where(*same, within).correlate(span).scalar_subquery().label("number")
-        for row in tx.execute(sa.select(*(span.c[name] for name in _PARTS[:3]), number)).mappings():
-            subject = Subject(entity=row["entity"], life_cycle=row["life_cycle"], cluster=row["cluster"])
-            found[subject] = row["number"]
+        for row in tx.execute(sa.select(*(span.c[name] for name in _SUBJECT), number)).mappings():
+            found[Subject(**{name: row[name] for name in _SUBJECT})] = row["number"]
     return found
 
 
@@ -325,9 +336,7 @@ def _table(spans: Collection[Span]) -> sa.CTE:
     """The spans as rows of a query."""
     rows = [
         sa.select(
-            sa.literal(each.subject.entity, run.c.entity.type).label("entity"),
-            sa.literal(each.subject.life_cycle, run.c.life_cycle.type).label("life_cycle"),
-            sa.literal(each.subject.cluster, run.c.cluster.type).label("cluster"),
+            *_subject_columns(each.subject),
             sa.literal(each.start_key, run.c.instance_key.type).label("start_key"),
             sa.literal(each.end_key, run.c.instance_key.type).label("end_key"),
         )
