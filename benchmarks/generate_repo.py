@@ -168,7 +168,6 @@ workflow: {{engine: spark_sql, path: workflows/job_{number % WORKFLOWS}.sql}}
 retry: {{policy: exp_backoff, delay: minutes(10), attempts: 3}}
 late_process: {{policy: final, inputs: {{first: workflows/job_0.sql}}}}
 sla: {{should_start_in: minutes(20), should_end_in: hours(2)}}
-notification: {{email: [team@example.com]}}
 """
 
 

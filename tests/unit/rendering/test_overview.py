@@ -59,9 +59,7 @@ def test_what_is_stale_says_so_in_its_state_and_in_a_line(sqlite_ledger: Ledger)
 
 
 def test_a_replication_is_named_with_its_source() -> None:
-    stale = replace(
-        QUIET, life_cycle=LifeCycle.REPLICATION, cluster="backup", counterpart="primary", stale_since=START
-    )
+    stale = replace(QUIET, life_cycle=LifeCycle.REPLICATION, cluster="backup", counterpart="primary", stale_since=START)
     assert cells(stale)["cluster"] == "backup from primary"
     (line,) = stale_lines(overview(stale))
     assert line == (
