@@ -12,6 +12,7 @@ from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, T, TargetPlan
 from toolkit.actions.progress import NoProgress
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState
+from toolkit.runs.output_use import OutputUse
 from toolkit.runs.recorder import SettledLeftOver
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class RunContext:
         run_name: is in the names of what the run makes for itself, and tells it from what others do: its number in the
             ledger, where it has one.
         gate: judges what was written before it is announced, of feeds with `quality`.
+        outputs: tells which instances other runs write or remove at this moment.
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
@@ -65,6 +67,7 @@ class RunContext:
     progress: Progress = field(default_factory=NoProgress)
     run_name: str = "none"
     gate: Gate = field(default_factory=NoGate)
+    outputs: OutputUse = field(default_factory=OutputUse)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -98,6 +98,8 @@ class SkipReason(StrEnum):
     """It was put on hold since the plan was made."""
     STOPPED = "stopped"
     """The run was told to stop before it came to this item."""
+    LEASE_HELD = "lease_held"
+    """Another run writes it: the message names the run."""
     REFUSED = "refused"
     """A safety limit refused the run."""
 

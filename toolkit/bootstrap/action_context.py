@@ -35,6 +35,7 @@ from toolkit.entities.source_files import REPO_FILE
 from toolkit.ledger.registry.registration import entity_digest
 from toolkit.planning.retention import RetentionClock
 from toolkit.quality.gate import Author
+from toolkit.runs.output_use import OutputUse
 from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import RecordedRun, origin_here
 from toolkit.runs.run import ActiveRun, Envelope
@@ -181,6 +182,7 @@ class ActionContext:
             let_others_work=run.let_others_work,
             run_name=str(run.recorded.run_id or secrets.token_hex(8)),
             gate=self._gate(run.recorded, bound.of),
+            outputs=OutputUse(ledger=self.use.ledger),
         )
 
     def _gate(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Gate:

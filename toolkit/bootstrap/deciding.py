@@ -15,6 +15,7 @@ from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.gate import Part, gate_top
 from toolkit.actions.gated import GatedUnit
+from toolkit.actions.output_leases import output_lease, table_leases
 from toolkit.availability import is_there
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context, origin_of
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
@@ -22,7 +23,6 @@ from toolkit.bootstrap.ledgers import NoLedgerNamed, audit_place, quality_folder
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import LocationType
 from toolkit.entities.not_implemented import Area
-from toolkit.hive.action import instance_leases
 from toolkit.hive.resolve import name_of
 from toolkit.ledger import verdicts
 from toolkit.ledger.database import Transaction
@@ -272,12 +272,13 @@ def _start(context: ActionContext, found: Verdict, run_key: str, seconds: float)
 
 def _leases(context: ActionContext, found: Verdict, run_key: str) -> tuple[Wanted, ...]:
     """Those of the action that wrote the data."""
+    own = output_lease(found.feed, found.cluster, found.instance_key)
     if found.life_cycle is LifeCycle.EXECUTION:
-        return (run_lease(JobRef(process=found.entity, cluster=found.cluster, instance_key=run_key)),)
+        return (own, run_lease(JobRef(process=found.entity, cluster=found.cluster, instance_key=run_key)))
     table = FeedStorage.of(context.repository.feed(found.feed), context.repository.cluster(found.cluster)).table
     if table is not None:
-        return instance_leases(found.cluster, name_of(table), found.instance_key)
-    return (copy_lease(found.feed, found.cluster, found.instance_key, found.counterpart),)
+        return (own, *table_leases(found.cluster, name_of(table), found.instance_key))
+    return (own, copy_lease(found.feed, found.cluster, found.instance_key, found.counterpart))
 
 
 def _line(run: ActiveRun, state: str, found: Verdict) -> dict[str, object]:

@@ -143,6 +143,20 @@ class CanonicalPath:
             raise ElError(text=str(self), position=0, expected=f"a path below {other}")
         return self.path[len(other.path.removesuffix("/")) + 1 :]
 
+    def meets(self, other: CanonicalPath) -> bool:
+        """Whether the two are the same path, or one lies below the other."""
+        return self == other or self.is_within(other) or other.is_within(self)
+
+    def moved(self, base: CanonicalPath, to: CanonicalPath) -> CanonicalPath:
+        """Return where this path is when `base`, at or above it, has the path `to`; elsewhere it stays as it is."""
+        if self == base:
+            return to
+        if not self.is_within(base):
+            return self
+        for name in self.relative_to(base).split("/"):
+            to = to.child(name)
+        return to
+
 
 def is_name(text: str) -> bool:
     """Whether a path can have the text as one of its names; object keys allow more (``a//b``, ``a/../b``)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,18 @@ from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
+from toolkit.actions.output_leases import (
+    EVICTION_UNDER_WAY,
+    SOURCE_BEING_WRITTEN,
+    eviction_of_partition,
+    output_lease,
+    resource_name,
+    table_lease,
+    table_leases,
+    writer_of,
+)
 from toolkit.catalog.errors import CatalogError
+from toolkit.catalog.partition_name import split_name
 from toolkit.el import CanonicalPath, ElError
 from toolkit.hive.batches import TableBatch, batches_of, event_of
 from toolkit.hive.copies import PartCopies
@@ -29,14 +39,11 @@ from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
-    from toolkit.catalog.model import TableName
     from toolkit.hive.batches import Worker
     from toolkit.ledger.runs.items import Item
     from toolkit.storage import StorageSpec
 
 NOT_AVAILABLE = "not_available"
-_MOST_NAME = 400
-"""Characters that the name of a leased resource may have."""
 _AT_ONCE = 128
 """So many files of a batch of partitions: closing one on HDFS waits for its DataNode, and only company hides that."""
 
@@ -108,8 +115,9 @@ class TableAction:
             return (own, *_directory_leases(target, LeaseMode.EXCLUSIVE))
         read = _directory_leases(target, LeaseMode.SHARED)
         if target.instant is None:
-            return (Wanted(resource=_table_resource(target.cluster, target.table)), *read)
-        return (*instance_leases(target.cluster, target.table, target.instance_key), *read)
+            return (table_lease(target.cluster, target.table), *read)
+        own = output_lease(target.feed, target.cluster, target.instance_key)
+        return (own, *table_leases(target.cluster, target.table, target.instance_key), *read)
 
     def conditions(self, target: TableTarget, work: RunContext) -> tuple[HoldWatch, ...]:
         """See `Action.conditions`: who holds a feed wants nothing of it replaced."""
@@ -125,7 +133,7 @@ class TableAction:
         """See `Action.plan`."""
         blank = self.blank_plan(target)
         try:
-            return self.way_of(target).plan(blank, work)
+            return self._without_rivals(self.way_of(target).plan(blank, work), work)
         except Waiting as waiting:
             is_late = target.waits_until is not None and self.nominal >= target.waits_until
             if is_late:
@@ -136,6 +144,24 @@ class TableAction:
             return replace(blank, failed=Problem(code=error.code, message=str(error)))
         except ElError as error:
             return replace(blank, failed=Problem(code="bad_location", message=str(error)))
+
+    def _without_rivals(self, plan: TablePlan, work: RunContext) -> TablePlan:
+        """The plan, or why it waits: another run writes the source, or retention removes what is at the target."""
+        target = plan.target
+        if not plan.items:
+            return plan
+        source = target.counterpart or (target.cluster if target.is_export else "")
+        writer = writer_of(target.feed, source, target.instance_key, work) if source else ""
+        if writer:
+            message = f"{target.feed} {target.instance_key} is being written on {source}: {writer}"
+            return replace(plan, items=(), waiting=Problem(code=SOURCE_BEING_WRITTEN, message=message))
+        if target.is_export:
+            return plan
+        for values in (split_name(item.name) if item.name else {} for item in plan.items):
+            why = eviction_of_partition(target.cluster, target.table, values, work)
+            if why:
+                return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why))
+        return plan
 
     def limit(
         self, plans: Sequence[TablePlan], work: RunContext
@@ -191,30 +217,13 @@ class TableAction:
         return batches_of(plan, work, worker, address)
 
 
-def instance_leases(cluster: str, table: TableName, instance_key: str) -> tuple[Wanted, ...]:
-    """What whoever writes, or decides on, an instance of a table must hold."""
-    name = _table_resource(cluster, table)
-    return (Wanted(resource=name, mode=LeaseMode.SHARED), Wanted(resource=_resource(f"{name}/{instance_key}")))
-
-
-def _table_resource(cluster: str, table: TableName) -> str:
-    return _resource(f"table/{cluster}/{table}")
-
-
 def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...]:
     """On the directory of an export by its one name, and on the one around it, which may be an export as well."""
     if target.directory is None:
         return ()
     place = RealPlaces().of(target.directory)
-    own, around = (_resource(f"directory/{path_text(str(each))}") for each in (place, place.parent))
+    own, around = (resource_name(f"directory/{path_text(str(each))}") for each in (place, place.parent))
     return (Wanted(resource=own, mode=mode), Wanted(resource=around, mode=LeaseMode.SHARED))
-
-
-def _resource(text: str) -> str:
-    """A name that the ledger has room for; a long one ends in a digest of the whole."""
-    if len(text) <= _MOST_NAME:
-        return text
-    return f"{text[: _MOST_NAME - 65]}#{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _is_of_whole(left: Item, plan: TablePlan) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Recovery, RunContext, left_over
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import Problem
+from toolkit.actions.output_leases import EVICTION_UNDER_WAY
 from toolkit.availability import DataAccess
 from toolkit.entities import Engine
 from toolkit.ledger.runs.leases import Wanted
@@ -18,9 +19,11 @@ from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
+from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
 from toolkit.process_runner.planner import Planner, blank_plan
 from toolkit.process_runner.steps import StepBatch
 from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, files_of, run_lease
+from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
@@ -60,8 +63,8 @@ class ProcessAction:
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
     def leases(self, target: ProcessTarget) -> tuple[Wanted, ...]:
-        """See `Action.leases`: an instance is run by one at a time."""
-        return (run_lease(target.ref),)
+        """One run of an instance at a time, and one writer of each of its outputs, whatever the writer is."""
+        return (run_lease(target.ref), *output_leases(target))
 
     def conditions(self, target: ProcessTarget, work: RunContext) -> tuple[()]:
         """See `Action.conditions`: what a workflow does, no hold of a feed can stop."""
@@ -79,7 +82,14 @@ class ProcessAction:
             require_as_read(self.workplace, files_of(target.site.process))
         except FileChanged as error:
             return replace(blank_plan(target), skipped=Problem(code=error.code, message=str(error)))
-        return Planner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
+        plan = Planner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
+        if not plan.items or plan.detail.resolved is None:
+            return plan
+        try:
+            why = eviction_in_the_way(target, plan.detail.resolved.outputs, work)
+        except StorageError as error:
+            return replace(plan, items=(), failed=Problem(code=error.code, message=str(error)))
+        return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why)) if why else plan
 
     def limit(self, plans: Sequence[ProcessPlan], work: RunContext) -> tuple[Sequence[ProcessPlan], None]:
         """See `Action.limit`: there is none."""

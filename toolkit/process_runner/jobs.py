@@ -15,7 +15,8 @@ from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
 from toolkit.ledger.jobs.rows import JobRef, StepRun, key_of
 from toolkit.ledger.registry import reading
 from toolkit.ledger.registry.registration import UnknownProcess
-from toolkit.ledger.runs import finding
+from toolkit.ledger.runs import finding, leases
+from toolkit.ledger.runs.errors import LeaseLost
 from toolkit.process_runner.engines.port import StepMark
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.recorder import LedgerWrite
@@ -172,9 +173,13 @@ def last_succeeded(
         step: that succeeded last; None: all had before the job began.
         outputs: what it made.
         is_made_otherwise: a late workflow made it in the place of all steps.
+
+    The write raises `LeaseLost` when the run no longer holds its leases, and announces nothing.
     """
 
     def work(tx: Transaction) -> None:
+        if not leases.is_owned(tx, _run_id(ref)):  # retention may have removed them meanwhile
+            raise LeaseLost(run=finding.get(tx, _run_id(ref)))
         if step is not None:
             steps.halt_step(tx, ref, step)
         ending.halt_job(tx, ref, outputs=outputs, is_made_otherwise=is_made_otherwise)

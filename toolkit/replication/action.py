@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,7 +14,14 @@ from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
 from toolkit.actions.gate import QualityFailed
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
-from toolkit.actions.model import INTERRUPTED, ItemResult
+from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
+from toolkit.actions.output_leases import (
+    EVICTION_UNDER_WAY,
+    SOURCE_BEING_WRITTEN,
+    eviction_of_path,
+    output_lease,
+    writer_of,
+)
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.errors import Unavailable
@@ -23,7 +30,7 @@ from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import PackedManifest, UnitKey
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.leases import Wanted
-from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle
+from toolkit.ledger.vocabulary import EventKind, ItemState, LeaseMode, LifeCycle
 from toolkit.replication.gating import was_admitted
 from toolkit.replication.planner import Planner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
@@ -68,8 +75,11 @@ class ReplicationAction:
     life_cycle: LifeCycle = LifeCycle.REPLICATION
 
     def leases(self, target: ReplicationTarget) -> tuple[Wanted, ...]:
-        """See `Action.leases`: what one source gives to an instance is written by one run at a time."""
-        return (copy_lease(target.feed, target.cluster, target.instance_key, target.counterpart),)
+        """One run at a time writes the part of an instance that one source gives, beside those of other sources."""
+        return (
+            copy_lease(target.feed, target.cluster, target.instance_key, target.counterpart),
+            output_lease(target.feed, target.cluster, target.instance_key, LeaseMode.SHARED),
+        )
 
     def conditions(self, target: ReplicationTarget, work: RunContext) -> tuple[HoldWatch, ...]:
         """See `Action.conditions`: who holds a feed wants nothing of it replaced either."""
@@ -89,7 +99,18 @@ class ReplicationAction:
             recorded=self.recorded,
             pool=self.pool,
         )
-        return planner.plan(target)
+        plan = planner.plan(target)
+        if not plan.items:
+            return plan
+        writer = writer_of(target.feed, target.counterpart, target.instance_key, work)
+        if writer:
+            message = f"{target.source} is being written, so that it is not copied now: {writer}"
+            return replace(plan, items=(), waiting=Problem(code=SOURCE_BEING_WRITTEN, message=message))
+        try:
+            why = eviction_of_path(target.target, target.target_base, work)
+        except StorageError as error:
+            return replace(plan, items=(), failed=Problem(code=error.code, message=str(error)))
+        return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why)) if why else plan
 
     def limit(
         self, plans: Sequence[ReplicationPlan], work: RunContext

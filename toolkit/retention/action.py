@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, Recovery, RunContext
@@ -18,10 +19,11 @@ from toolkit.ledger.vocabulary import ItemState, LifeCycle
 from toolkit.result import Outcome
 from toolkit.retention.archive import ArchivedDelete, Archiver, settle_stagings
 from toolkit.retention.batches import BatchPlan, DeleteMethod, DeleteUnit, UnitBatch
-from toolkit.retention.delete import BulkDelete, SingleDelete, UnitRemoved
+from toolkit.retention.delete import BulkDelete, Removed, SingleDelete, UnitRemoved
 from toolkit.retention.delete_remote import EXECUTOR_BATCH, RemoteDelete
 from toolkit.retention.delete_tree import TreeDelete
 from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for
+from toolkit.retention.output_watch import Writers, held_items, writers_of
 from toolkit.retention.plan import StayReason
 from toolkit.retention.planner import Planner, TooMuchOfFeed, TooMuchToDelete, blank_plan
 from toolkit.retention.records import InstanceEvents, recovered
@@ -210,18 +212,30 @@ class _Eviction:
     def apply(self, batch: UnitBatch, advance: Callable[[int], None]) -> Applied[PlanItem]:
         """Remove the units of a batch, then the directories that they were the last in."""
         done: dict[int, UnitRemoved] = {}
+        writers = writers_of(self.plan.target, self.work)
+        held = held_items({at: self.plan.items[at] for at in batch.positions}, writers)
+        units = self._divided(batch, writers, held)
 
         def remove(unit: DeleteUnit) -> None:
-            done[unit.positions.start] = self._removed(unit)
+            mine = held.get(unit.positions.start)
+            done[unit.positions.start] = self._removed(unit) if mine is None else UnitRemoved([Removed(mine)])
             advance(len(unit.positions))
 
         pool = self.work.pool(self.plan.items[batch.positions.start].base)
-        is_divided = any(unit.method in _DIVIDED_ELSEWHERE for unit in batch.units)
-        pool.run_all(remove, batch.units, at_once=1 if is_divided else None)
+        is_divided = any(unit.method in _DIVIDED_ELSEWHERE for unit in units)
+        pool.run_all(remove, units, at_once=1 if is_divided else None)
         outcome = _Outcome(parents=self._parents, events=self._events)
-        for unit in batch.units:
+        for unit in units:
             outcome.add(unit, done[unit.positions.start])
         return outcome.applied(self._without_parents(outcome.chains, pool))
+
+    def _divided(self, batch: UnitBatch, writers: Writers, held: Collection[int]) -> Sequence[DeleteUnit]:
+        """The units of a batch; what other runs write is a unit by itself, so that nothing is removed with it."""
+        if not writers.found:
+            return batch.units
+        base = self.plan.items[batch.positions.start].base
+        is_occupied = partial(writers.is_below, base=base)
+        return tuple(part for unit in batch.units for part in unit.without(held, is_occupied))
 
     def _removed(self, unit: DeleteUnit) -> UnitRemoved:
         items = self.plan.items[unit.positions.start : unit.positions.stop]

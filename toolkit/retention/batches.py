@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -53,6 +53,26 @@ class DeleteUnit:
     method: DeleteMethod
     positions: range
     root: CanonicalPath | None = None
+
+    def without(self, held: Collection[int], is_occupied: Callable[[CanonicalPath], bool]) -> Iterator[DeleteUnit]:
+        """Divide the unit so that each position that must stay is a unit by itself.
+
+        Args:
+            held: positions that must stay.
+            is_occupied: whether a directory must not go as a whole, even if none of its items has to stay.
+        """
+        is_whole = self.root is None or not is_occupied(self.root)
+        if is_whole and not any(at in held for at in self.positions):
+            yield self
+            return
+        if self.root is not None:
+            yield from (DeleteUnit(method=DeleteMethod.ONE, positions=range(at, at + 1)) for at in self.positions)
+            return
+        for is_held, same in groupby(self.positions, key=lambda at: at in held):
+            found = list(same)
+            step = 1 if is_held else len(found)
+            for at in range(found[0], found[-1] + 1, step):
+                yield DeleteUnit(method=self.method, positions=range(at, at + step))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

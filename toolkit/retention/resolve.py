@@ -252,6 +252,8 @@ class Resolver:
             neighbours=neighbours,
             availability_flag=feed.availability_flag or "",
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
+            written_at=self.shared_data.written_at,
+            real=self.shared_data.real,
         )
 
     def _location(self, kind: LocationType, template: PathTemplate, feed: Feed, cluster: Cluster) -> Location:

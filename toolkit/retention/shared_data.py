@@ -12,9 +12,11 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from toolkit.el import parse_instant
+from toolkit.errors import InvalidInput
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.retention.partition_places import PlaceIndex
-from toolkit.retention.targets import Location
+from toolkit.retention.targets import Location, WrittenInstance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -116,6 +118,21 @@ class SharedDataIndex:
         own = _locations(feed, cluster, self.real)
         return tuple(dict.fromkeys(chain.from_iterable(_meeting(each, self._index) for each in own)))
 
+    def written_at(self, feed: str, cluster: str, instance_key: str) -> WrittenInstance | None:
+        """Return where a run writes an instance of a feed; None: the repo has no such feed, cluster or instance."""
+        known = next((each for each in self.feeds if each.name == feed), None)
+        on = next((each for each in self.clusters if each.name == cluster), None)
+        if known is None or on is None:
+            return None
+        try:
+            there = FeedStorage.of(known, on).at(parse_instant(instance_key))
+            own = {each.location.type: each for each in self._index.by_pair.get((feed, cluster), ())}
+            places = ((own[kind], on.place(path)) for kind, path in there.paths.items())
+            paths = tuple(path.moved(each.written, each.location.base) for each, path in places)
+        except (InvalidInput, KeyError):
+            return None
+        return WrittenInstance(paths=paths, partition=there.partition)
+
     def feed_at(self, place: CanonicalPath, own: CanonicalPath | None) -> str:
         """What the repo has at, below or above a place, as it is written or in truth, in words; empty: nothing.
 
@@ -126,7 +143,7 @@ class SharedDataIndex:
             own: the table's directory around it. A path feed with the same base is the table by another name where the
                 place is an instance of it.
         """
-        real = place if own is None else _moved(place, own, self.real(own))
+        real = place if own is None else place.moved(own, self.real(own))
         for spelt in dict.fromkeys((place, self.real(place))):
             for each in self._bases.owners_of(spelt):
                 if own is None or each.location is None or not _is_table(each.location, self.real(own), real):
@@ -211,16 +228,8 @@ def _locations(feed: Feed, cluster: Cluster, real: Callable[[CanonicalPath], Can
             cluster=cluster.name,
             location=Location(type=kind, template=template, base=base),
             written=written,
-            sample=_moved(sample, written, base),
+            sample=sample.moved(written, base),
         )
-
-
-def _moved(path: CanonicalPath, base: CanonicalPath, to: CanonicalPath) -> CanonicalPath:
-    """The path of what is at or below a base when that has another path."""
-    if path.is_within(base):
-        for name in path.relative_to(base).split("/"):
-            to = to.child(name)
-    return to
 
 
 def _sharing(own: SharedData, index: _Index) -> Iterator[SharedData]:

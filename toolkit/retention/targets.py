@@ -134,6 +134,23 @@ class FeedTable:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenInstance:
+    """Where a run writes an instance of a feed, by the config repo.
+
+    Attributes:
+        paths: of each location, in the spelling of `FeedTarget.real`; of a table feed none.
+        partition: key to value of a table feed's instance; None: it is a path feed.
+    """
+
+    paths: tuple[CanonicalPath, ...] = ()
+    partition: Mapping[str, str] | None = None
+
+
+def _untold(_feed: str, _cluster: str, _instance_key: str) -> WrittenInstance | None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FeedTarget:
     """A feed on a cluster whose old instances a run may remove.
 
@@ -153,6 +170,8 @@ class FeedTarget:
         max_delete: how much of it one run may delete, whatever goes of other feeds.
         archive: what goes is copied there before; None: it is deleted at once.
         notes: what the user should know, for example an undated location that stays.
+        written_at: where a run writes an instance of a feed on a cluster; None: that cannot be told.
+        real: the same path for all that are one directory.
     """
 
     feed: str
@@ -170,6 +189,8 @@ class FeedTarget:
     max_delete: DeleteLimits = field(default_factory=DeleteLimits)
     archive: ArchiveTarget | None = None
     notes: tuple[str, ...] = ()
+    written_at: Callable[[str, str, str], WrittenInstance | None] = field(default=_untold, compare=False)
+    real: Callable[[CanonicalPath], CanonicalPath] = field(default=lambda path: path, compare=False)
 
     counterpart: str = ""
 

@@ -103,7 +103,7 @@ def clear_many(tx: Transaction, wanted: Sequence[Sequence[Wanted]]) -> list[Clea
 
     Returns:
         For each of them what `clear` says; None when a lease on one of its resources is in its way or has expired, or
-        an earlier one of these runs wants it too: then it has to be cleared by itself.
+        an earlier one of these runs wants it too and both cannot have it: then it has to be cleared by itself.
     """
     modes = [_modes(each) for each in wanted]
     resources = {resource for each in modes for resource in each}
@@ -112,13 +112,14 @@ def clear_many(tx: Transaction, wanted: Sequence[Sequence[Wanted]]) -> list[Clea
     held: dict[str, list[Lease]] = {}
     for each in _held(tx, resources):
         held.setdefault(each.resource, []).append(each)
-    seen: set[str] = set()
+    seen: dict[str, LeaseMode] = {}
     cleared: list[Cleared | None] = []
     for mine in modes:
         is_free = all(_is_free(held.get(resource, ()), mode, at) for resource, mode in mine.items())
+        is_alone = all(LeaseMode.EXCLUSIVE not in (mode, seen[each]) for each, mode in mine.items() if each in seen)
         own = Cleared(wanted=mine, fences=fences, at=at, own=frozenset(), killed=())
-        cleared.append(own if is_free and seen.isdisjoint(mine) else None)
-        seen.update(mine)
+        cleared.append(own if is_free and is_alone else None)
+        seen |= {each: mode for each, mode in mine.items() if seen.get(each) is not LeaseMode.EXCLUSIVE}
     return cleared
 
 

@@ -1,0 +1,130 @@
+"""Leases of runs that write feed instances, and whether an eviction stands in their way (ADR 0054)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from toolkit.catalog.partition_name import split_name
+from toolkit.el import CanonicalPath
+from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.runs.outputs import OpenEviction, output_resource
+from toolkit.ledger.vocabulary import LeaseMode
+from toolkit.runs.recorder import path_of
+from toolkit.storage import NotFound
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.catalog.model import TableName
+
+EVICTION_UNDER_WAY = "eviction_under_way"
+"""Code of an instance that is not written now, because retention is removing it."""
+SOURCE_BEING_WRITTEN = "source_being_written"
+"""Code of an instance that is not copied now, because another run writes its source."""
+_MOST_NAME = 400
+"""The longest name of a resource that the ledger has room for."""
+_CATALOG = "catalog:"
+
+
+def output_lease(feed: str, cluster: str, instance_key: str, mode: LeaseMode = LeaseMode.EXCLUSIVE) -> Wanted:
+    """Return the lease of a run that writes an instance of a feed: shared where several write parts of it."""
+    return Wanted(resource=output_resource(feed, cluster, instance_key), mode=mode)
+
+
+def table_lease(cluster: str, table: TableName, mode: LeaseMode = LeaseMode.EXCLUSIVE) -> Wanted:
+    """Return the lease on a whole table: shared for whoever writes one instance of it."""
+    return Wanted(resource=resource_name(f"table/{cluster}/{table}"), mode=mode)
+
+
+def table_leases(cluster: str, table: TableName, instance_key: str) -> tuple[Wanted, ...]:
+    """Return the leases of a run that writes, or decides on, an instance of a table."""
+    whole = table_lease(cluster, table, LeaseMode.SHARED)
+    return (whole, Wanted(resource=resource_name(f"{whole.resource}/{instance_key}")))
+
+
+def resource_name(text: str) -> str:
+    """Return a name that the ledger has room for; a long one ends in a digest of the whole."""
+    if len(text) <= _MOST_NAME:
+        return text
+    return f"{text[: _MOST_NAME - 65]}#{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def eviction_of_path(path: CanonicalPath, base: CanonicalPath, work: RunContext) -> str:
+    """Return why an instance must not be written now, or an empty text: retention may be removing its directory.
+
+    Retention also removes directories above instances, by one call, when they hold nothing but what goes. So an
+    instance that does not exist yet is in the way of that call, too.
+
+    Args:
+        path: of the instance.
+        base: the feed's directory; nothing at or above it is removed.
+        work: of the run, which holds the lease on the instance already.
+
+    Raises:
+        StorageError: a directory above the instance cannot be listed.
+        Stopped: the ledger cannot be read.
+    """
+    found = work.outputs.evictions()
+    going = [(CanonicalPath.parse(path_of(each.path)), each) for each in found if not each.path.startswith(_CATALOG)]
+    for place, each in going:
+        if place.meets(path):
+            return _why(str(path), each)
+    above = path.parent if going else base
+    while above != base and above.is_within(base):
+        below = [(place, each) for place, each in going if place.is_within(above)]
+        if not _holds_nothing_else(above, [place for place, _ in below], work):
+            return ""
+        if below:
+            return _why(str(path), below[0][1])
+        above = above.parent
+    return ""
+
+
+def _holds_nothing_else(directory: CanonicalPath, going: Sequence[CanonicalPath], work: RunContext) -> bool:
+    names = {each.relative_to(directory).partition("/")[0] for each in going if each != directory}
+    try:
+        return all(entry.name in names for entry in work.stores(directory).list(directory))
+    except NotFound:
+        return True
+
+
+def eviction_of_partition(cluster: str, table: TableName, values: Mapping[str, str], work: RunContext) -> str:
+    """Return why a partition must not be written now, or an empty text: retention may be removing it.
+
+    Args:
+        cluster: of the table.
+        table: the table.
+        values: key to value; the partition may have further keys.
+        work: of the run, which holds the lease on the instance already.
+
+    Raises:
+        Stopped: the ledger cannot be read.
+    """
+    prefix = f"{_CATALOG}{table.database}:{table.table}#"
+    for each in work.outputs.evictions():
+        name = each.path.removeprefix(prefix)
+        if each.run.cluster == cluster and name != each.path and not are_apart(split_name(name), values):
+            return _why(f"{table} {name}", each)
+    return ""
+
+
+def are_apart(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Return whether two partitions differ in the value of a key that both name; keys are compared without case."""
+    theirs = {key.lower(): value for key, value in other.items()}
+    return any(theirs.get(key.lower(), value) != value for key, value in one.items())
+
+
+def writer_of(feed: str, cluster: str, instance_key: str, work: RunContext) -> str:
+    """Return who writes an instance at this moment, in words, or an empty text.
+
+    Raises:
+        Stopped: the ledger cannot be read.
+    """
+    held = work.outputs.held((), [output_resource(feed, cluster, instance_key)])
+    return str(held[0].held) if held else ""
+
+
+def _why(what: str, eviction: OpenEviction) -> str:
+    run = eviction.run
+    return f"{what} is being removed by {run}, {run.who}; run again when that is over"

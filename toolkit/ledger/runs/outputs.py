@@ -1,0 +1,107 @@
+"""Feed instances that a run writes, and items that an eviction is about to remove: how each finds out about the other.
+
+A writer holds a lease on each instance that it writes, and then reads the open items of evictions. An eviction writes
+its items down, and then reads the leases. So whoever comes second sees the other, also when both come at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.runs.errors import LeaseHeld
+from toolkit.ledger.runs.finding import get
+from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.tables import item, lease, run
+from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
+
+_PREFIX = "instance"
+_PLACES = 50
+"""So many feeds are asked for in one statement."""
+
+
+def output_resource(feed: str, cluster: str, instance_key: str) -> str:
+    """The resource that a run leases which writes a feed instance."""
+    return f"{_PREFIX}/{feed}/{cluster}/{instance_key}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeldOutput:
+    """A lease on data that a run writes.
+
+    Attributes:
+        feed: of the instance; empty: the lease is on another resource that was asked for.
+        cluster: of the instance.
+        instance_key: of the instance.
+        held: the holder, and how the lease can end, in words.
+    """
+
+    feed: str = ""
+    cluster: str = ""
+    instance_key: str = ""
+    held: LeaseHeld
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenEviction:
+    """An item that a living eviction has written down and not settled: it may be removed at any moment.
+
+    Attributes:
+        path: as the item has it.
+        run: the eviction.
+    """
+
+    path: str
+    run: Run
+
+
+def held_outputs(
+    tx: Transaction, places: Collection[tuple[str, str]], also: Collection[str] = ()
+) -> Iterator[HeldOutput]:
+    """Return the leases on instances of these feeds that have not expired: one statement, plus one for each holder.
+
+    Args:
+        tx: the transaction.
+        places: feeds, each with its cluster.
+        also: other resources, by their full names; only exclusive leases on them are returned.
+    """
+    holders: dict[int, Run] = {}
+    is_exclusive = lease.c.mode == LeaseMode.EXCLUSIVE
+    for chunk in in_chunks(sorted(places), _PLACES) if places else [[]]:
+        prefixes = {output_resource(feed, cluster, ""): (feed, cluster) for feed, cluster in chunk}
+        named = [lease.c.resource.startswith(prefix, autoescape=True) for prefix in prefixes]
+        found = tx.execute(
+            sa.select(lease.c.resource, lease.c.run_id, lease.c.acquired_at, lease.c.expires_at)
+            .where(sa.or_(*named, lease.c.resource.in_(also) & is_exclusive), lease.c.expires_at > tx.now())
+            .order_by(lease.c.resource, lease.c.run_id)
+        )
+        for row in found.all():
+            if row.run_id not in holders:
+                holders[row.run_id] = get(tx, row.run_id)
+            since, until = row.acquired_at, row.expires_at
+            held = LeaseHeld(resource=row.resource, holder=holders[row.run_id], since=since, until=until)
+            above, _, key = row.resource.rpartition("/")
+            if row.resource in also:
+                yield HeldOutput(held=held)
+            elif f"{above}/" in prefixes:  # LIKE may ignore the case
+                feed, cluster = prefixes[f"{above}/"]
+                yield HeldOutput(feed=feed, cluster=cluster, instance_key=key, held=held)
+
+
+def open_evictions(tx: Transaction) -> list[OpenEviction]:
+    """Return the items that living evictions may be removing now: one statement, and two while there are evictions."""
+    living = sa.select(lease.c.run_id).where(lease.c.expires_at > tx.now())
+    evicting = sa.select(run).where(run.c.run_id.in_(living), run.c.life_cycle == LifeCycle.EVICTION)
+    runs = {each.run_id: each for each in tx.rows(Run, evicting)}
+    if not runs:
+        return []
+    asked = (
+        sa.select(item.c.run_id, item.c.path)
+        .where(item.c.run_id.in_(list(runs)), is_one_of(item.c.state, ItemState.INTENDED))
+        .order_by(item.c.run_id, item.c.position)
+    )
+    return [OpenEviction(path=row.path, run=runs[row.run_id]) for row in tx.execute(asked).all()]
