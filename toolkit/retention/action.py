@@ -241,7 +241,8 @@ class _Eviction:
         items = self.plan.items[unit.positions.start : unit.positions.stop]
         if self.archiver is not None:
             archived = ArchivedDelete(archiver=self.archiver, single=self._single)
-            return UnitRemoved([archived.remove(item) for item in items])
+            removed = [archived.remove(item) for item in items]
+            return UnitRemoved(removed, note="; ".join(filter(None, map(_version_note, removed))))
         if unit.method is DeleteMethod.SUBTREE and unit.root is not None:
             return self._tree.remove(unit.root, items)
         if unit.method is DeleteMethod.BULK:
@@ -276,8 +277,8 @@ class _Outcome:
         for position, removed in zip(unit.positions, done.removed, strict=True):
             result = removed.result
             self._results.append(result)
-            if removed.archived and result.item.archive is not None:
-                self._audit.append(_archived(result.item, result.item.archive, position, removed.archived))
+            if removed.archived_at is not None:
+                self._audit.append(_archived(result.item, removed.archived_at, position, removed.archived))
             if removed.is_open:
                 self._open.add(position)
             else:
@@ -320,6 +321,16 @@ def _archived(item: PlanItem, place: CanonicalPath, position: int, how_much: str
     """The first of two steps: what was copied, or found there and compared, before its original went."""
     begun = NewItem(position=position, kind=f"archive:{item.location}", path=str(place), instance_key=item.instance_key)
     return begun, SettledItem(position=position, state=ItemState.DONE, message=how_much)
+
+
+def _version_note(removed: Removed) -> str:
+    """What the user is told of an instance that is not in its own place of the archive."""
+    own = removed.result.item.archive
+    if removed.archived_at is None or removed.archived_at == own:
+        return ""
+    return (
+        f"the archive has another version of {removed.result.item.path} in {own}; this one is in {removed.archived_at}"
+    )
 
 
 def _removed_tree(item: PlanItem, root: CanonicalPath, positions: range) -> tuple[NewItem, SettledItem]:

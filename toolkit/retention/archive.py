@@ -6,7 +6,7 @@ What the archive has tells what is left to do, so that a run that was killed nee
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,16 @@ from toolkit.errors import Failed, Unavailable
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
 from toolkit.runs.errors import Stopped
-from toolkit.storage import FileKind, NotFound, StorageError, Unreachable, Unsupported, WrongKind, aside_name
+from toolkit.storage import (
+    OWN_PREFIX,
+    FileKind,
+    NotFound,
+    StorageError,
+    Unreachable,
+    Unsupported,
+    WrongKind,
+    aside_name,
+)
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.digests import digest_of
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of
@@ -33,6 +42,8 @@ if TYPE_CHECKING:
     from toolkit.retention.targets import FeedTarget
     from toolkit.storage import FileSystem
 
+MOST_VERSIONS = 9
+"""So many versions of an instance may be in the archive; one more is refused, and the instance stays."""
 _ITSELF = ""
 """The name of an instance that is a single file, in its tree."""
 
@@ -42,8 +53,8 @@ class ArchiveDiffers(StorageError, Failed):  # noqa: N818 - the family of toolki
 
     code = "archive_differs"
     text = (
-        "the archive has something else there, so nothing was written and the instance stays; compare both, then "
-        "remove the one that is wrong"
+        f"the archive has something else there, and {MOST_VERSIONS - 1} further versions of it beside, so nothing was "
+        "written and the instance stays; compare them, then remove those that are wrong"
     )
 
 
@@ -63,6 +74,14 @@ class Archived(NamedTuple):
         return f"{files} of {self.bytes} bytes are there and the same by their bytes, {self.copied} of them copied now"
 
 
+def version_of(place: CanonicalPath, number: int) -> CanonicalPath:
+    """Return where a later version of an instance is archived; the first has the place itself.
+
+    Programs that read the archive pass over such names, so that they read one version.
+    """
+    return place if number == 1 else place.parent.child(f"{OWN_PREFIX}-version-{number}-{place.name}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Archiver:
     """Archives instances of one feed; safe between threads.
@@ -78,6 +97,18 @@ class Archiver:
     files: FileCopies
     base_of: Callable[[CanonicalPath], CanonicalPath]
     flag: str = ""
+
+    def archive_version(self, source: CanonicalPath, place: CanonicalPath) -> tuple[Archived | None, CanonicalPath]:
+        """See to it that an instance is in the archive, beside what is archived already and differs.
+
+        An instance that was archived may have been written again by a rerun. Neither version replaces the other: the
+        original of the one that is archived may be gone. Raises as `archive`; `ArchiveDiffers` for too many versions.
+        """
+        for number in range(1, MOST_VERSIONS):
+            with suppress(ArchiveDiffers):
+                return self.archive(source, version_of(place, number)), version_of(place, number)
+        last = version_of(place, MOST_VERSIONS)
+        return self.archive(source, last), last
 
     def archive(self, source: CanonicalPath, place: CanonicalPath) -> Archived | None:
         """See to it that an instance is in the archive, by its bytes.
@@ -233,7 +264,7 @@ class ArchivedDelete:
         if refusal is not None:
             return Removed(refusal.of(item))
         try:
-            archived = self.archiver.archive(item.path, item.archive)
+            archived, place = self.archiver.archive_version(item.path, item.archive)
         except (StorageError, Unavailable) as error:
             return self._failed(item, error)
         except Stopped as stopped:
@@ -242,7 +273,7 @@ class ArchivedDelete:
             return Removed(ItemResult.failed(item, INTERRUPTED, message), is_open=True)
         if archived is None:
             return Removed(ItemResult.skipped(item, StayReason.ALREADY_GONE))
-        return self._removed(item)._replace(archived=str(archived))
+        return self._removed(item)._replace(archived=str(archived), archived_at=place)
 
     def _removed(self, item: PlanItem) -> Removed:
         """Copying may have taken hours, in which somebody may have put the feed on hold."""
@@ -289,14 +320,16 @@ def _is_settled(item: Item, target: FeedTarget, storage: Callable[[CanonicalPath
     place = target.archived(path)
     if place is None or target.archive is None:
         return True
-    system, staging = storage(place), staging_of(place, str(item.run_id))
+    system = storage(place)
     if not system.capabilities.atomic_rename:
         return True
     try:
         if not is_there(storage(path), path) and not is_there(system, place):
             return True  # the copy stays
-        for own in (staging, staging.parent.child(aside_name(staging.name))):  # the removal itself may have begun
-            remove(system, own, target.archive.base_of(place))
+        for number in range(1, MOST_VERSIONS + 1):
+            staging = staging_of(version_of(place, number), str(item.run_id))
+            for own in (staging, staging.parent.child(aside_name(staging.name))):  # the removal itself may have begun
+                remove(system, own, target.archive.base_of(place))
     except StorageError:
         return False
     return True

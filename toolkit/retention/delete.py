@@ -36,12 +36,14 @@ class Removed(NamedTuple):
         is_gone: it failed, and nothing is at its path any more all the same.
         is_open: nobody can tell now, and what was asked for may still happen, so that the next run has to look.
         archived: how much of it is in the archive, in words; empty: none of it was archived.
+        archived_at: where in the archive; None: nowhere.
     """
 
     result: ItemResult[PlanItem]
     is_gone: bool = False
     is_open: bool = False
     archived: str = ""
+    archived_at: CanonicalPath | None = None
 
 
 class UnitRemoved(NamedTuple):

@@ -112,14 +112,36 @@ def test_what_is_in_the_archive_already_is_not_copied_again(tmp_path: Path) -> N
     [{**FILES, "part-0": "else"}, {**FILES, "part-0": "longer than it"}, {"part-0": FILES["part-0"]}],
     ids=["other bytes of the same size", "another size", "a part of it"],
 )
-def test_an_archive_that_has_something_else_is_left_and_so_is_the_instance(
-    tmp_path: Path, other: dict[str, str]
-) -> None:
+def test_an_archive_that_has_something_else_keeps_it_beside_the_instance(tmp_path: Path, other: dict[str, str]) -> None:
+    """A rerun wrote it again, or a run of an earlier version archived what was being written: no run fails for ever."""
     fill(tmp_path)
     fill(tmp_path, files=other, place="archive")
     result = run(tmp_path)
+    assert (result.exit_code, outcomes(result)) == (0, [("done", "")])
+    version = OLD.replace("/01", "/.feedctl-version-2-01")
+    assert seen(tmp_path, "data") is None
+    assert (seen(tmp_path, "archive"), seen(tmp_path, "archive", version)) == (other, FILES)
+    (target,) = result.targets
+    assert any(f"this one is in file://{tmp_path}/archive/{version}" in note for note in target.plan.notes)
+
+
+def test_each_version_of_an_instance_is_archived_once(tmp_path: Path) -> None:
+    for text in ("first", "second", "first", "second", "third"):
+        fill(tmp_path, files={"part-0": text})
+        assert outcomes(run(tmp_path)) == [("done", "")]
+    names = [OLD, *(OLD.replace("/01", f"/.feedctl-version-{number}-01") for number in (2, 3, 4))]
+    texts = ("first", "second", "third")
+    assert [seen(tmp_path, "archive", each) for each in names] == [*({"part-0": text} for text in texts), None]
+
+
+def test_too_many_versions_are_refused(tmp_path: Path) -> None:
+    for number in range(9):
+        fill(tmp_path, files={"part-0": f"version {number}"})
+        assert outcomes(run(tmp_path)) == [("done", "")]
+    fill(tmp_path)
+    result = run(tmp_path)
     assert (result.exit_code, outcomes(result)) == (1, [("failed", "archive_differs")])
-    assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (FILES, other)
+    assert seen(tmp_path, "data") == FILES
 
 
 def test_an_archive_that_is_not_mounted_stops_the_feed(tmp_path: Path) -> None:
