@@ -11,7 +11,9 @@ from toolkit.entities.expectation_types import ExpectationType, expectation_type
 _INTRODUCTION = """
 The types of Great Expectations' core that Spark can judge, for `expectations[].type` of a suite, and what may stand in
 `kwargs`; arguments in bold must be given. `mostly` is the part of the rows, from 0 to 1, for which it must hold.
-`row_condition` chooses the rows that it is about, and `condition_parser` says how that is written: `spark` is SQL.
+`row_condition` chooses the rows that it is about, and `condition_parser` says how that is written:
+`great_expectations` compares a column, as in `col("country") == "DE"`. `spark` is SQL, as is `unexpected_rows_query`:
+lint and runs refuse it unless the operator sets `FEEDCTL_ALLOW_SUITE_SQL=1`.
 
 [suite](entities.md#suite) describes the files, and the [guide](../guide.md) how a feed names them.
 """

@@ -35,7 +35,7 @@ FORMATS: Mapping[str, Format] = {
     "url": Format("a URL or host:port; a password only as `${env:NAME}`", "hdfs://nn:8020"),
     "ledger-url": Format(
         "`sqlite:///FILE` in the config repo's root folder, `sqlite:////FILE` anywhere, `postgresql://...` or "
-        "`postgresql+psycopg://...`; a password only as `${env:NAME}`",
+        "`postgresql+psycopg://...` with the password `${env:FEEDCTL_LEDGER_...}`, without options",
         "sqlite:///.feedctl/ledger.db",
     ),
     "local-path": Format("the path of a local file; `${env:NAME}` may stand in it", "${env:HOME}/feedctl/audit.jsonl"),

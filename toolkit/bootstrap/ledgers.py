@@ -42,8 +42,9 @@ class NoLedgerNamed(InvalidInput):
     def __init__(self) -> None:
         super().__init__(
             f"found no ledger, expected `ledger:` in {REPO_FILE} or {LEDGER_VARIABLE}; name a SQLite file "
-            "(sqlite:///.feedctl/ledger.db, below the config repo) or a PostgreSQL database (postgresql://HOST/DATABASE)"
-            "; an action can also do without: --no-ledger"
+            "(sqlite:///.feedctl/ledger.db, below the config repo) or a PostgreSQL database "
+            "(postgresql://USER:${env:FEEDCTL_LEDGER_PASSWORD}@HOST/DATABASE); an action can also do without: "
+            "--no-ledger"
         )
 
 
@@ -180,7 +181,7 @@ def location_of(snapshot: Snapshot, settings: RepoSettings) -> LedgerLocation:
     text, named_by = (named, LEDGER_VARIABLE) if named else (settings.ledger, REPO_FILE)
     if not text:
         raise NoLedgerNamed
-    found = located(text, named_by=named_by, root=_root(snapshot), variables=os.environ)
+    found = located(text, named_by=named_by, root=_root(snapshot), variables=os.environ, from_repo=not named)
     if found.file is not None:
         for end in ("", "-wal", "-shm", "-journal"):
             _refuse_given(snapshot, found.file.with_name(f"{found.file.name}{end}"))

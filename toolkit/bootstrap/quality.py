@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.ledgers import quality_folder
 from toolkit.clock import SystemClock
+from toolkit.entities.suite_code import allows_suite_sql
 from toolkit.ledger import verdicts
 from toolkit.quality.gate import Author, QualityGate
 from toolkit.quality.page import write_page
@@ -53,6 +54,7 @@ def quality_gate(
         judges=_judge,
         write_page=partial(_page, quality_folder(snapshot, repository.settings), ledger),
         author=author,
+        allows_sql=allows_suite_sql(os.environ),
     )
 
 

@@ -13,6 +13,7 @@ from toolkit.cli.lint import LintFormat
 from toolkit.cli.option_values import reference_time
 from toolkit.cli.streams import Keeps, encoded
 from toolkit.config_source import Snapshot, find_checkout, find_repo, named_repo, open_base, open_snapshot, read_file
+from toolkit.entities.suite_code import allows_suite_sql
 from toolkit.errors import Failed, InvalidInput
 from toolkit.linter.baseline import BadBaseline, Baseline, BaselineEntry
 from toolkit.linter.collect import Base
@@ -199,6 +200,7 @@ def lint_config_repo(options: LintOptions, clock: Clock) -> LintReport:
         baseline=_baseline(options),
         adopt=options.write_baseline,
         focus=_focus(options, snapshot),
+        allows_suite_sql=allows_suite_sql(os.environ),
     )
     report = lint(request)
     if options.baseline is not None and options.write_baseline:

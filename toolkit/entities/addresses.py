@@ -14,6 +14,10 @@ _PASSWORD = re.compile(_USER + r"(?!\$\{env:)[^/@]+@")
 _LEDGER_PASSWORD = re.compile(_USER + r"(?!\$\{env:[^}]*\}@)[^@]+@")
 """SQLAlchemy takes a password with slashes, and nothing may stand beside a reference."""
 
+_LEDGERS = "FEEDCTL_LEDGER_"
+_VARIABLE = re.compile(r"\$\{env:(?P<name>[^}]*)\}")
+_OWN_PASSWORD = re.compile(rf"[\w+]+://[^/@:?]+:\$\{{env:{_LEDGERS}[A-Za-z0-9_]+\}}@")
+
 _OPTION = re.compile(r"(?i)[?&](?:ssl)?password=(?!\$\{env:)[^&]*")
 """What libpq takes among the options."""
 
@@ -54,6 +58,32 @@ def check_ledger(text: str) -> None:
         raise ElError(text=text, found="a file of any kind", expected=expected)
 
 
+def check_ledger_of_repo(text: str) -> None:
+    """Check that the repo's ledger on PostgreSQL has its own variable as password, and no options.
+
+    The host of that ledger is the repo's choice: it must not get another secret of the operator, nor weaken how the
+    password is proved.
+
+    Raises:
+        ElError: it is something else.
+    """
+    if text.startswith("sqlite:"):
+        return
+    for each in _VARIABLE.finditer(text):
+        if not each["name"].startswith(_LEDGERS):
+            expected = f"one of a variable that is there for the ledger: ${{env:{_LEDGERS}PASSWORD}}"
+            raise ElError(text=each.group(), found="a reference to a variable of the operator", expected=expected)
+    if "?" in text:
+        expected = "none: only FEEDCTL_LEDGER, the operator's own, may say sslmode and the like"
+        raise ElError(text=_head(text), found="options", expected=expected)
+    if not _OWN_PASSWORD.match(text):
+        expected = (
+            f"USER:${{env:{_LEDGERS}PASSWORD}}@HOST/DATABASE; only FEEDCTL_LEDGER, the operator's own, may name a "
+            "ledger with another way to log in"
+        )
+        raise ElError(text=_head(text), found="no password by reference", expected=expected)
+
+
 def check_ledger_url(text: str) -> None:
     """A ledger's URL, wherever it is from: a SQLite file or a PostgreSQL database (DESIGN section 6).
 
@@ -74,10 +104,16 @@ def _head(text: str) -> str:
 
 
 def _check_sqlite(text: str, place: str) -> None:
+    text = _without_secrets(text)
     if place in {"", "/", "/:memory:"}:
         raise ElError(text=text, found="a ledger in memory, which forgets", expected=_SQLITE)
     if not place.startswith("/"):
-        raise ElError(text=text, position=len("sqlite://"), found=place, expected=f"a third slash: {_SQLITE}")
+        raise ElError(
+            text=text,
+            position=len("sqlite://"),
+            found=text.removeprefix("sqlite://"),
+            expected=f"a third slash: {_SQLITE}",
+        )
     if place.endswith("/"):
         raise ElError(text=text, found="a folder", expected=f"a file: {_SQLITE}")
     if "?" in place:

@@ -7,7 +7,13 @@ from functools import lru_cache
 from toolkit.el import ElError, Frequency, load_zone, parse_expression, parse_instant
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import tokenize
-from toolkit.entities.addresses import check_audit_file, check_ledger, check_local_path, check_url
+from toolkit.entities.addresses import (
+    check_audit_file,
+    check_ledger,
+    check_ledger_of_repo,
+    check_local_path,
+    check_url,
+)
 from toolkit.entities.env_references import check_ledger_references, check_path_references, check_references
 from toolkit.entities.templates import path_template, table_uri
 
@@ -58,7 +64,7 @@ _CHECKS: dict[str, Callable[[str], object]] = {
     "path-template": path_template,
     "table-uri": table_uri,
     "url": check_url,
-    "ledger-url": _all(check_ledger, check_references, check_ledger_references),
+    "ledger-url": _all(check_ledger, check_references, check_ledger_references, check_ledger_of_repo),
     "local-path": _all(check_local_path, check_references, check_path_references, check_audit_file),
     "partition-expression": _check_partition,
     "name": _matching(

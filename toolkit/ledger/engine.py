@@ -26,7 +26,7 @@ import sqlalchemy as sa
 from toolkit.ledger.sqlite_place import hindrance
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Mapping, MutableMapping
 
 
 BUSY_SECONDS = 10.0
@@ -52,15 +52,16 @@ READING, UNHURRIED = "feedctl_reading", "feedctl_unhurried"
 """Execution options of a connection: its transaction writes nothing; it need not be on the disk when it ends."""
 
 
-def connect(url: sa.URL, *, read_only: bool = False) -> sa.Engine:
+def connect(url: sa.URL, *, read_only: bool = False, from_repo: bool = False) -> sa.Engine:
     """An engine with one connection at a time, which is made when it is first needed.
 
     Args:
         url: of a SQLite file or a PostgreSQL database.
         read_only: the database itself refuses every change, so that a dry run cannot make one.
+        from_repo: see `LedgerLocation`.
     """
     if url.get_backend_name() != "sqlite":
-        return _postgresql(url, read_only)
+        return _postgresql(url, read_only, _only_by_scram(url) if from_repo else {})
     return _sqlite_to_read(url.database or "") if read_only else _sqlite(url)
 
 
@@ -112,7 +113,24 @@ def _synchronize(connection: sa.Connection, wanted: str) -> None:
         connection.info[_SYNCHRONOUS] = wanted
 
 
-def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - one private call
+def _only_by_scram(url: sa.URL) -> dict[str, str]:
+    """Return the options by which a server gets a proof of the password, and nothing that libpq finds by itself.
+
+    What is given here, empty texts too, comes neither from PG... variables nor from a service file.
+    """
+    return {
+        "require_auth": "scram-sha-256",
+        "gssencmode": "disable",
+        "sslcertmode": "disable",
+        "passfile": "/dev/null/none",  # there cannot be such a file
+        "hostaddr": "",
+        "user": url.username or "",
+        "password": url.password or "",
+        "dbname": url.database or "",
+    }
+
+
+def _postgresql(url: sa.URL, read_only: bool, own: Mapping[str, str]) -> sa.Engine:  # noqa: FBT001 - one private call
     settings = {"statement_timeout": f"{STATEMENT_SECONDS}s", "lock_timeout": f"{LOCK_SECONDS}s", "timezone": "UTC"}
     if read_only:
         settings["default_transaction_read_only"] = "on"
@@ -124,7 +142,7 @@ def _postgresql(url: sa.URL, read_only: bool) -> sa.Engine:  # noqa: FBT001 - on
         isolation_level="READ COMMITTED",  # what is read after a lock must be what its last holder wrote
         pool_size=1,
         max_overflow=0,
-        connect_args={**others, "options": " ".join(options)},
+        connect_args={**others, **own, "options": " ".join(options)},
     )
     sa.event.listen(engine, "begin", _let_commits_wait)
     sa.event.listen(engine, "rollback", _forget_wait)

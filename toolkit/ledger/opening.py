@@ -22,6 +22,8 @@ from toolkit.ledger.vocabulary import RunStatus
 
 UPGRADE = "run `feedctl ledger upgrade`"
 """What to do with a ledger that is older than this feedctl."""
+_LIBPQ = 160_000
+"""The first version of libpq that refuses a server's wish for another authentication (`require_auth`)."""
 
 
 def open_ledger(location: LedgerLocation, *, read_only: bool, variables: Mapping[str, str]) -> Ledger:
@@ -70,13 +72,23 @@ def connected(location: LedgerLocation, *, read_only: bool) -> Ledger:
     if location.file is not None and not read_only:
         require_writable(location.file, location.place)
     try:
-        return Ledger(engine=connect(location.url, read_only=read_only), place=location.place)
+        engine = connect(location.url, read_only=read_only, from_repo=location.from_repo)
     except ImportError as error:
         found = f"is on PostgreSQL, whose driver cannot be loaded ({error})"
         raise UnusableLedger(place=location.place, found=found, todo="pip install feedctl[postgresql]") from error
     except (sa.exc.ArgumentError, ValueError):  # they may say parts of the URL, and so of its password
         found = "cannot be used: a host or port among the options of its URL is none"
         raise UnusableLedger(place=location.place, found=found, todo="correct the options of its URL") from None
+    if location.from_repo and location.file is None and _libpq_version(engine) < _LIBPQ:
+        found = f"is named by the config repo, for which libpq {_LIBPQ // 10_000} is needed"
+        todo = "pip install --upgrade 'psycopg[binary]', or name the ledger in FEEDCTL_LEDGER"
+        raise UnusableLedger(place=location.place, found=found, todo=todo)
+    return Ledger(engine=engine, place=location.place)
+
+
+def _libpq_version(engine: sa.Engine) -> int:
+    version: int = engine.dialect.loaded_dbapi.pq.version()
+    return version
 
 
 def require_head(revision: str | None, place: str) -> None:

@@ -56,6 +56,7 @@ class Collector:
         time: the instant for which findings are made.
         rules: all rules by identifier.
         chosen: identifiers of those that run.
+        allows_suite_sql: see `LintContext`.
     """
 
     snapshot: Snapshot
@@ -63,6 +64,7 @@ class Collector:
     time: datetime
     rules: Mapping[str, Rule]
     chosen: Collection[str]
+    allows_suite_sql: bool = False
 
     def collect(self, environment: str | None) -> EnvironmentFindings:
         """The findings in one environment.
@@ -85,6 +87,7 @@ class Collector:
             time=self.time,
             base=base,
             options=_options(self.rules, settings),
+            allows_suite_sql=self.allows_suite_sql,
         )
         return EnvironmentFindings(
             environment=name,

@@ -59,6 +59,7 @@ class LintRequest:
         baseline: findings that are known; None: none is.
         adopt: what the baseline could hold counts as known, so that it can be written anew.
         focus: which files matter.
+        allows_suite_sql: the operator's environment allows SQL in suites.
     """
 
     snapshot: Snapshot
@@ -70,6 +71,7 @@ class LintRequest:
     baseline: Baseline | None = None
     adopt: bool = False
     focus: Focus = field(default_factory=Focus)
+    allows_suite_sql: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,7 +170,12 @@ class _Run:
     def _collector(self, chosen: Collection[str]) -> Collector:
         request = self.request
         return Collector(
-            snapshot=request.snapshot, base=request.base, time=request.time, rules=self.rules, chosen=chosen
+            snapshot=request.snapshot,
+            base=request.base,
+            time=request.time,
+            rules=self.rules,
+            chosen=chosen,
+            allows_suite_sql=request.allows_suite_sql,
         )
 
     def _out_of_use(self, sorted_out: Triage) -> tuple[list[Accepting], list[BaselineEntry]]:

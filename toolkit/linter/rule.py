@@ -45,6 +45,7 @@ class LintContext:
         time: the instant for which findings are made, UTC; by default the commit's.
         base: what it is compared with; None: nothing.
         options: values of rules' options, by rule and name: the defaults, and what ``repo.yaml`` says instead.
+        allows_suite_sql: the operator's environment allows SQL in suites.
     """
 
     repository: Repository
@@ -53,6 +54,7 @@ class LintContext:
     time: datetime
     base: BaseState | None = None
     options: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
+    allows_suite_sql: bool = False
 
     def number(self, rule_id: str, option: str) -> int:
         """The value of an option that is a whole number."""

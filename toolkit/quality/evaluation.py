@@ -24,7 +24,10 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
+from toolkit.entities.expectation_types import expectation_types
+from toolkit.entities.suite_code import ROWS_QUERY, code_in
 from toolkit.quality.exchange import AskedExpectation, Finding
+from toolkit.quality.suite_sql import require_condition, require_select
 
 ENGINE = f"great_expectations {gx.__version__}"
 MOST_VALUES = 20
@@ -47,6 +50,8 @@ _TELLS_NO_VALUE = (
 )
 """Types whose observed value is a number about the table; that of others may be somebody's."""
 _CLASS = re.compile(r"[A-Za-z_][\w.]*")
+_VIEW, _LEFT_OUT = "tmp_view", "; \t\r\n\v\f"
+"""The batch in a query, and what Great Expectations takes from the query's end."""
 _ERROR_CHARACTERS, _VALUE_CHARACTERS, _OBSERVED_CHARACTERS = 300, 100, 2000
 
 
@@ -62,10 +67,18 @@ class _Built:
     expectation: Expectation
 
 
-def evaluate(data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values: bool) -> list[Finding]:
+def evaluate(
+    data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values: bool, allows_sql: bool = False
+) -> list[Finding]:
     """Findings in the order of what was asked, one for each; what could not be computed has not succeeded.
 
     Values are computed only for what does not hold: each costs a reading of the data more.
+
+    Args:
+        data: all rows.
+        asked: the expectations.
+        shows_values: values of rows may be in a finding.
+        allows_sql: SQL in an expectation is checked and run; else it is an error of that expectation.
     """
     _be_quiet(shows_values=shows_values)
     findings: dict[int, Finding] = {}
@@ -79,6 +92,7 @@ def evaluate(data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values
         if twins[number] != number:
             continue
         try:
+            _require_harmless(each, data, allows_sql=allows_sql)
             built.append(_Built(number, _expectation(number, each)))
         except _RAISED as error:
             findings[number] = replace(_finding(each), error=_said(f"cannot be built: {error}"))
@@ -100,6 +114,35 @@ def _be_quiet(*, shows_values: bool) -> None:
     """What it logs of errors has values of rows in it."""
     for name in ("great_expectations", "py.warnings", "py4j"):
         logging.getLogger(name).setLevel(logging.WARNING if shows_values else logging.CRITICAL + 1)
+
+
+def _require_harmless(asked: AskedExpectation, data: DataFrame, *, allows_sql: bool) -> None:
+    """Refuse an expectation with code in it, or of which nobody knows whether it has any.
+
+    Raises:
+        ValueError: its type or an argument is unknown, or code in it is not allowed.
+    """
+    known = expectation_types().get(asked.type)
+    if known is None or not known.on_spark:
+        message = f"{asked.type} not found among the types that Spark can validate"
+        raise ValueError(message)
+    if unknown := sorted(asked.kwargs.keys() - known.arguments.keys() - set(_ARE_OURS)):
+        message = f"{asked.type} has no argument {', '.join(unknown)}"
+        raise ValueError(message)
+    for code in code_in(asked.type, asked.kwargs):
+        if not (code.is_sql and allows_sql):
+            message = f"{code.message}, which is not allowed in a suite"
+            raise ValueError(message)
+        text = asked.kwargs[str(code.pointer[0])]
+        if code.pointer == (ROWS_QUERY,):
+            require_select(data.sparkSession, _as_run(text), view=_VIEW)
+        else:
+            require_condition(data.sparkSession, text)
+
+
+def _as_run(query: str) -> str:
+    """Return the text of a query as Great Expectations hands it to Spark."""
+    return query.rstrip(_LEFT_OUT).format(batch=_VIEW)
 
 
 def _expectation(number: int, asked: AskedExpectation) -> Expectation:

@@ -63,6 +63,7 @@ class Question:
         keys: the same of its keys.
         sample: the part of the rows that is read, above 0, to 1.
         shows_values: values of rows may be in the answer; never those of feeds tagged pii.
+        allows_sql: the operator allows SQL in suites; each text is checked before it runs.
         expectations: of all suites, each with its place in its suite.
     """
 
@@ -74,6 +75,7 @@ class Question:
     keys: Mapping[str, str] = field(default_factory=dict)
     sample: float = 1.0
     shows_values: bool = False
+    allows_sql: bool = False
     version: int = FORMAT
 
 

@@ -11,6 +11,7 @@ from toolkit.el.fields import Field, render_field
 from toolkit.entities import Cluster, Feed
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.quality import Suite
+from toolkit.entities.suite_code import SUITE_SQL_VARIABLE, SuiteCode, code_in
 from toolkit.entities.suite_variables import CLUSTER_NAME, INSTANCE_KEY, VARIABLES, substituted, variables_in
 from toolkit.errors import InvalidInput
 from toolkit.quality.exchange import AskedExpectation
@@ -31,6 +32,19 @@ class UnknownSuiteVariable(InvalidInput):
         super().__init__(f"{where} has ${{{variable}}}, which nothing fills in{'; ' if hint else ''}{hint}")
 
 
+class CodeInSuite(InvalidInput):
+    """An expectation has code in it, and the operator has not allowed any.
+
+    Args:
+        code: what it has.
+        where: the suite's file and the expectation.
+    """
+
+    def __init__(self, *, code: SuiteCode, where: str) -> None:
+        todo = f"only the operator can allow it, with {SUITE_SQL_VARIABLE}=1 in the environment" if code.is_sql else ""
+        super().__init__(f"{where}: {code.message}, which a suite must not have; {todo or 'remove it'}")
+
+
 class Filled(NamedTuple):
     """What is asked of the data.
 
@@ -45,7 +59,13 @@ class Filled(NamedTuple):
 
 
 def fill(
-    suites: Sequence[Suite], feed: Feed, cluster: Cluster, instant: datetime, previous: Mapping[str, int | None]
+    suites: Sequence[Suite],
+    feed: Feed,
+    cluster: Cluster,
+    instant: datetime,
+    previous: Mapping[str, int | None],
+    *,
+    allows_sql: bool = False,
 ) -> Filled:
     """The expectations of suites about one instance.
 
@@ -55,8 +75,10 @@ def fill(
         cluster: where.
         instant: the instance's.
         previous: what is known of the last judged instance before, by name without ``previous.``: ``row_count``.
+        allows_sql: the operator allows SQL in suites.
 
     Raises:
+        CodeInSuite: an argument is code that is not allowed.
         UnknownSuiteVariable: nothing fills a variable in.
     """
     local = instant.astimezone(load_zone(feed.path_timezone))
@@ -67,6 +89,9 @@ def fill(
         **{f"{_PREVIOUS}{name}": each for name, each in previous.items()},
     }
     filled = [each for suite in suites for each in _of_suite(suite, known)]
+    for expectation in filled:
+        if not isinstance(expectation, str):
+            _refuse_code(expectation, allows_sql=allows_sql)
     return Filled(
         expectations=tuple(each for each in filled if not isinstance(each, str)),
         notes=tuple(each for each in filled if isinstance(each, str)),
@@ -99,3 +124,9 @@ def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[A
             severity=str(each.severity),
             meta=each.meta,
         )
+
+
+def _refuse_code(asked: AskedExpectation, *, allows_sql: bool) -> None:
+    for code in code_in(asked.type, asked.kwargs):
+        if not (code.is_sql and allows_sql):
+            raise CodeInSuite(code=code, where=f"suite {asked.suite}: expectations[{asked.position}] ({asked.type})")

@@ -113,6 +113,7 @@ class QualityGate:
         judges: what judges data of a cluster.
         write_page: see `WritePage`.
         author: whose data are judged.
+        allows_sql: the operator allows SQL in suites.
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
@@ -121,6 +122,7 @@ class QualityGate:
     judges: Callable[[Cluster], Judge]
     write_page: WritePage
     author: Author
+    allows_sql: bool = False
 
     def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
         """See `Gate.admit`."""
@@ -177,8 +179,8 @@ class QualityGate:
             if (option.lower(), value.upper()) == _DROPS_ROWS:
                 message = f"the option {option} {value} drops rows that are announced; expected PERMISSIVE or FAILFAST"
                 raise InvalidInput(message)
-        known = {"row_count": previous}
-        filled = fill(self._suites(quality), written.feed, written.cluster, instant, known)
+        of_instance = (self._suites(quality), written.feed, written.cluster, instant, {"row_count": previous})
+        filled = fill(*of_instance, allows_sql=self.allows_sql)
         table = written.table
         question = Question(
             parts=tuple(AskedPart(uri=_uri(each.place), keys=each.keys) for each in written.parts),
@@ -189,6 +191,7 @@ class QualityGate:
             keys={} if table is None else table.keys,
             sample=quality.sample,
             shows_values=not is_pii(written.feed.tags),
+            allows_sql=self.allows_sql,
         )
         return question, filled.notes
 
@@ -202,12 +205,15 @@ class QualityGate:
 
     def _asks_otherwise(self, written: Written, known: Verdict, ledger: Ledger) -> bool:
         """Whether the instance before has other rows than when it was judged; what a person has decided stands."""
-        suites = [self.suites[each] for each in written.quality.suites]
-        if known.decided_by is not None or not any(map(asks_for_previous, suites)):
+        has_previous = any(asks_for_previous(self.suites[each]) for each in written.quality.suites)
+        if known.decided_by is not None or not has_previous:
             return False
         found = ledger.read(lambda tx: verdicts.findings_of(tx, [known.verdict_id]))[known.verdict_id]
         then = {(each.suite, each.position): each.kwargs for each in found}
-        asked = self.question(written)[0].expectations
+        try:
+            asked = self.question(written)[0].expectations
+        except InvalidInput:  # validating anew says why
+            return True
         return {(each.suite, each.position): kwargs_stored(each.kwargs) for each in asked} != then
 
     def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:

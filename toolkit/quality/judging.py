@@ -144,13 +144,13 @@ def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Findi
     looked_at = data.sample(fraction=question.sample, seed=_SEED) if is_sample else data
     kept = looked_at.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        shows = question.shows_values
+        how = {"shows_values": question.shows_values, "allows_sql": question.allows_sql}
         if is_sample:
-            *found_of_all, total = evaluation.evaluate(data, [*of_all, counted], shows_values=shows)
-            found = evaluation.evaluate(kept, of_rows, shows_values=shows)
+            *found_of_all, total = evaluation.evaluate(data, [*of_all, counted], **how)
+            found = evaluation.evaluate(kept, of_rows, **how)
         else:
             found_of_all = []
-            *found, total = evaluation.evaluate(kept, [*of_rows, counted], shows_values=shows)
+            *found, total = evaluation.evaluate(kept, [*of_rows, counted], **how)
         if total.error or any(each.error for each in found):
             kept.write.format("noop").mode("overwrite").save()  # raises when it is the data that cannot be read
         rows = int(total.observed) if total.observed else data.count()

@@ -28,11 +28,14 @@ from toolkit.ledger.opening import LedgerState
 
 VARIABLES = ("FEEDCTL_LEDGER", "FEEDCTL_AUDIT", "FEEDCTL_REPO", "XDG_STATE_HOME", "LEDGER_PASSWORD")
 
+PROD = "repo: {ledger: 'postgresql://u:${env:FEEDCTL_LEDGER_PASSWORD}@db/ledger'}\n"
+
 
 @pytest.fixture(autouse=True)
 def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for each in VARIABLES:
         monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv("FEEDCTL_LEDGER_PASSWORD", "sesame")
 
 
 @pytest.fixture
@@ -43,7 +46,7 @@ def repo(tmp_path: Path) -> Path:
     (root / "feeds").mkdir()
     (root / "repo.yaml").write_text("environments: [dev, prod]\nledger: sqlite:///.feedctl/ledger.db\n")
     (root / "environments" / "dev.yaml").write_text("description: local\n")
-    (root / "environments" / "prod.yaml").write_text("repo: {ledger: 'postgresql://db/ledger'}\n")
+    (root / "environments" / "prod.yaml").write_text(PROD)
     (root / "feeds" / "clicks.yaml").write_text("kind: feed\nname: other\n")
     return root
 
@@ -67,7 +70,7 @@ def test_the_ledger_is_that_of_the_config_repo(repo: Path) -> None:
 
 
 def test_an_environment_lays_its_own_over_it(repo: Path) -> None:
-    assert location_for(str(repo), "prod").place == "postgresql://db/ledger"
+    assert location_for(str(repo), "prod").place == "postgresql://u@db/ledger"
 
 
 def test_the_variable_comes_first(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +79,7 @@ def test_the_variable_comes_first(repo: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("FEEDCTL_LEDGER", "sqlite:///other.db")
     assert location_for(str(repo), "prod").file == repo / "other.db"
     monkeypatch.setenv("FEEDCTL_LEDGER", "")
-    assert location_for(str(repo), "prod").place == "postgresql://db/ledger"
+    assert location_for(str(repo), "prod").place == "postgresql://u@db/ledger"
 
 
 @pytest.mark.parametrize("url", ["postgresql://other/ledger", "sqlite:////data/ledger.db"])
@@ -146,7 +149,7 @@ def test_the_variable_of_the_audit_file_comes_first(
 
 
 def test_else_it_is_in_the_state_folder_of_the_user(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = RepoSettings(ledger="postgresql://feedctl:${env:LEDGER_PASSWORD}@db/ledger")
+    settings = RepoSettings(ledger="postgresql://feedctl:${env:FEEDCTL_LEDGER_PASSWORD}@db/ledger")
     monkeypatch.setenv("HOME", "/home/ann")
     assert audit_place(snapshot, settings).file == Path("/home/ann/.local/state/feedctl/audit.jsonl")
     monkeypatch.setenv("XDG_STATE_HOME", "relative")

@@ -19,7 +19,7 @@ from toolkit.entities.addresses import check_ledger, check_local_path, check_url
         "postgresql://db/feedctl",
         "postgresql:///feedctl",
         "postgresql+psycopg://feedctl@db:5433/feedctl?sslmode=verify-full",
-        "postgresql+psycopg://feedctl:${env:LEDGER_PASSWORD}@db/feedctl",
+        "postgresql+psycopg://feedctl:${env:FEEDCTL_LEDGER_PASSWORD}@db/feedctl",
     ],
 )
 def test_a_sqlite_file_and_a_postgresql_database_are_ledgers(url: str) -> None:
@@ -61,7 +61,7 @@ def test_no_other_database_is_and_no_more_than_the_scheme_is_shown(url: str, sho
         ("sqlite:///:memory:", "found a ledger in memory, which forgets, expected sqlite:///FILE"),
         ("sqlite://ledger.db", "at character 10: found 'ledger.db', expected a third slash: sqlite:///FILE"),
         ("sqlite:///ledgers/", "found a folder, expected a file: sqlite:///FILE"),
-        ("sqlite:///ledger.db?mode=memory", "at character 20: found options, expected none: sqlite:///FILE"),
+        ("sqlite:///ledger.db?...", "at character 20: found options, expected none: sqlite:///FILE"),
     ],
 )
 def test_a_sqlite_ledger_is_one_file(url: str, found: str) -> None:
@@ -83,7 +83,7 @@ def test_no_password_stands_among_the_options(user: str) -> None:
     with pytest.raises(ElError, match="found a password, expected a reference such as") as it:
         check_ledger(f"postgresql://{user}db/feedctl?sslmode=require&password=sesame")
     assert "sesame" not in str(it.value)
-    check_ledger("postgresql://db/feedctl?sslmode=require&password=${env:LEDGER_PASSWORD}")
+    check_ledger("postgresql://db/feedctl?sslmode=require&password=${env:FEEDCTL_LEDGER_PASSWORD}")
 
 
 def test_a_ledger_from_elsewhere_may_have_its_password() -> None:

@@ -197,9 +197,12 @@ def test_links_that_may_be_followed_are_named_by_their_whole_path() -> None:
 
 def test_an_environment_has_a_ledger_of_its_own() -> None:
     base = {**ENVIRONMENTS, "repo.yaml": "environments: [dev, prod]\nledger: sqlite:///a.db\n"}
-    texts = {**base, "environments/prod.yaml": 'repo: {ledger: "postgresql://db/feedctl", admins: [etl]}\n'}
+    texts = {
+        **base,
+        "environments/prod.yaml": 'repo: {ledger: "sqlite:////var/prod.db", admins: [etl]}\n',
+    }
     assert repository(texts, "dev").settings.ledger == "sqlite:///a.db"
-    assert repository(texts, "prod").settings.ledger == "postgresql://db/feedctl"
+    assert repository(texts, "prod").settings.ledger == "sqlite:////var/prod.db"
 
 
 @pytest.mark.parametrize(

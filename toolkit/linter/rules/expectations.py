@@ -11,6 +11,7 @@ from toolkit.entities.documents import Value
 from toolkit.entities.expectation_types import ExpectationType, expectation_types
 from toolkit.entities.nearest import did_you_mean, suggestion
 from toolkit.entities.quality import Expectation, Suite
+from toolkit.entities.suite_code import SUITE_SQL_VARIABLE, code_in
 from toolkit.entities.suite_variables import (
     CLUSTER_NAME,
     INSTANCE_KEY,
@@ -103,7 +104,9 @@ def known_arguments(context: LintContext) -> Iterator[Hit]:
             yield each.hit(f"{each.expectation.type} with mostly 0: any data passes", at=("kwargs", "mostly"))
         if given.get("row_condition") is not None and given.get("condition_parser") is None:
             message = "missing argument 'condition_parser', which goes with 'row_condition'"
-            yield each.hit(message, "give spark for a condition in Spark's SQL", at=("kwargs", "row_condition"))
+            yield each.hit(
+                message, 'give great_expectations, for a condition such as col("n") > 0', at=("kwargs", "row_condition")
+            )
 
 
 def _unknown_argument(each: _Placed, name: str, kind: ExpectationType) -> Hit:
@@ -198,6 +201,20 @@ def known_variables(context: LintContext) -> Iterator[Hit]:
                 yield each.hit(message, suggestion(name, VARIABLES), at=("kwargs", *pointer))
 
 
+def no_code(context: LintContext) -> Iterator[Hit]:
+    """An argument of an expectation is a value: no SQL, and nothing that would be fetched."""
+    for each in _expectations(context):
+        for code in code_in(each.expectation.type, each.expectation.kwargs):
+            if not (code.is_sql and context.allows_suite_sql):
+                yield each.hit(code.message, _SQL if code.is_sql else "remove it", at=("kwargs", *code.pointer))
+
+
+_SQL = (
+    f"a run refuses it unless the operator sets {SUITE_SQL_VARIABLE}=1; use another type, or for a condition "
+    "`condition_parser: great_expectations`"
+)
+
+
 def repeated(context: LintContext) -> Iterator[Hit]:
     """An expectation is in a suite once."""
     first: dict[tuple[str, str], int] = {}
@@ -216,5 +233,6 @@ CHECKS: Mapping[str, Check] = {
     "expectation-value": argument_values,
     "expectation-bounds": ordered_bounds,
     "expectation-variable": known_variables,
+    "suite-code": no_code,
     "duplicate-expectation": repeated,
 }
