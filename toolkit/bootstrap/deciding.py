@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,11 @@ from toolkit.actions.gated import GatedUnit
 from toolkit.actions.output_leases import output_lease, table_leases
 from toolkit.availability import is_there
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context, origin_of
+from toolkit.bootstrap.catalogs import catalog_for_reading
+from toolkit.bootstrap.decided_places import DecidedPlaces
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledgers import NoLedgerNamed, audit_place, quality_folder
-from toolkit.el import CanonicalPath, parse_instant
+from toolkit.el import parse_instant
 from toolkit.entities import LocationType
 from toolkit.entities.not_implemented import Area
 from toolkit.hive.resolve import name_of
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
     from toolkit.actions.action import RunContext
     from toolkit.clock import Clock
+    from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
     from toolkit.ledger.database import Ledger
     from toolkit.runs.run import ActiveRun
@@ -118,12 +121,19 @@ def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided
             raise NoLedgerNamed
         found = ledger.read(partial(_chosen, asked))
         feed, cluster = context.repository.feed(found.feed), context.repository.cluster(found.cluster)
+        own = DecidedPlaces(
+            feed=feed,
+            cluster=cluster,
+            instance_key=found.instance_key,
+            metastore=cache(partial(catalog_for_reading, cluster)),
+        )
+        places = own.named(found.unit, found.place)
         run_id = found.run_id
         run_key = None if run_id is None else ledger.read(lambda tx: verdicts.run_instance(tx, run_id))
         with _at_work(context, found, run_key or found.instance_key, clock) as (work, audit):
-            removed = _removed(found, feed) if asked.state is VerdictState.REJECTED else []
+            removed = _removed(places, feed) if asked.state is VerdictState.REJECTED else []
             units = [_unit(work, context, place, found.instance_key, feed, cluster) for place in removed]
-            digest = _digest(found, feed, work)
+            digest = _digest(found, places, feed, work)
             _decide(ledger, found, asked, digest)
             audit(asked.state, asked.reason)
             _tell_page(context, found, asked, clock)
@@ -176,9 +186,9 @@ def _tell_page(context: ActionContext, found: Verdict, asked: DecisionOptions, c
         _LOG.warning('event=no_page unit=%s why="%s"', found.unit, error)
 
 
-def _digest(found: Verdict, feed: Feed, work: RunContext) -> str:
+def _digest(found: Verdict, places: Sequence[CanonicalPath], feed: Feed, work: RunContext) -> str:
     """Of the data that lie there now."""
-    parts = [Part(place=place, keys={}) for place in _places(found)]
+    parts = [Part(place=place, keys={}) for place in places]
     try:
         return print_of_parts(parts, feed.availability_flag, work.stores).data_digest
     except NotFound:
@@ -186,13 +196,8 @@ def _digest(found: Verdict, feed: Feed, work: RunContext) -> str:
         raise CannotDecide(unit=found.unit, why=why) from None
 
 
-def _places(found: Verdict) -> list[CanonicalPath]:
-    return [CanonicalPath.parse(each) for each in found.place.split("\n")]
-
-
-def _removed(found: Verdict, feed: Feed) -> list[CanonicalPath]:
+def _removed(places: list[CanonicalPath], feed: Feed) -> list[CanonicalPath]:
     """Of a table's instance only what waits: partitions of it that are there already were judged with it, and stay."""
-    places = _places(found)
     at_gate = [each for each in places if gate_top(each) is not None]
     return at_gate if feed.is_table and at_gate else places
 

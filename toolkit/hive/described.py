@@ -17,7 +17,6 @@ from toolkit.catalog.model import (
     TableKind,
     without_statistics,
 )
-from toolkit.storage import OWN_PREFIX
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Column, TableName
@@ -29,8 +28,6 @@ COPIED = "feedctl.copied"
 
 It is written with the location, in one step, so that it never tells of other data than readers see.
 """
-DATA_PREFIX = f"{OWN_PREFIX}-data-"
-"""A directory with such a name and the number of a run has data that could not get the place that Hive would choose."""
 _OWN = frozenset({COPIED, "transient_lastDdlTime", "last_modified_by", "last_modified_time", "bucketing_version"})
 _EXTERNAL, _PURGE, _PATH = "EXTERNAL", "external.table.purge", "path"
 _READING = {

@@ -18,10 +18,10 @@ from toolkit.catalog.errors import AlreadyExists, NoSuchTable
 from toolkit.catalog.model import Partition, Table, without_statistics
 from toolkit.catalog.port import BATCH
 from toolkit.hive.copies import rename_into
-from toolkit.hive.described import COPIED, DATA_PREFIX, at_place, carried_statistics, table_differences
+from toolkit.hive.described import COPIED, at_place, carried_statistics, table_differences
 from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied, remove_staging
 from toolkit.hive.targets import Step, TableItem, TablePlan
-from toolkit.storage import STAGING_PREFIX, StorageError
+from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
 from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.publication import CopyDiffers, remove
 from toolkit.transfer.trees import below

@@ -16,7 +16,6 @@ from toolkit.hive.batches import in_batches
 from toolkit.hive.contents import Contents, Part
 from toolkit.hive.described import (
     COPIED,
-    DATA_PREFIX,
     added_columns,
     differences,
     landed_partition,
@@ -27,7 +26,7 @@ from toolkit.hive.described import (
 )
 from toolkit.hive.taken_places import TakenPlaces, is_data_place
 from toolkit.hive.targets import SchemaChange, Standing, Step, TableDetail, TableItem, TablePlan, TableTarget
-from toolkit.storage import StorageError
+from toolkit.storage import DATA_PREFIX, StorageError
 from toolkit.transfer.trees import Tree, below, read_tree
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class LandingPlanner:
         present = self._present()
         described = wanted if present is None else self._described(wanted, present)
         text = self._location(present)
-        place, root_text = self.reader.place(text), text if wanted.keys else _above(text)
+        place, root_text = self.reader.place(text), text if wanted.keys else directory_above(text)
         detail = TableDetail(contents=contents, present=present, root=self.reader.place(root_text), root_text=root_text)
         items = [self._item(Step.TABLE, place, wanted=described)] if described != present else []
         if wanted.kind.is_view:
@@ -303,7 +302,7 @@ def _stays(name: str, place: CanonicalPath) -> str:
     return f"the data that {whose} had are still at {place}; remove them when no reader needs them"
 
 
-def _above(location: str) -> str:
+def directory_above(location: str) -> str:
     """The directory around that of a table, which may have had its data replaced before (see `landing`)."""
     above = location.rstrip("/").rpartition("/")[0]
     return above.rpartition("/")[0] if above.rpartition("/")[2].startswith(DATA_PREFIX) else above

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from toolkit.availability import is_there
 from toolkit.catalog.model import Table
 from toolkit.el import CanonicalPath
-from toolkit.hive.described import DATA_PREFIX
-from toolkit.storage import STAGING_PREFIX, aside_name
+from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, aside_name
 from toolkit.transfer.publication import remove
 from toolkit.transfer.trees import below
 

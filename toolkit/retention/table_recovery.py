@@ -2,35 +2,36 @@
 
 In the plan of the run that died (`table_plan`) a directory stands behind the partitions that it is the data of, and all
 of them stay open together. That a partition is not there now says that its data may go only when it is gone from the
-same table (ADR 0045); else they stay open, and fail the run until somebody has looked.
+same table (ADR 0045), and only when retention would remove that directory for it now (`gone_partitions`): a row of the
+ledger names a directory, and never decides where one is. Else they stay open, and fail the run until somebody looks.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery
 from toolkit.actions.batch_loop import settled_item
+from toolkit.actions.gate import GATE_DIRECTORY
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
-from toolkit.el import ElError, parse_instant
+from toolkit.el import ElError
 from toolkit.entities import LocationType
-from toolkit.errors import InvalidInput
-from toolkit.planning.retention import holding
 from toolkit.result import Outcome
 from toolkit.retention.delete import is_present
 from toolkit.retention.evictable_tables import UnreadableLocations
 from toolkit.retention.foreign_data import ForeignData
+from toolkit.retention.gone_partitions import GonePartitions, is_partition_name
 from toolkit.retention.partition_places import PartitionPlaces
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem
 from toolkit.retention.records import as_settled, can_be_told_of, keys_of, notes
 from toolkit.retention.table_eviction import DataRemoval, is_left
-from toolkit.retention.table_plan import UNUSABLE_STORE, places_of
-from toolkit.runs.recorder import SettledLeftOver
+from toolkit.retention.table_plan import places_of
+from toolkit.runs.recorder import SettledLeftOver, path_of
 from toolkit.storage import NotFound
 
 if TYPE_CHECKING:
@@ -145,11 +146,9 @@ class TableRecovery:
             metastore = read_only(self.table.metastore())
             outcome = self._looked_at(own, metastore, may_touch=may_touch)
             for item in at_gate:
-                place = self._place(item)
-                outcome.settle_data(item, is_gone=is_present(self.work.stores(place), place) is False)
-        except (CatalogError, ElError, UnreadableLocations) as error:
-            code = "bad_location" if isinstance(error, ElError) else error.code
-            _LOG.warning('event=recovery_failed code=%s why="%s"', code, error)
+                outcome.settle_data(item, is_gone=self._has_left_gate(item))
+        except (CatalogError, UnreadableLocations) as error:
+            _LOG.warning('event=recovery_failed code=%s why="%s"', error.code, error)
             return Recovery()
         settled = tuple(outcome.settled)
         return Recovery(
@@ -165,6 +164,7 @@ class TableRecovery:
         outcome = _Outcome(plan=self.plan, quiet=keys_of(self.plan) | keys)
         planned = {item.path for item in self.plan.items if item.type is ItemKind.PARTITION_DATA}
         changed = _last_change(metastore.table(self.table.name))
+        gone = self._gone(map(self._name, (each for each in left if each.path in there)), metastore)
         ready: list[_Ready] = []
         for group in _groups(left):
             why = self._why_unknown(group, there, changed)
@@ -172,14 +172,17 @@ class TableRecovery:
                 if not why:
                     outcome.settle_partitions(group, there)
                 continue
-            place = self._place(group.data)
+            place, names = self._place(group.data), [self._name(each) for each in group.partitions]
+            not_ours = "" if place is None else gone.why_not(place, names)
             if place in planned or (not why and any(there[each.path] for each in group.partitions)):
                 outcome.settle_partitions(group, there)
                 outcome.settle_data(group.data, is_gone=False)  # the plan takes what is still to go
-            elif any(self._is_held(item) for item in group.items):
+            elif gone.is_held(names):
                 continue
+            elif place is None or not_ours:
+                self._leave(group, place, why or not_ours, there, outcome)
             elif problem := self._problem(place, why):
-                outcome.fail(group.data, place, self._base_of(place), *problem)
+                outcome.fail(group.data, place, self.base, *problem)
             else:
                 ready.append(_Ready(group, group.data, place))
         if ready and may_touch:
@@ -203,33 +206,75 @@ class TableRecovery:
 
     def _problem(self, place: CanonicalPath, why: str) -> tuple[str, str] | None:
         """Code and message of why a directory stays; with `why` it stays unless it is seen that nothing is there."""
-        base = self._base_of(place)
-        try:
-            system = self.work.stores(base)
-        except InvalidInput as error:
-            return UNUSABLE_STORE, f"{place}, which a run that died was to remove, stays: {error}"
-        if not can_be_told_of(base, system):
-            return (
-                NotFound.code,
-                f"{place} was to be removed by a run that died, but {base} is not there; mount its disk",
-            )
-        if not why or is_present(system, place) is False:
+        if (absent := self._absent_base(self.base)) is not None:
+            return NotFound.code, f"{place} was to be removed by a run that died, but {absent}"
+        if not why or is_present(self.work.stores(place), place) is False:
             return None
-        advice = "when they are nobody's, remove them or move them away; the next run then sees that they are gone"
-        return UNKNOWN_OWNER, f"{place} has data that a run that died was to remove, and that stay: {why}; {advice}"
+        return UNKNOWN_OWNER, _stays(place, why)
 
-    def _base_of(self, place: CanonicalPath) -> CanonicalPath:
-        return self.base if place.is_within(self.base) else place.parent
+    def _leave(
+        self, group: _Group, place: CanonicalPath | None, why: str, there: Mapping[str, bool], outcome: _Outcome
+    ) -> None:
+        """Report a directory that retention would not remove now, without touching it.
 
-    def _place(self, data: Item) -> CanonicalPath:
-        """By the aliases that the cluster has now."""
-        return self.table.place(data.path)
+        It stays open until it is seen that nothing is there. Another store than the table's is not even asked: what the
+        row says is reported once.
+        """
+        data = group.data
+        if data is None:
+            return
+        if place is None or place.root != self.base.root:
+            why = f"it is not on the store of {self.table.name}, so nothing looked there"
+            failed = outcome.fail(data, self.base, self.base, UNKNOWN_OWNER, _stays(path_of(data.path), why))
+            outcome.settle_partitions(group, there)
+            outcome.settled.append(SettledLeftOver(left=data, item=failed))
+            return
+        base = self.base if place.is_within(self.base) else place.parent
+        if self._absent_base(base) is None and is_present(self.work.stores(place), place) is False:
+            outcome.settle_partitions(group, there)
+            outcome.settle_data(data, is_gone=True)
+            return
+        outcome.fail(data, place, self.base, UNKNOWN_OWNER, _stays(place, why))
+
+    def _absent_base(self, base: CanonicalPath) -> str | None:
+        """Why nothing can be told of what is below a base: its disk may not be mounted; None: it can."""
+        if can_be_told_of(base, self.work.stores(base)):
+            return None
+        return f"{base} is not there; mount its disk"
+
+    def _has_left_gate(self, item: Item) -> bool:
+        """Whether nothing waits at the gate any more where a run that died was to remove it; elsewhere nobody looks."""
+        place = self._place(item)
+        if place is None or not place.is_within(self.base.child(GATE_DIRECTORY)):
+            return False
+        return is_present(self.work.stores(place), place) is False
+
+    def _place(self, data: Item) -> CanonicalPath | None:
+        """By the aliases that the cluster has now; None: it is not a place."""
+        try:
+            return self.table.place(path_of(data.path))
+        except ElError:
+            return None
+
+    def _name(self, partition: Item) -> str:
+        """The name that a row gives to a partition; empty: it is one of another table."""
+        own = str(NamedPartition(self.table.name, ""))
+        return partition.path.removeprefix(own) if partition.path.startswith(own) else ""
+
+    def _gone(self, names: Iterable[str], metastore: Metastore) -> GonePartitions:
+        return GonePartitions(
+            target=self.plan.target,
+            table=self.table,
+            base=self.base,
+            present=lambda: metastore.partition_names(self.table.name),
+            gone=list(names),
+        )
 
     def _there(self, left: Sequence[Item], metastore: Metastore) -> dict[str, bool]:
         """Whether a partition is there, by its address; those of other tables are left out."""
-        own = str(NamedPartition(self.table.name, ""))
-        names = {item.path: item.path.removeprefix(own) for item in left if item.path.startswith(own)}
         found = metastore.table(self.table.name)
+        named = {item.path: self._name(item) for item in left if item.kind == _PARTITION}
+        names = {address: name for address, name in named.items() if is_partition_name(name, found)}
         there = {found.partition_name(each) for each in metastore.partitions(self.table.name, sorted(names.values()))}
         return {address: name in there for address, name in names.items()}
 
@@ -264,14 +309,10 @@ class TableRecovery:
             failed = outcome.fail(each.data, each.place, self.base, IN_USE, f"{each.place} stays: {why}")
             outcome.settled.append(SettledLeftOver(left=each.data, item=failed))
 
-    def _is_held(self, left: Item) -> bool:
-        """Whether a hold covers any of the partition's instants; what is open tells only the latest of them."""
-        uri, holds = self.table.uri, self.plan.target.policy.holds
-        if not holds:
-            return False
-        named = uri.bind(dict.fromkeys(uri.variables, "any"))
-        period = named.period_of(named.render(parse_instant(left.instance_key)))
-        return period is None or holding(period.spans[0][0], period.spans[-1][1], holds) is not None
+
+def _stays(place: CanonicalPath | str, why: str) -> str:
+    advice = "if nobody needs the data there, remove them or move them away; the next run then sees that they are gone"
+    return f"{place}, which a run that died was to remove, stays: {why}; {advice}"
 
 
 def _plan_item(plan: FeedPlan, left: Item, place: CanonicalPath, base: CanonicalPath) -> PlanItem:

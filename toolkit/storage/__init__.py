@@ -29,6 +29,7 @@ from toolkit.storage.look import LOOK_SECONDS, Look, LookAgain
 from toolkit.storage.multipart import MultipartUpload, UploadedPart
 from toolkit.storage.opening import close_clients, open_file_system
 from toolkit.storage.port import (
+    DATA_PREFIX,
     OWN_PREFIX,
     REPLACED_PREFIX,
     STAGING_PREFIX,
@@ -45,6 +46,7 @@ from toolkit.storage.readonly import ReadOnlyFileSystem
 
 __all__ = [
     "ASIDE_PREFIX",
+    "DATA_PREFIX",
     "LOOK_SECONDS",
     "OWN_PREFIX",
     "REPLACED_PREFIX",

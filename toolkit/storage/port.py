@@ -47,6 +47,8 @@ STAGING_PREFIX = f"{OWN_PREFIX}-copy-"
 may write files there under their own names at once, so that half of one can be seen there while it is written."""
 REPLACED_PREFIX = f"{OWN_PREFIX}-old-"
 """What is replaced has such a name for the moment between two renames, and gets its own back when a run dies there."""
+DATA_PREFIX = f"{OWN_PREFIX}-data-"
+"""A directory with such a name and the number of a run has data that could not get the place that Hive would choose."""
 
 
 def is_staged(path: CanonicalPath) -> bool:

@@ -108,15 +108,19 @@ def test_a_table_without_its_directory_leaves_everything_open_since_the_disk_may
 def test_so_does_a_place_outside_of_it_whose_disk_may_not_be_mounted() -> None:
     site = TableSite()
     result = site.run(left=[_partition(), _data(place="/mnt/disk2/one")])
-    assert (_failures(result), _settled(site)) == ([("file:///mnt/disk2/one", "not_found")], [])
+    assert (_failures(result), _settled(site)) == ([("file:///mnt/disk2/one", "unknown_owner")], [])
 
 
-def test_a_store_that_cannot_be_opened_is_named_and_the_others_go_on() -> None:
+def test_a_place_on_another_store_is_named_once_without_asking_it_and_the_others_go_on() -> None:
     site = TableSite(unusable="s3")
     site.system.put(f"{BASE}/{OLD}/part")
     elsewhere = [_partition(2, "ds=2026-03-02"), _data(3, "s3://bucket/x/one")]
     result = site.run(left=[_partition(), _data(), *elsewhere])
-    assert (_failures(result), _settled(site)) == ([("s3://bucket/x/one", "unusable_store")], GONE)
+    states = [(at, state, code) for at, state, code, _ in _settled(site)]
+    assert states[:2] == [(2, ItemState.DONE, "found_gone"), (3, ItemState.FAILED, "unknown_owner")]
+    assert [state for _, state, _ in states[2:]] == [ItemState.DONE] * 2
+    assert _failures(result) == [(f"file://{BASE}", "unknown_owner")]
+    assert "s3://bucket/x/one" in [*result.items][-1].message
     assert site.directories == []
 
 
@@ -155,11 +159,11 @@ def test_a_place_that_a_partition_has_by_now_stays_and_is_named_once() -> None:
 def test_a_place_in_an_older_spelling_of_its_name_service_is_the_place_that_a_partition_has() -> None:
     site = _HighlyAvailable()
     site.metastore.alter_table(replace(site.table, storage=replace(site.table.storage, location=f"hdfs://ns1{BASE}")))
-    young = partition_of(site.table, "2026-03-20", location="hdfs://ns1/ext/one")
+    young = partition_of(site.table, "2026-03-20", location=f"hdfs://ns1{BASE}/{OLD}")
     site.metastore.add_partitions(site.table.name, [young])
-    site.system.put("/ext/one/part")
-    site.run(left=[_partition(), _data(place="hdfs://nn1/ext/one")])
-    assert "/ext/one/part" in site.system.files
+    site.system.put(f"{BASE}/{OLD}/part")
+    site.run(left=[_partition(), _data(place=f"hdfs://nn1{BASE}/{OLD}")])
+    assert f"{BASE}/{OLD}/part" in site.system.files
     assert _settled(site)[-1][1:3] == (ItemState.FAILED, "location_in_use")
 
 
@@ -173,10 +177,10 @@ class _HighlyAvailable(TableSite):
 
 def test_a_place_of_another_table_stays() -> None:
     site = TableSite()
-    site.metastore.create_table(table_of(TableName("web", "other"), "file:/data/other", x="int"))
-    site.system.put("/data/other/x/part")
-    site.run(left=[_partition(), _data(place="/data/other/x")])
-    assert "/data/other/x/part" in site.system.files
+    site.metastore.create_table(table_of(TableName("web", "other"), f"file:{BASE}/{OLD}", x="int"))
+    site.system.put(f"{BASE}/{OLD}/x/part")
+    site.run(left=[_partition(), _data()])
+    assert f"{BASE}/{OLD}/x/part" in site.system.files
     assert _settled(site)[-1][1:3] == (ItemState.FAILED, "location_in_use")
 
 
@@ -232,9 +236,9 @@ def test_a_run_that_is_refused_removes_nothing_of_an_earlier_one() -> None:
 
 def test_partitions_that_shared_a_place_are_settled_together() -> None:
     site = TableSite()
-    site.system.put("/data/x/one/part")
-    site.run(left=[_partition(0), _partition(1, "ds=2026-03-02"), _data(2, "/data/x/one")])
-    assert "/data/x/one" not in site.system.directories
+    site.system.put(f"{BASE}/{OLD}/part")
+    site.run(left=[_partition(0), _partition(1, "ds=2026-03-02"), _data(2)])
+    assert site.directories == []
     assert [state for _, state, _, _ in _settled(site)] == [ItemState.DONE] * 3
 
 

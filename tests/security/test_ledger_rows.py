@@ -1,0 +1,133 @@
+"""Against who may write rows of the ledger: a row names what is deleted, and never where it is."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.running import Feedctl
+from tests.unit.cli.test_quality import NOON, Site, made_site
+from tests.unit.retention.acting import capabilities
+from tests.unit.retention.tables import BASE, TableSite
+from tests.unit.runs.fakes import left_item
+from toolkit.actions.gate import Part
+from toolkit.el import CanonicalPath
+from toolkit.ledger.runs.items import Item, NewItem
+from toolkit.ledger.vocabulary import ItemState
+from toolkit.quality.data import print_of_parts
+from toolkit.result import ExitCode, Outcome
+from toolkit.storage import LocalFileSystem, aside_name
+
+KEY = "2026-03-01T00:00Z"
+OLD = "ds=2026-03-01"
+
+
+def _rows(place: str, name: str = OLD, key: str = KEY) -> list[Item]:
+    """A dropped partition and its directory, as a run that died leaves them open, with fields of an attacker."""
+    new = [("partition:data", f"catalog:logs:clicks#{name}"), ("partition_data:data", place)]
+    return [
+        left_item(NewItem(position=at, kind=kind, path=path, instance_key=key), 7)
+        for at, (kind, path) in enumerate(new)
+    ]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "file:///home/op/private",
+        f"file://{BASE}/ds=2026-03-19",
+        f"file://{BASE}/ds=2026-03-01/region=us",
+        f"file://{BASE}/other",
+        f"file://{BASE}/.feedctl-gate",
+        "file:///wh/logs.db",
+    ],
+)
+def test_a_row_does_not_choose_the_directory_that_retention_of_a_table_deletes(place: str) -> None:
+    site = TableSite()
+    part = f"{place.removeprefix('file://')}/part"
+    site.system.put(part)
+    result = site.run(left=_rows(place))
+    assert part in site.system.files
+    assert [(each.item.uri, each.code) for each in result.items if each.outcome is Outcome.FAILED] == [
+        (place, "unknown_owner")
+    ]
+    assert result.exit_code is ExitCode.FAILED
+    assert site.recorder.settled_left == []
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("ds=2026-03-19", KEY), ("ds=soon", KEY), ("other", KEY), ("region=us/ds=2026-03-01", KEY)],
+)
+def test_a_row_does_not_choose_a_partition_that_retention_would_keep(name: str, key: str) -> None:
+    site = TableSite()
+    site.system.put(f"{BASE}/{name}/part")
+    result = site.run(left=_rows(f"file://{BASE}/{name}", name, key))
+    assert f"{BASE}/{name}/part" in site.system.files
+    assert [each.code for each in result.items] == ["unknown_owner"]
+
+
+@pytest.mark.parametrize("place", ["s3://bucket/x/one", "hdfs://elsewhere/x", "no place", "file:///a/../b"])
+def test_a_row_does_not_choose_a_store_that_is_asked(place: str) -> None:
+    site = TableSite(unusable=place.partition(":")[0].replace("file", ""))
+    result = site.run(left=_rows(place))
+    assert [each.code for each in result.items] == ["unknown_owner"]
+    assert place in [*result.items][-1].message
+    settled = [(each.item.state, each.item.code) for each in site.recorder.settled_left]
+    assert settled[-1] == (ItemState.FAILED, "unknown_owner")
+
+
+def test_nothing_beside_or_above_a_place_that_a_row_names_goes() -> None:
+    site = TableSite()
+    site.system.has = capabilities(atomic_delete=False)
+    site.system.make("/home/op/empty")
+    for each in ("/home/op", f"{BASE}/a"):
+        site.system.put(f"{each}/{aside_name('gone')}/part")
+    before = sorted(site.system.files), sorted(site.system.directories)
+    for place in ("/home/op/gone", f"{BASE}/a/gone", "/home/op/empty/gone"):
+        site.run(left=_rows(f"file://{place}"))
+    assert (sorted(site.system.files), sorted(site.system.directories)) == before
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    return made_site(tmp_path, monkeypatch, tags="{team: web}")
+
+
+@pytest.fixture
+def feedctl(capsys: pytest.CaptureFixture[str]) -> Feedctl:
+    return Feedctl(capsys)
+
+
+@pytest.mark.parametrize(
+    "place", ["private/.feedctl-gate/x", "data/clicks/.feedctl-gate/2026030111", "data/clicks/2026030111", "private"]
+)
+@pytest.mark.parametrize("verb", ["reject", "release"])
+def test_a_row_does_not_choose_what_a_decision_on_blocked_data_looks_at_or_removes(
+    site: Site, feedctl: Feedctl, place: str, verb: str
+) -> None:
+    site.makes("bad")
+    assert site.run() == 1
+    chosen = site.root / place
+    chosen.mkdir(parents=True)
+    (chosen / "part").write_text("mine")
+    forge(site, "verdict", place=f"file://{chosen}", data_digest=_digest(chosen))
+    refused = feedctl("quality", verb, "clicks", "--key", NOON, "--reason", "known")
+    assert (refused.code, (chosen / "part").read_text()) == (2, "mine")
+    assert f"file://{chosen}, which is not a place of the instance {NOON}" in refused.err
+    assert (site.waits / "part-0").read_text() == "bad"
+
+
+def forge(site: Site, table: str, **values: object) -> None:
+    """Change all rows of a table of the site's ledger."""
+    with closing(sqlite3.connect(site.root / "repo/.feedctl/ledger.db")) as ledger, ledger:
+        columns = ", ".join(f"{name} = ?" for name in values)
+        ledger.execute(f"UPDATE {table} SET {columns}", list(values.values()))  # noqa: S608 - a test's own names
+
+
+def _digest(directory: Path) -> str:
+    part = Part(place=CanonicalPath.parse(f"file://{directory}"), keys={})
+    return print_of_parts([part], "_SUCCESS", lambda _: LocalFileSystem()).data_digest

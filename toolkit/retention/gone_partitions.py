@@ -1,0 +1,102 @@
+"""Which directories retention may remove for partitions that the metastore no longer has.
+
+Everything is computed from the config repo and the metastore: a ledger row names a partition and a directory, and both
+are compared with what retention would remove now. A row that names anything else has no effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from toolkit.catalog.partition_name import split_name
+from toolkit.planning.retention import KeepReason, Kept, keep_last_from, kept_by
+from toolkit.retention.table_plan import PartitionScan
+from toolkit.storage import DATA_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from toolkit.catalog.model import Table
+    from toolkit.el import CanonicalPath
+    from toolkit.planning.retention import Candidate
+    from toolkit.retention.targets import FeedTable, FeedTarget
+
+
+@dataclass(frozen=True, kw_only=True)
+class GonePartitions:
+    """Retention's answer about partitions of a table that are gone.
+
+    Attributes:
+        base: the table's own directory.
+        present: asks for the names of the partitions that the table has now.
+        gone: names that ledger rows have.
+    """
+
+    target: FeedTarget
+    table: FeedTable
+    base: CanonicalPath
+    present: Callable[[], Iterable[str]]
+    gone: Iterable[str]
+
+    def is_held(self, names: Sequence[str]) -> bool:
+        """Whether a hold covers one of these partitions."""
+        return any(kept is not None and kept.reason is KeepReason.HOLD for kept in map(self._kept, names))
+
+    def why_not(self, place: CanonicalPath, names: Sequence[str]) -> str:
+        """Return why retention would not remove a directory for these partitions; empty: it would."""
+        if not any(is_directory_of(place, name, self.base) for name in names):
+            return f"it is not a directory that {self.table.name} gives to {', '.join(names) or 'a partition'}"
+        for name in names:
+            if name not in self._candidates:
+                return f"{name} is not a partition that the feed describes"
+            kept = self._kept(name)
+            if kept is not None:
+                return f"the feed's retention keeps {name} now ({kept.reason})"
+        return ""
+
+    def _kept(self, name: str) -> Kept | None:
+        found = self._candidates.get(name)
+        return None if found is None else kept_by(self.target.policy, found, self._kept_from)
+
+    @cached_property
+    def _kept_from(self) -> datetime:
+        policy = self.target.policy
+        return keep_last_from(self._scanned(self.present() if policy.keep_last else ()).values(), policy)
+
+    @cached_property
+    def _candidates(self) -> dict[str, Candidate]:
+        return self._scanned(self.gone)
+
+    def _scanned(self, names: Iterable[str]) -> dict[str, Candidate]:
+        scan = PartitionScan(target=self.target, table=self.table, base=self.base)
+        for name in names:
+            scan.add(name)
+        return scan.candidates
+
+
+def is_directory_of(place: CanonicalPath, name: str, base: CanonicalPath) -> bool:
+    """Whether a directory is where Hive, Spark or feedctl keeps a partition below its table's directory.
+
+    Spark writes keys in the case of the table's columns, and feedctl puts a replaced partition below a directory of
+    its own.
+    """
+    if not place.is_within(base):
+        return False
+    below = place.relative_to(base)
+    first, _, rest = below.partition("/")
+    try:
+        found = split_name(rest if first.startswith(DATA_PREFIX) else below)
+        return [(key.lower(), value) for key, value in found.items()] == list(split_name(name).items())
+    except ValueError:
+        return False
+
+
+def is_partition_name(text: str, table: Table) -> bool:
+    """Whether a text can be the name of a partition of a table."""
+    try:
+        return list(split_name(text)) == [key.lower() for key in table.key_names]
+    except ValueError:
+        return False
