@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.unit.actions.fake_action import context
 from tests.unit.cli.running import Feedctl
 from tests.unit.cli.test_quality import NOON, Site, made_site
+from tests.unit.hive.test_landing import KEY as LANDED
+from tests.unit.hive.test_landing import Scene
+from tests.unit.replication.test_gated import Copying
 from tests.unit.retention.acting import capabilities
 from tests.unit.retention.tables import BASE, TableSite
 from tests.unit.runs.fakes import left_item
@@ -19,6 +24,7 @@ from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.quality.data import print_of_parts
 from toolkit.result import ExitCode, Outcome
+from toolkit.runs.stop import NeverStopped
 from toolkit.storage import LocalFileSystem, aside_name
 
 KEY = "2026-03-01T00:00Z"
@@ -131,3 +137,56 @@ def forge(site: Site, table: str, **values: object) -> None:
 def _digest(directory: Path) -> str:
     part = Part(place=CanonicalPath.parse(f"file://{directory}"), keys={})
     return print_of_parts([part], "_SUCCESS", lambda _: LocalFileSystem()).data_digest
+
+
+@pytest.mark.parametrize(
+    ("parts", "unit", "is_copied"),
+    [
+        ("", "to/x", True),
+        ("", "to/y", False),
+        ("", "to/x/de", False),
+        ("*", "to/x/de", True),
+        ("*", "to/x", False),
+        ("d*", "to/x/fr", False),
+        ("*", "to/x/.feedctl-own", False),
+        ("*", "to/y/de", False),
+        ("*/*", "to/x/de/de", True),
+        ("*/*", "to/x/de", False),
+    ],
+)
+def test_a_row_does_not_choose_the_directory_that_a_replication_brings_to_an_end(
+    tmp_path: Path, parts: str, unit: str, *, is_copied: bool
+) -> None:
+    copying = Copying(tmp_path, parts=parts)
+    place = tmp_path / unit
+    waits = place.parent / ".feedctl-gate" / place.name
+    aside = place.parent / f".feedctl-old-7-{place.name}"
+    for each in (waits, aside):
+        each.mkdir(parents=True)
+        (each / "part").write_text("somebody's")
+    action, work = copying.action(), replace(context(NeverStopped()), stores=lambda _: LocalFileSystem())
+    row = NewItem(position=0, kind="copy", path=f"file://{place}", instance_key=KEY)
+    found = action.recover(action.blank_plan(copying.target), [left_item(row, 7)], work, may_touch=True)
+    assert (waits.exists(), place.exists()) == ((False, True) if is_copied else (True, False))
+    assert [each.item.code == "unknown_place" for each in found.settled] == [not is_copied]
+    assert is_copied or f"file://{place}" in found.notes[-1]
+
+
+@pytest.mark.parametrize(("day", "is_own"), [("2026-03-01", True), ("2026-03-02", False), ("x", False)])
+@pytest.mark.parametrize("kind", ["clean", "add"])
+def test_a_row_does_not_choose_the_instance_of_a_table_whose_copies_go(
+    tmp_path: Path, kind: str, day: str, *, is_own: bool
+) -> None:
+    """A run of another instance may be just about to register them."""
+    scene = Scene(root=tmp_path)
+    scene.filled()
+    list(scene.ran())
+    name = f"ds={day}/region=de"
+    data = tmp_path / f"to/dst.db/clicks/.feedctl-data-99/{name}"
+    data.mkdir(parents=True)
+    (data / "part").write_text("not registered yet")
+    place = data if kind == "clean" else tmp_path / f"to/dst.db/clicks/{name}"
+    row = NewItem(position=0, kind=kind, path=f"file://{place}", instance_key=LANDED)
+    scene.left = [left_item(row, 99)]
+    list(scene.ran())
+    assert data.exists() is not is_own

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol
 from toolkit.actions.gate import Gate, NoGate
 from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, T, TargetPlan
 from toolkit.actions.progress import NoProgress
+from toolkit.el import CanonicalPath, ElError
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.runs.output_use import OutputUse
-from toolkit.runs.recorder import SettledLeftOver
+from toolkit.runs.recorder import SettledLeftOver, path_of
 
 if TYPE_CHECKING:
     from toolkit.actions.guard import Condition, Guard
     from toolkit.actions.progress import Progress
-    from toolkit.el import CanonicalPath
     from toolkit.errors import Refused
     from toolkit.ledger.events import NewEvent
     from toolkit.ledger.runs.items import Item, NewItem
@@ -139,6 +139,37 @@ def left_over(left: Item, *, is_done: bool, event: NewEvent | None = None) -> Se
     state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
     item = SettledItem(position=left.position, state=state, code=code)
     return SettledLeftOver(left=left, item=item, event=event)
+
+
+UNKNOWN_PLACE = "unknown_place"
+"""The code of an unfinished item whose row names a place that the action does not compute: nothing there is touched."""
+
+
+def place_named(left: Item, parse: Callable[[str], CanonicalPath] = CanonicalPath.parse) -> CanonicalPath | None:
+    """Return the place that the row of an unfinished item names; None: the text is not a place.
+
+    A row names one of the places that an action computes from the config repo, the stores and the metastore. Use the
+    result for the comparison with those, and for nothing else.
+    """
+    try:
+        return parse(path_of(left.path))
+    except ElError:
+        return None
+
+
+def unknown_place(left: Item) -> SettledLeftOver:
+    """The end of an unfinished item that nobody can finish, since its row names a place that the action has not."""
+    message = f"{left.path} is not a place of this instance, so nothing there was touched; look at it by hand"
+    item = SettledItem(position=left.position, state=ItemState.FAILED, code=UNKNOWN_PLACE, message=message)
+    return SettledLeftOver(left=left, item=item)
+
+
+def unknown_places_note(unknown: Sequence[SettledLeftOver]) -> str:
+    """What the user is told of items that nobody can finish; there are some."""
+    return (
+        f"{len(unknown)} unfinished items of an interrupted run name places that this action does not use, the first "
+        f"{unknown[0].left.path}: nothing there was touched, and nobody will look at them again; look at them by hand"
+    )
 
 
 class Action(Protocol[T, I, D]):

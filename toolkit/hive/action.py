@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.actions.action import Recovery, RunContext, left_over
+from toolkit.actions.action import Recovery, RunContext, left_over, place_named
 from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
@@ -33,7 +33,7 @@ from toolkit.hive.targets import TableDetail, TablePlan, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
-from toolkit.runs.recorder import path_of, path_text
+from toolkit.runs.recorder import path_text
 from toolkit.storage import RealPlaces, StorageError
 from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
@@ -233,5 +233,5 @@ def _is_of_whole(left: Item, plan: TablePlan) -> bool:
 
 
 def _is_below(left: Item, root: CanonicalPath) -> bool:
-    place = CanonicalPath.parse(path_of(left.path))
-    return place == root or place.is_within(root)
+    place = place_named(left)
+    return place is not None and (place == root or place.is_within(root))

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from toolkit.actions.action import place_named
 from toolkit.actions.gate import QUALITY_UNKNOWN
 from toolkit.actions.model import Problem
 from toolkit.availability import is_ready
 from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.partition_name import split_name
-from toolkit.el import CanonicalPath, ElError
+from toolkit.el import ElError
 from toolkit.hive.contents import Contents, TableReader, require_plain
 from toolkit.hive.copies import PartCopies
 from toolkit.hive.exporting import ExportWriter, planned
@@ -33,13 +34,12 @@ from toolkit.hive.taken_places import (
 from toolkit.hive.targets import Step, TablePlan, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.hive.workers import ExportWorker, LandingWorker
-from toolkit.runs.recorder import path_of
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.catalog.model import Table
     from toolkit.catalog.port import Metastore
-    from toolkit.el import TableUri
+    from toolkit.el import CanonicalPath, TableUri
     from toolkit.ledger.runs.items import Item
     from toolkit.threads import WorkerPool
 
@@ -148,6 +148,11 @@ class ExportWay:
 class Source(Protocol):
     """Where a table comes from."""
 
+    @property
+    def uri(self) -> Callable[[str], TableUri]:
+        """Which partitions belong to which instance, by feed."""
+        ...
+
     def contents(self, target: TableTarget, work: RunContext) -> Contents:
         """See `Tables.contents`."""
         ...
@@ -250,7 +255,7 @@ class LandingWay:
         system = work.stores(root)
         taken = TakenPlaces.of(self.catalog.metastore, plan.detail.present, self.catalog.place)
         for item in left:
-            data = _left_data(item, plan, root)
+            data = _left_data(item, plan, root, self.source)
             if data is not None and taken.is_free(data):
                 remove_wholly(system, data, root)
                 remove_emptied(system, data, root)
@@ -260,15 +265,27 @@ class LandingWay:
             remove_staging(system, root, str(run), alone)
 
 
-def _left_data(item: Item, plan: TablePlan, root: CanonicalPath) -> CanonicalPath | None:
+def _left_data(item: Item, plan: TablePlan, root: CanonicalPath, source: Source) -> CanonicalPath | None:
     """Where data of a dead run's item may lie that are feedctl's own for certain."""
-    place, contents = CanonicalPath.parse(path_of(item.path)), plan.detail.contents
-    if not place.is_within(root):
+    place, contents = place_named(item), plan.detail.contents
+    if place is None or not place.is_within(root):
         return None
     down = place.relative_to(root)
     has_keys = contents is not None and contents.table.keys
+    name = plan.target.table.table
+    if has_keys:
+        name = down.partition("/")[2] if item.kind == Step.CLEAN else down
+        if not _is_of_instance(name, plan.target, source):
+            return None
     if item.kind == Step.CLEAN:
-        name = down.partition("/")[2] if has_keys else plan.target.table.table
         return place if is_data_place(place, root, name) else None
-    name = down if has_keys else plan.target.table.table
     return data_place(root, str(item.run_id), name) if item.kind in _WITH_DATA else None
+
+
+def _is_of_instance(name: str, target: TableTarget, source: Source) -> bool:
+    """Whether a name is that of a partition which a run of the target writes; one of a whole table writes all."""
+    try:
+        values = split_name(name)
+    except ValueError:
+        return False
+    return target.instant is None or target.instant in (source.uri(target.feed).period_of(values) or ())

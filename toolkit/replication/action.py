@@ -9,7 +9,15 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Applied, Recovery, RunContext, left_over
+from toolkit.actions.action import (
+    Applied,
+    Recovery,
+    RunContext,
+    left_over,
+    place_named,
+    unknown_place,
+    unknown_places_note,
+)
 from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
 from toolkit.actions.gate import QualityFailed
 from toolkit.actions.guard import CalledOff
@@ -131,9 +139,11 @@ class ReplicationAction:
         if not own or not may_touch:
             return Recovery()
         settled: list[SettledLeftOver] = []
+        unknown: list[SettledLeftOver] = []
         for left in own:
-            unit = CanonicalPath.parse(left.path)
-            if not unit.is_within(plan.target.target_base):
+            unit = place_named(left)
+            if unit is None or not _is_unit(unit, left.kind, plan.target):
+                unknown.append(unknown_place(left))
                 continue
             try:
                 is_done = self._finished(plan, left, unit, work)
@@ -141,13 +151,14 @@ class ReplicationAction:
                 continue
             if plan.waiting is None:  # else nobody has compared the target, and the run that does settles it
                 settled.append(_left_over(plan, left, is_done=is_done))
+        notes = [unknown_places_note(unknown)] if unknown else []
         if not settled:
-            return Recovery()
+            return Recovery(settled=tuple(unknown), notes=tuple(notes))
         done = sum(each.item.state is ItemState.DONE for each in settled)
         note = (
             f"an earlier run died: of its {len(settled)} open copies {done} had been finished; the others are made anew"
         )
-        return Recovery(settled=tuple(settled), notes=(note,))
+        return Recovery(settled=(*settled, *unknown), notes=(note, *notes))
 
     def _finished(self, plan: ReplicationPlan, left: Item, unit: CanonicalPath, work: RunContext) -> bool:
         system = work.stores(unit)
@@ -253,6 +264,11 @@ class _CopyBatch:
         taken = round(published.seconds * 1000)
         self.plan.detail.counters.update(TIMETAKEN=taken, COPY=published.files, BYTESCOPIED=published.bytes)
         return ItemResult.done(item)
+
+
+def _is_unit(place: CanonicalPath, kind: str, target: ReplicationTarget) -> bool:
+    """Whether a run of the target has an item of this kind there."""
+    return place == (target.flag_path or target.target) if kind == FLAG else target.has_unit(place)
 
 
 def _left_over(plan: ReplicationPlan, left: Item, *, is_done: bool) -> SettledLeftOver:

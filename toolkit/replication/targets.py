@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
+from toolkit.el import is_name
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.ledger.runs.leases import Wanted
-from toolkit.storage import FileKind
+from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.digests import NO_BYTES
 
 if TYPE_CHECKING:
@@ -132,6 +133,17 @@ class ReplicationTarget:
     def entity(self) -> str:
         """See `Target.entity`."""
         return self.feed
+
+    def has_unit(self, place: CanonicalPath) -> bool:
+        """Whether a place is one that is copied at once: the instance, or a part that the expression selects."""
+        if not self.parts or not place.is_within(self.target):
+            return not self.parts and place == self.target
+        names = place.relative_to(self.target).split("/")
+        is_data = all(is_name(name) and not name.startswith(OWN_PREFIX) for name in names)
+        is_selected = len(names) == len(self.parts) and all(
+            part.match(name) is not None for part, name in zip(self.parts, names, strict=True)
+        )
+        return is_data and is_selected
 
 
 @dataclass(frozen=True, kw_only=True)

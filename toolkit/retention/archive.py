@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from toolkit.actions.action import place_named
 from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.availability import is_there
@@ -316,9 +318,9 @@ def settle_stagings(
 
 
 def _is_settled(item: Item, target: FeedTarget, storage: Callable[[CanonicalPath], FileSystem]) -> bool:
-    path = CanonicalPath.parse(item.path, aliases=target.name_services)
-    place = target.archived(path)
-    if place is None or target.archive is None:
+    path = place_named(item, partial(CanonicalPath.parse, aliases=target.name_services))
+    place = None if path is None else target.archived(path)
+    if path is None or place is None or target.archive is None:
         return True
     system = storage(place)
     if not system.capabilities.atomic_rename:

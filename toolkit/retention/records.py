@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Recovery
+from toolkit.actions.action import Recovery, place_named
 from toolkit.el import CanonicalPath, format_instant
 from toolkit.entities import LocationType
 from toolkit.ledger.events import NewEvent
@@ -94,13 +95,14 @@ def _looked_at(
     left: Sequence[Item], plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]
 ) -> Iterator[tuple[Item, bool | None]]:
     """Each item, the last one first, and whether nothing is there any more; None: nobody can tell now."""
-    aliases, locations = plan.target.name_services, plan.target.locations
+    # A path may have been written down before its alias was configured.
+    aliased, locations = partial(CanonicalPath.parse, aliases=plan.target.name_services), plan.target.locations
     bases, planned = _bases_of(plan, storage), {item.path for item in plan.items}
     for item in reversed(left):
         if item.kind in _OF_TABLES:
             continue  # the feed had a table then
-        path = CanonicalPath.parse(item.path, aliases=aliases)  # written down perhaps before its alias was configured
-        if not any(path.is_within(location.base) for location in locations):
+        path = place_named(item, aliased)
+        if path is None or not any(path.is_within(location.base) for location in locations):
             continue  # of another place than the feed has now: its base tells nothing
         # What was planned again was seen a moment ago; after a silent store that may be all of very many.
         yield item, False if path in planned else _is_gone(path, bases, storage)

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Recovery
+from toolkit.actions.action import Recovery, place_named
 from toolkit.actions.batch_loop import settled_item
 from toolkit.actions.gate import GATE_DIRECTORY
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
-from toolkit.el import ElError
 from toolkit.entities import LocationType
 from toolkit.result import Outcome
 from toolkit.retention.delete import is_present
@@ -251,10 +250,7 @@ class TableRecovery:
 
     def _place(self, data: Item) -> CanonicalPath | None:
         """By the aliases that the cluster has now; None: it is not a place."""
-        try:
-            return self.table.place(path_of(data.path))
-        except ElError:
-            return None
+        return place_named(data, self.table.place)
 
     def _name(self, partition: Item) -> str:
         """The name that a row gives to a partition; empty: it is one of another table."""

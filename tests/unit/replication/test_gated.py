@@ -67,19 +67,22 @@ class Copying:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
 
-    def run(self) -> list[Applied[UnitItem]]:
-        self.runs += 1
-        guard = Guard(run=NeverStopped())
-        work = replace(
-            context(guard.run), guard=guard, stores=lambda _: self.store, gate=self.gate, run_name=str(self.runs)
-        )
-        action = ReplicationAction(
+    def action(self) -> ReplicationAction:
+        return ReplicationAction(
             nominal=parse_instant("2026-03-02T00:00Z"),
             limits=CopyLimits(instances=10),
             spec_of=lambda path: StorageSpec(scheme=path.scheme),
             pool=WorkerPool(1, "test"),
             executors_turn=threading.Lock(),
         )
+
+    def run(self) -> list[Applied[UnitItem]]:
+        self.runs += 1
+        guard = Guard(run=NeverStopped())
+        work = replace(
+            context(guard.run), guard=guard, stores=lambda _: self.store, gate=self.gate, run_name=str(self.runs)
+        )
+        action = self.action()
         plan = action.plan(self.target, replace(work, stores=lambda _: LocalFileSystem()))
         assert plan.failed is None
         return [each.apply(lambda _: None) for each in action.batches(plan, work)]
