@@ -70,7 +70,7 @@ class Rewriting:
 
     def __post_init__(self) -> None:
         self.runs = Runs(directory=self.directory)
-        self.runs.write()
+        self.runs.write(more="parallel: 6")
         os.environ["FEEDCTL_LOG_DIR"] = str(self.directory / "logs")
         feed = self.directory / "repo/feeds/counts.yaml"
         archive = f', action: archive, archive: {{cluster: primary, locations: {{data: "/old/{self.layout}"}}}}'

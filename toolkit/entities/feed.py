@@ -45,6 +45,8 @@ class Feed:
         locations: of a path feed; a table feed has `table` instead.
         max_delete: bounds a retention run of this feed on each cluster, unless that says otherwise.
         external: made outside of the repo's processes.
+        shares_data_with: feeds that have the same data by intention, although their retention differs; each of them
+            names the others.
         quality: how instances are judged before they are announced, unless a cluster says otherwise; absent: not.
         version: rises with incompatible changes; references may ask for it.
     """
@@ -73,6 +75,7 @@ class Feed:
     notification: Notification | None = None
     max_delete: FeedMaxDelete = field(default_factory=FeedMaxDelete)
     external: bool = False
+    shares_data_with: tuple[str, ...] = ()
     quality: Quality | None = None
     version: int = 0
 

@@ -17,6 +17,7 @@ from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.retention import RetentionClock, eviction_policy
+from toolkit.retention.agreement import ConflictingRetention, require_agreement
 from toolkit.retention.foreign_data import table_directories
 from toolkit.retention.plan import PlanItem, RetentionDetail
 from toolkit.retention.shared_data import SharedDataIndex, holds_of, listed_authorities, place_of
@@ -143,6 +144,7 @@ class Resolver:
         Raises:
             NotImplementedYet: a named feed asks for something that does not exist yet.
             NoArchive: the instances of a named feed cannot be archived where it says.
+            ConflictingRetention: a named feed shares data with another one that keeps it otherwise.
             InvalidInput: an entity cannot be used.
         """
         targets: list[FeedTarget] = []
@@ -155,9 +157,10 @@ class Resolver:
                 refused.append(error)
                 problem = Problem(code=NOT_IMPLEMENTED, message=str(error))
                 settled.append(replace(self._settled(feed, cluster), skipped=problem))
-            except NoArchive as error:
+            except (NoArchive, ConflictingRetention) as error:
                 refused.append(error)
-                problem = Problem(code=NO_ARCHIVE, message=str(error))
+                code = NO_ARCHIVE if isinstance(error, NoArchive) else error.code
+                problem = Problem(code=code, message=str(error))
                 settled.append(replace(self._settled(feed, cluster), failed=problem))
         if refused and must_all_work:
             raise _together(refused)
@@ -187,6 +190,7 @@ class Resolver:
             raise UndatedData(feed=feed.name, cluster=cluster.name, template=undated[LocationType.DATA].text)
         dated = {kind: each for kind, each in templates.items() if each.dated}
         locations = tuple(self._location(kind, each, feed, cluster) for kind, each in dated.items())
+        require_agreement(feed, cluster.name, self.shared_data.losing(feed, cluster), self.shared_data.feeds)
         neighbours = self.shared_data.of(feed, cluster)
         pairs = tuple(sorted({each.pair for each in neighbours}))
         return replace(
@@ -200,6 +204,7 @@ class Resolver:
 
     def _table_target(self, feed: Feed, cluster: Cluster, retention: Retention, uri: TableUri) -> FeedTarget:
         pairs = self.shared_tables.of(feed, cluster)
+        require_agreement(feed, cluster.name, pairs, self.shared_tables.feeds)
         open_keys = (
             f"${{{name}}} in {uri.text} has no value, so every value is taken" for name in sorted(uri.variables)
         )
@@ -221,6 +226,7 @@ class Resolver:
     def _with_path_feeds(self, feed: Feed, cluster: Cluster, target: FeedTarget, base: CanonicalPath) -> FeedTarget:
         """Path feeds in the table's own directory lose what it loses; only the metastore tells where that is."""
         pairs = tuple(pair for pair in self.shared_data.based_at(base) if pair not in target.neighbours)
+        require_agreement(feed, cluster.name, pairs, self.shared_data.feeds)
         holds = tuple(holds_of(pairs, feed, cluster, self.holds))
         return replace(
             target,

@@ -13,7 +13,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.el import parse_instant
+from toolkit.el.segment import Segment
+from toolkit.el.tokens import Literal
+from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
+from toolkit.linter.overlap import can_overlap
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.retention.partition_places import PlaceIndex
 from toolkit.retention.targets import Location, WrittenInstance
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster, Feed, Hold
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class SharedData:
     """One location of a feed on a cluster.
 
@@ -47,6 +51,24 @@ class SharedData:
     def pair(self) -> tuple[str, str]:
         """The feed and the cluster."""
         return self.feed, self.cluster
+
+    @property
+    def is_data(self) -> bool:
+        """Whether the instances themselves are there, and not what is known about them."""
+        return self.location.type is LocationType.DATA
+
+    @cached_property
+    def names(self) -> tuple[Segment, ...]:
+        """The segments of its paths, from the root of the store on."""
+        base = self.location.base
+        literal = (Segment((Literal(name),), name) for name in base.path.split("/") if name)
+        return (*literal, *self.location.template.segments[self.location.template.base_depth :])
+
+    def may_meet(self, other: SharedData) -> bool:
+        """Whether some path of the one is, or lies in, a path of the other."""
+        ends = (self.location.base, other.location.base)
+        is_one_store = ends[0].root == ends[1].root
+        return is_one_store and all(can_overlap(one, two) for one, two in zip(self.names, other.names, strict=False))
 
 
 @dataclass(kw_only=True)
@@ -112,6 +134,12 @@ class SharedDataIndex:
         """Locations that share data with one of this feed on this cluster: of other feeds, or on other clusters."""
         own = self._index.by_pair.get((feed.name, cluster.name), ())
         return tuple(dict.fromkeys(chain.from_iterable(_sharing(each, self._index) for each in own)))
+
+    def losing(self, feed: Feed, cluster: Cluster) -> tuple[tuple[str, str], ...]:
+        """The feeds, each with its cluster, that lose data when instances of this feed go: only dated ones ever go."""
+        own = (each for each in self._index.by_pair.get((feed.name, cluster.name), ()) if each.location.template.dated)
+        found = chain.from_iterable(_sharing(each, self._index) for each in own)
+        return tuple(sorted({each.pair for each in found if each.location.template.dated or each.is_data}))
 
     def meeting(self, feed: Feed, cluster: Cluster) -> tuple[SharedData, ...]:
         """As `of`, for a feed that is none of the repo: what has its name on that cluster counts as any other."""
@@ -238,7 +266,7 @@ def _sharing(own: SharedData, index: _Index) -> Iterator[SharedData]:
 
 def _meeting(own: SharedData, index: _Index) -> Iterator[SharedData]:
     for each in index.near(own):
-        if _is_inside(each.sample, own.location) or _is_inside(own.sample, each.location):
+        if own.may_meet(each) or _is_inside(each.sample, own.location) or _is_inside(own.sample, each.location):
             yield each
 
 

@@ -15,6 +15,7 @@ from toolkit.el import CanonicalPath, ElError, format_instant
 from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
 from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_time, keep_last_from, kept_by
+from toolkit.retention.agreement import ConflictingRetention
 from toolkit.retention.evictable_tables import UnreadableLocations, require_evictable
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces
@@ -120,7 +121,7 @@ class TablePlanner:
         """The plan for one table feed; what stops it is a failure of this feed only."""
         try:
             return self._plan(target, table, read_only(table.metastore()))
-        except (CatalogError, StorageError, UnreadableLocations) as error:
+        except (CatalogError, StorageError, UnreadableLocations, ConflictingRetention) as error:
             problem = Problem(code=error.code, message=str(error))
         except InvalidInput as error:
             problem = Problem(code=UNUSABLE_STORE, message=f"data of {table.name}: {error}")

@@ -63,6 +63,7 @@ class FeedText:
     others: dict[str, str] = field(default_factory=dict)
     keep_beyond: bool | None = None
     max_delete: FeedMaxDelete = field(default_factory=FeedMaxDelete)
+    shares: tuple[str, ...] = ()
 
     def feed(self) -> Feed:
         return Feed(
@@ -74,6 +75,7 @@ class FeedText:
             late_arrival=LateArrival(cut_off=Frequency.parse(self.cut_off)) if self.cut_off else None,
             clusters=(self._on_cluster(),),
             max_delete=self.max_delete,
+            shares_data_with=self.shares,
         )
 
     def _on_cluster(self) -> FeedCluster:

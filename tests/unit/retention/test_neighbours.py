@@ -27,7 +27,7 @@ def _plan(system: MemoryFileSystem, other: FeedText, holds: Iterable[Hold] = ())
     def storage(_: CanonicalPath) -> FileSystem:
         return system
 
-    clicks = FeedText().feed()
+    clicks = FeedText(shares=("other",)).feed()
     resolver = Resolver(
         nominal_time=parse_instant(NOMINAL),
         keep_beyond_validity=True,
@@ -46,7 +46,7 @@ def _system() -> MemoryFileSystem:
 
 
 def _other(data: str) -> FeedText:
-    return FeedText(name="other", data=data, frequency="hours(1)", limit="days(90)")
+    return FeedText(name="other", data=data, frequency="hours(1)", limit="days(90)", shares=("clicks",))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_hold_of_the_same_feed_on_another_cluster_of_one_store_counts() -> Non
 def test_a_hold_of_another_feed_on_another_cluster_of_one_store_counts() -> None:
     on_both = _on_both(_other(DAILY).feed())
     other = replace(on_both, clusters=on_both.clusters[1:])
-    target = _resolved((FeedText().feed(), other), Hold(feed="other", reason="audit"))
+    target = _resolved((FeedText(shares=("other",)).feed(), other), Hold(feed="other", reason="audit"))
     assert target.neighbours == (("other", "adhoc"),)
     assert [hold.reason for hold in target.policy.holds] == ["hold of feed other on adhoc: audit"]
 

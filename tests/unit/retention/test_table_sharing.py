@@ -54,8 +54,8 @@ def _ran(site: TableSite, other: Feed, limits: DeleteLimits) -> RetentionResult:
 
 
 def _on_one_table(limit: str) -> tuple[TableSite, Feed]:
-    other = replace(FeedText(name="other", limit=limit).feed(), locations=None, table=DS)
-    return TableSite(others=(other,)), other
+    other = replace(FeedText(name="other", limit=limit, shares=("clicks",)).feed(), locations=None, table=DS)
+    return TableSite(others=(other,), text=FeedText(shares=("other",))), other
 
 
 def test_what_goes_for_one_feed_is_not_kept_by_another_one_on_the_table() -> None:

@@ -18,6 +18,7 @@ _REFERENCES: Mapping[Kind, tuple[tuple[tuple[str | None, ...], Kind], ...]] = {
         (("clusters", _EACH, "retention", "archive", "cluster"), Kind.CLUSTER),
         (("clusters", _EACH, "import", "source", "name"), Kind.DATASOURCE),
         (("clusters", _EACH, "export", "target", "name"), Kind.DATASOURCE),
+        (("shares_data_with", _EACH), Kind.FEED),
     ),
     Kind.PROCESS: (
         (("clusters", _EACH, "name"), Kind.CLUSTER),

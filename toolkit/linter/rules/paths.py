@@ -44,8 +44,17 @@ def _made(repository: Repository) -> frozenset[tuple[str, str]]:
     )
 
 
+def _say_so(location: FeedLocation, other: FeedLocation) -> bool:
+    """Whether both feeds say that they share their data; nobody means to share an archive."""
+    one, two = location.feed, other.feed
+    is_said = two.name in one.shares_data_with and one.name in two.shares_data_with
+    return is_said and not (location.is_archive or other.is_archive)
+
+
 def _matters(location: FeedLocation, other: FeedLocation) -> bool:
     """Whether both ever use the name: undated statistics and metadata are shared by intention."""
+    if _say_so(location, other):
+        return False
     if not (location.is_dated or location.is_data) and not (other.is_dated or other.is_data):
         return False
     return location.is_evicted or other.is_evicted or location.meets_in_time(other)
@@ -61,10 +70,17 @@ def _shared_hit(location: FeedLocation, others: list[FeedLocation], made: frozen
         subject=location.feed.name,
         pointer=location.pointer,
         message=f"{_who(location, others)}{_shared_such_as(location, other)}{consequence}",
-        hint="give each its own directory" if location.what != "table" else "tell them apart by a partition key",
+        hint=_shared_hint(location, other),
         severity=Severity.ERROR if is_loss and other.feed is not location.feed else Severity.WARNING,
         related=tuple(dict.fromkeys(each.key for each in others)),
     )
+
+
+def _shared_hint(location: FeedLocation, other: FeedLocation) -> str:
+    apart = "give each its own directory" if location.what != "table" else "tell them apart by a partition key"
+    if not {location.feed.name, other.feed.name} & {*location.feed.shares_data_with, *other.feed.shares_data_with}:
+        return apart
+    return f"{apart}, or let both feeds name each other in shares_data_with"
 
 
 def _who(location: FeedLocation, others: list[FeedLocation]) -> str:
@@ -87,7 +103,7 @@ def _shared_such_as(location: FeedLocation, other: FeedLocation) -> str:
 
 def _shared_consequence(deletes: FeedLocation | None, location: FeedLocation, other: FeedLocation) -> str:
     if deletes is None and location.is_archive and other.is_archive:
-        return "; of two instances with one place there the second is refused, and stays where it is"
+        return "; of two instances with one place there the second is archived as another version of the first"
     if deletes is None:
         return "; what one writes the other reads, or overwrites"
     limit = deletes.feed_cluster.retention.limit if deletes.feed_cluster.retention else ""
@@ -100,7 +116,7 @@ def nested_path(context: LintContext) -> Iterator[Hit]:
     """No feed's instances lie in another feed's instances."""
     chosen: dict[tuple[str, Pointer], tuple[FeedLocation, FeedLocation]] = {}
     for found in overlaps(context.repository):
-        outer = _worst(found.around)
+        outer = _worst(each for each in found.around if not _say_so(found.location, each))
         if outer is not None and (
             found.location.key not in chosen or outer.is_evicted > chosen[found.location.key][1].is_evicted
         ):
