@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+_ENDLESS = 400 << 20
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
@@ -18,6 +20,8 @@ class Answer:
     Attributes:
         promised: the length that is announced, when it is not that of the body.
         drip: seconds before each byte of the body.
+        endless: sent over and over behind the body, until the other end leaves or 400 MB are sent.
+        headers: further ones.
     """
 
     status: int = 200
@@ -25,14 +29,21 @@ class Answer:
     location: str = ""
     promised: int | None = None
     drip: float = 0
+    endless: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(kw_only=True)
 class WebServer:
-    """A server on a port of its own; `seen` has the method and address of each request, `headers` what came with it."""
+    """A server on a port of its own; `seen` has the method and address of each request, `headers` what came with it.
+
+    Attributes:
+        sent: bytes of endless answers that were sent.
+    """
 
     answer: Callable[[str], Answer]
     port: int = 0
+    sent: int = 0
     seen: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -65,13 +76,19 @@ def serving(answer: Callable[[str], Answer]) -> Iterator[WebServer]:
             self.send_response(given.status)
             if given.location:
                 self.send_header("location", given.location)
-            self.send_header("content-length", str(len(given.body) if given.promised is None else given.promised))
+            for name, value in given.headers:
+                self.send_header(name, value)
+            if not given.endless:
+                self.send_header("content-length", str(len(given.body) if given.promised is None else given.promised))
             self.end_headers()
             pieces = [given.body[at : at + 1] for at in range(len(given.body))] if given.drip else [given.body]
             with suppress(ConnectionError):
                 for piece in pieces:
                     time.sleep(given.drip)
                     self.wfile.write(piece)
+                while given.endless and web.sent < _ENDLESS:
+                    self.wfile.write(given.endless)
+                    web.sent += len(given.endless)
 
         do_GET = do_PUT = do_DELETE = do_POST = do_HEAD = _answered  # noqa: N815 - the names that the library calls
 

@@ -4,16 +4,17 @@ import bz2
 import gzip
 import hashlib
 import io
-import math
 import re
 import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import NoReturn
 
 from toolkit.config_source.errors import BadArchive
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
@@ -28,10 +29,29 @@ _MOST_BYTES = 256 << 20
 """More configuration than any repo has; a small archive can expand to terabytes."""
 
 _MOST_HEADERS = 64 << 20
-"""Names, times and the like of all members."""
+"""Names, times and the like of all members of a tar archive."""
 
-_CHUNK = 1 << 20
-"""More than the header of one member has; what is read of a member at once."""
+_MOST_INDEX = 16 << 20
+"""The same of a zip archive: of about 100,000 members."""
+
+_MOST_EXTRA = 4096
+"""So many bytes of extra fields a member of a zip archive may have: reading them costs the square of it."""
+
+_CHUNK = 64 << 10
+"""More than the header of one member of a tar archive has; what is read of a member at once."""
+
+_ZIP_END = 22 + 0xFFFF
+"""The end of a zip archive, with the longest comment."""
+
+_INDEX_MAGIC = b"PK\1\2"
+_INDEX_HEAD = struct.Struct("<28x3H12x")
+"""Of a member in the index of a zip archive: the lengths of its name, extra fields and comment."""
+
+_MOST_GLOBAL = 100
+"""So many headers for all members; each member is compared with each of them."""
+
+_LONG_NUMBER = re.compile(rb"\d{101}")
+"""The standard library looks for a number from each of its digits on (CVE-2024-6232)."""
 
 _DECOMPRESSORS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open))
 """By what the file begins with. Not xz: such a file says how much memory it needs, up to 4 GiB."""
@@ -110,7 +130,7 @@ def _wanted(name: str) -> bool:
 
 
 def _read_zip(path: Path) -> _Archive:
-    with path.open("rb") as file, zipfile.ZipFile(_Bounded(file, path, at_once=_MOST_HEADERS)) as archive:
+    with path.open("rb") as file, zipfile.ZipFile(_ZipFile(file, path)) as archive:
         return _Archive(members=tuple(_zip_members(archive, path)), comment=archive.comment.decode(errors="replace"))
 
 
@@ -135,23 +155,25 @@ def _read_tar(path: Path) -> _Archive:
         start = file.read(4)
     opened = next((each for magic, each in _DECOMPRESSORS if start.startswith(magic)), io.open)
     with opened(path, "rb") as stream:
-        bounded = _Bounded(stream, path, at_once=_CHUNK, in_all=_MOST_HEADERS)
+        bounded = _TarFile(stream, path)
         with tarfile.open(fileobj=bounded, mode="r:") as archive:
             members = tuple(_tar_members(archive, bounded, path))
             return _Archive(members=members, comment=archive.pax_headers.get("comment", ""))
 
 
-def _tar_members(archive: tarfile.TarFile, bounded: "_Bounded", path: Path) -> Iterator[_Member]:
+def _tar_members(archive: tarfile.TarFile, bounded: "_TarFile", path: Path) -> Iterator[_Member]:
     budget = _Budget(path)
     for info in archive:
+        if len(archive.pax_headers) > _MOST_GLOBAL:
+            raise BadArchive(path=str(path), reason=f"has more than {_MOST_GLOBAL} headers for all members")
         if info.isdir():
             continue
         is_file = info.isreg() and not info.issparse()
         content = None
         if is_file and _wanted(info.name):
             budget.spend(info.size)
-            bounded.in_all += info.size
-            content = _content(archive, info)
+            with bounded.data():
+                content = _content(archive, info)
         name = info.name.removeprefix("./")
         yield _Member(name=name, is_file=is_file, content=content, modified=_modified(info, path))
 
@@ -172,18 +194,11 @@ def _modified(info: tarfile.TarInfo, path: Path) -> datetime:
 class _Bounded(io.RawIOBase):
     """A file of which the standard library reads as much at once as a header asks for, but not more than is wise."""
 
-    def __init__(self, stream: io.BufferedIOBase, path: Path, *, at_once: int, in_all: int | None = None) -> None:
-        self.stream, self.path, self.at_once = stream, path, at_once
-        self.in_all: float = math.inf if in_all is None else in_all
+    def __init__(self, stream: io.BufferedIOBase, path: Path) -> None:
+        self.stream, self.path = stream, path
 
-    def read(self, size: int = -1, /) -> bytes:
-        if size > self.at_once:
-            raise BadArchive(path=str(self.path), reason=f"has a header of more than {self.at_once >> 20} MiB")
-        data = self.stream.read(_CHUNK if size < 0 else size)  # without a size: the end of a zip, 64 KiB
-        self.in_all -= len(data)
-        if self.in_all < 0:
-            raise BadArchive(path=str(self.path), reason=f"has more than {_MOST_HEADERS >> 20} MiB of headers")
-        return data
+    def refuse(self, reason: str) -> NoReturn:
+        raise BadArchive(path=str(self.path), reason=reason)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         return self.stream.seek(offset, whence)
@@ -193,6 +208,52 @@ class _Bounded(io.RawIOBase):
 
     def seekable(self) -> bool:
         return True
+
+
+class _ZipFile(_Bounded):
+    def read(self, size: int = -1, /) -> bytes:
+        if size > _MOST_INDEX:
+            self.refuse(f"has an index of more than {_MOST_INDEX >> 20} MiB")
+        data = self.stream.read(_ZIP_END if size < 0 else size)
+        if data.startswith(_INDEX_MAGIC):
+            self._check_extra(data)
+        return data
+
+    def _check_extra(self, index: bytes) -> None:
+        at = 0
+        while index.startswith(_INDEX_MAGIC, at) and at + _INDEX_HEAD.size <= len(index):
+            name, extra, comment = _INDEX_HEAD.unpack_from(index, at)
+            if extra > _MOST_EXTRA:
+                self.refuse(f"has a member with {extra:,} bytes of extra fields, expected at most {_MOST_EXTRA:,}")
+            at += _INDEX_HEAD.size + name + extra + comment
+
+
+class _TarFile(_Bounded):
+    """Counts what is read of headers; `data` brackets the reading of a member."""
+
+    def __init__(self, stream: io.BufferedIOBase, path: Path) -> None:
+        super().__init__(stream, path)
+        self.left, self.is_data = _MOST_HEADERS, False
+
+    def read(self, size: int = -1, /) -> bytes:
+        if size > _CHUNK:
+            self.refuse(f"has a header of more than {_CHUNK >> 10} KiB")
+        data = self.stream.read(_CHUNK if size < 0 else size)
+        if not self.is_data:
+            self.left -= len(data)
+            if self.left < 0:
+                self.refuse(f"has more than {_MOST_HEADERS >> 20} MiB of headers")
+            if _LONG_NUMBER.search(data):
+                self.refuse("has a header with a number of more than 100 digits")
+        return data
+
+    @contextmanager
+    def data(self) -> Iterator[None]:
+        self.is_data = True
+        try:
+            yield
+        finally:
+            self.is_data = False
 
 
 class _Budget:

@@ -11,7 +11,7 @@ from toolkit.storage.calls import BoundedCalls, NoAnswer
 from toolkit.storage.errors import Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from _typeshed import WriteableBuffer
     from urllib3.response import HTTPResponse
@@ -22,6 +22,31 @@ if TYPE_CHECKING:
 def in_pieces(chunk: bytes, size: int) -> Iterator[bytes]:
     """A chunk in pieces of so many bytes, the last perhaps smaller; none is empty."""
     return (chunk[start : start + size] for start in range(0, len(chunk), size))
+
+
+class BodyTooLong(ValueError):  # noqa: N818 - named for what happened
+    """A body has more bytes than are held.
+
+    Args:
+        most: so many.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"it has more than {most:,} bytes")
+
+
+def joined(pieces: Iterable[bytes], most: int) -> bytes:
+    """Join the pieces of a body.
+
+    Raises:
+        BodyTooLong: they have more bytes than `most`; the rest is not asked for.
+    """
+    found = bytearray()
+    for piece in pieces:
+        found += piece
+        if len(found) > most:
+            raise BodyTooLong(most)
+    return bytes(found)
 
 
 class StreamInPieces(io.RawIOBase):

@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import ReadTimeoutError
+from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 from botocore.loaders import Loader, create_loader
+from urllib3.exceptions import HTTPError
+from urllib3.exceptions import ReadTimeoutError as Timeout
 
 from toolkit.el import CanonicalPath
 from toolkit.errors import InvalidInput
@@ -24,6 +26,7 @@ from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, NoAnswer, Once
 from toolkit.storage.hadoop_conf import refuse_secrets, without_secrets
 from toolkit.storage.port import StorageSpec
 from toolkit.storage.s3.errors import translated
+from toolkit.storage.streams import joined
 from toolkit.storage.trusted_addresses import UntrustedEndpoint, is_trusted_endpoint
 
 if TYPE_CHECKING:
@@ -122,6 +125,11 @@ def _region_of(endpoint: str) -> str:
     return parts[-1] if parts[-1] not in {"s3", ""} else ""
 
 
+_MOST_BYTES = 8 << 20
+"""A page of 1000 keys of 1024 bytes, each escaped, has about 3.5 MB."""
+
+_NO_SUCCESS = 300
+
 _SMALL = 64 * 1024
 """What sends more may take longer than one call, as long as it moves."""
 
@@ -192,13 +200,39 @@ class BoundedSession:
 
     def _sent(self, request: AWSPreparedRequest, goes_on: Callable[[], bool]) -> AWSResponse:
         try:
-            return self._calls.run(lambda: self._inner.send(request), goes_on)
+            return self._calls.run(lambda: _answered(self._inner, request), goes_on)
         except NoAnswer as error:
             raise ReadTimeoutError(endpoint_url=request.url, error=error) from error
 
     def close(self) -> None:
         """See `HttpSession.close`."""
         self._inner.close()
+
+
+def _answered(inner: HttpSession, request: AWSPreparedRequest) -> AWSResponse:
+    """Send a request, and read the body of its answer up to a limit unless it is the data of an object.
+
+    Botocore reads it without a limit, that of a refusal to give data even after the time limit of the call.
+    """
+    gives_data, request.stream_output = request.stream_output, True
+    try:
+        response = inner.send(request)
+    finally:
+        request.stream_output = gives_data
+    if not gives_data or response.status_code >= _NO_SUCCESS:
+        response._content = _body(response)  # type: ignore[attr-defined]  # noqa: SLF001 - what its `content` gives
+    return response
+
+
+def _body(response: AWSResponse) -> bytes:
+    try:
+        return joined(response.raw.stream(), _MOST_BYTES)
+    except Timeout as error:
+        raise ReadTimeoutError(endpoint_url=response.url, error=error) from error
+    except (HTTPError, OSError) as error:
+        raise ConnectionClosedError(endpoint_url=response.url, error=error) from error
+    finally:
+        response.raw.close()
 
 
 def bound(client: S3Client, calls: BoundedCalls) -> None:

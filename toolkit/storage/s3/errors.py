@@ -156,6 +156,8 @@ def translated(path: CanonicalPath) -> Iterator[None]:
         raise _from_botocore(error, path) from error
     except ValueError as error:
         raise StorageFailure(path=path, detail=f"the answer is not that of S3: {error}") from error
+    except RecursionError as error:
+        raise StorageFailure(path=path, detail="the answer is not that of S3: it is nested too deep") from error
 
 
 def about_path(error: StorageError, path: CanonicalPath) -> StorageError:
@@ -166,6 +168,9 @@ def about_path(error: StorageError, path: CanonicalPath) -> StorageError:
 def is_bucket_missing(error: StorageError) -> bool:
     """Whether the bucket, and not only what was asked for, does not exist."""
     return isinstance(error, NotFound) and error.detail.startswith("NoSuchBucket")
+
+
+_LONGEST = 1000
 
 
 def _from_answer(error: ClientError, path: CanonicalPath) -> StorageError:
@@ -182,7 +187,7 @@ def _kind(code: str, status: int) -> type[StorageError]:
 
 
 def _said(code: str, message: str) -> str:
-    return f"{code}: {_ADVICE.get(code, message)}".removesuffix(": ")
+    return f"{code[:_LONGEST]}: {_ADVICE.get(code, message)[:_LONGEST]}".removesuffix(": ")
 
 
 def _from_botocore(error: BotoCoreError, path: CanonicalPath) -> StorageError:

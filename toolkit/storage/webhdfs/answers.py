@@ -6,12 +6,13 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from requests import ConnectTimeout, RequestException, Response
 from requests.exceptions import ChunkedEncodingError, ConnectionError, SSLError, Timeout  # noqa: A004 - their name
 from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, NewConnectionError
 
+from toolkit.foreign_json import parse_json
 from toolkit.storage.calls import NoAnswer
 from toolkit.storage.errors import PermissionDenied, StorageError, StorageFailure, Unreachable, Unsupported
 from toolkit.storage.hdfs.errors import java_error
@@ -34,7 +35,7 @@ _BY_STATUS: dict[int, type[StorageError]] = {
     504: Unreachable,
 }
 _TAG = re.compile(r"<[^<>]*>|\s+")
-_LONGEST = 200
+_LONGEST, _LONGEST_MESSAGE = 200, 4000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,12 +52,14 @@ class RemoteException:
 
 
 def remote_exception(response: Response) -> RemoteException:
-    """The exception in the body of a refusal."""
+    """The exception in the body of a refusal, of which `BoundedAdapter` has read the begin."""
     try:
-        found = response.json()["RemoteException"]
-        return RemoteException(java_class=str(found["javaClassName"]), message=str(found.get("message", "")))
-    except (ValueError, KeyError, TypeError, AttributeError, RequestException):
+        found: Any = parse_json(response.content)
+        said = found["RemoteException"]
+        java_class, message = str(said["javaClassName"]), str(said.get("message", ""))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return RemoteException(java_class="", message=_shortened(response))
+    return RemoteException(java_class=java_class[:_LONGEST], message=message[:_LONGEST_MESSAGE])
 
 
 def refusal(path: CanonicalPath, response: Response) -> StorageError:
@@ -95,10 +98,7 @@ def _reason(error: Exception) -> str:
 
 
 def _shortened(response: Response) -> str:
-    try:
-        text = response.text
-    except RequestException:
-        return response.reason
+    text = response.content.decode(errors="replace")
     return _TAG.sub(" ", text).strip()[:_LONGEST] or response.reason
 
 

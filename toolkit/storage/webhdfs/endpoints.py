@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from hdfs import InsecureClient, TokenClient
 from requests import Session
-from requests.adapters import HTTPAdapter
 
 from toolkit.errors import InvalidInput
 from toolkit.storage.hadoop_conf import asks_for_kerberos
 from toolkit.storage.hdfs.tokens import handed_out
+from toolkit.storage.http_bodies import BoundedAdapter
 from toolkit.storage.trusted_addresses import with_port
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def session_of(
     """
     session = Session()
     for protocol in ("http://", "https://"):
-        session.mount(protocol, HTTPAdapter(pool_maxsize=_CONNECTIONS))
+        session.mount(protocol, BoundedAdapter(pool_maxsize=_CONNECTIONS))
     text = ";".join(urls)
     token = handed_out(spec, [url.partition("://")[2] for url in urls], settings, environment)
     if token is not None:

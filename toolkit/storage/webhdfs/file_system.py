@@ -32,7 +32,6 @@ from toolkit.storage.webhdfs.values import (
     USERS,
     acl_of,
     checksum_of,
-    entries_of,
     status_of,
     summary_of,
     was_done,
@@ -106,7 +105,7 @@ class WebHdfsFileSystem(BasicFileSystem):
         LISTSTATUS_BATCH would give pages, but Hadoop 3.4 decodes the name to go on behind twice: behind a name with
         ``%`` in it, the next page repeats names or leaves some out.
         """
-        entries = entries_of(path, self._name_nodes.answer("GET", path, "LISTSTATUS"))
+        entries = self._name_nodes.entries(path)
         if any(not entry.name for entry in entries):
             raise WrongKind(path=path, detail="a file")
         yield from sorted(entry for entry in entries if entry.name >= start_from)

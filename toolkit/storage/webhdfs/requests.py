@@ -9,13 +9,18 @@ from urllib.parse import quote, urlsplit
 
 from requests import PreparedRequest, RequestException, Response, Session
 
+from toolkit.foreign_json import BadJson, parse_json
 from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, NoAnswer
 from toolkit.storage.errors import BadName, StorageError, StorageFailure, Unreachable
 from toolkit.storage.hdfs.errors import is_not_active
+from toolkit.storage.http_bodies import body_of
+from toolkit.storage.streams import BodyTooLong
 from toolkit.storage.webhdfs.answers import Upload, refusal, remote_exception, silence, stream_of, was_not_sent
+from toolkit.storage.webhdfs.values import entries_of
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
+    from toolkit.storage.port import Entry
 
 
 _Answer = TypeVar("_Answer")
@@ -26,6 +31,9 @@ CONNECT_SECONDS = 5.0
 _PREFIX = "/webhdfs/v1"
 _OK, _CREATED, _REDIRECT = 200, 201, 307
 _LISTING, _LISTING_TIMES = "LISTSTATUS", 10  # a whole directory is in one answer
+_PIECE_BYTES = 256 << 10
+_MOST_BYTES = 4 << 20
+"""An answer about one entry has some hundred bytes, and 32 attributes of 16 kB in the longest case."""
 _HEADERS = {"content-type": "application/octet-stream"}  # HttpFS refuses a write without
 
 
@@ -88,8 +96,25 @@ class NameNodes:
             StorageFailure: it is none of success, such as a redirection of a proxy to where one signs in.
             Unreachable: it took too long as a whole, though bytes went on.
         """
-        calls = self._listings if op == _LISTING else self._calls
-        return self._bounded(path, lambda: self._answered(method, path, op, params), calls)
+        return self._bounded(path, lambda: self._answered(method, path, op, params), self._calls)
+
+    def entries(self, path: CanonicalPath) -> list[Entry]:
+        """Return the entries in the answer to LISTSTATUS, which is parsed while it comes.
+
+        Raises:
+            StorageFailure: it is no such answer.
+            Unreachable: it took too long as a whole, though bytes went on.
+        """
+
+        def asked() -> list[Entry]:
+            with closing(self._asked("GET", path, _LISTING, {})) as response:
+                _refuse_other(path, response, _OK)
+                try:
+                    return entries_of(path, response.iter_content(_PIECE_BYTES))
+                except RequestException as error:
+                    raise silence(path, error) from error
+
+        return self._bounded(path, asked, self._listings)
 
     def _bounded(self, path: CanonicalPath, call: Callable[[], _Answer], calls: BoundedCalls) -> _Answer:
         turn = self._active
@@ -237,9 +262,12 @@ def _told_of(path: CanonicalPath) -> Iterator[None]:
 
 def _json(path: CanonicalPath, response: Response) -> object:
     try:
-        return response.json() if response.content else None
+        body = body_of(response, _MOST_BYTES)
+        return parse_json(body) if body else None
     except RequestException as error:
         raise silence(path, error) from error
+    except (BodyTooLong, BadJson) as error:
+        raise StorageFailure(path=path, detail=f"the answer is not that of WebHDFS: {error}") from error
 
 
 def _refuse_other(path: CanonicalPath, response: Response, expected: int) -> None:

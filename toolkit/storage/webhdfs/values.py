@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+import reprlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from toolkit.storage.base import moment
 from toolkit.storage.errors import StorageFailure
 from toolkit.storage.hdfs.acl import full_acl
 from toolkit.storage.port import ContentSummary, Entry, FileKind, FileStatus
+from toolkit.storage.webhdfs.listing import statuses_of
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -29,7 +31,14 @@ def understood(path: CanonicalPath) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise StorageFailure(path=path, detail=f"the answer is not that of WebHDFS: {error!r}") from error
+        raise StorageFailure(path=path, detail=f"the answer is not that of WebHDFS: {_shown(error)}") from error
+
+
+def _shown(error: Exception) -> str:
+    """Show what was found in its place; it may be long, or nested too deep for its own `repr`."""
+    if isinstance(error, ValueError):
+        return str(error)
+    return f"{type(error).__name__}({reprlib.repr(error.args[0] if error.args else '')})"
 
 
 def status_of(path: CanonicalPath, answer: object) -> FileStatus:
@@ -52,17 +61,18 @@ def status_of(path: CanonicalPath, answer: object) -> FileStatus:
         )
 
 
-def entries_of(path: CanonicalPath, answer: object) -> list[Entry]:
-    """The entries in an answer to LISTSTATUS, as they came; for a file it is one without a name.
+def entries_of(path: CanonicalPath, body: Iterable[bytes]) -> list[Entry]:
+    """Return the entries in an answer to LISTSTATUS, in their order; for a file it is one without a name.
+
+    Args:
+        path: the directory.
+        body: of the answer, in pieces.
 
     Raises:
         StorageFailure: the answer is not one of WebHDFS.
     """
     with understood(path):
-        found = _member(_member(answer, "FileStatuses"), "FileStatus")
-        if not isinstance(found, list):
-            raise TypeError(found)
-        return [_entry(each) for each in found]
+        return [_entry(each) for each in statuses_of(body)]
 
 
 def _entry(found: object) -> Entry:
