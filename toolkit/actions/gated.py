@@ -12,10 +12,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import eq
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolkit.actions.gate import QualityFailed, gate_place
 from toolkit.availability import is_there
+from toolkit.foreign_json import parse_json
 from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, FileKind, NotFound, WrongKind, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, swap_in
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 BLOCKED_SUFFIX = ".blocked.json"
+_MOST_COPIED, _MOST_DIGESTS = 256 << 20, 2_000_000
 _GONE, _WHOLE = f"{OWN_PREFIX}-gone-", f"{OWN_PREFIX}-whole-"
 
 
@@ -85,8 +87,8 @@ class GatedUnit:
     def copied_before(self, identity: str) -> dict[str, str] | None:
         """The digests of what an earlier run has copied, if it had all of it, and of the same as now."""
         try:
-            with self._system.read(self._whole) as stream:
-                told = json.loads(stream.read())
+            with self._system.read(self._whole, length=_MOST_COPIED + 1) as stream:
+                told: Any = parse_json(stream.read(), most_bytes=_MOST_COPIED, most_values=_MOST_DIGESTS)
             return dict(told["digests"]) if told["identity"] == identity else None
         except (NotFound, ValueError, TypeError, KeyError):  # it may be anybody's
             return None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import requests
 
 from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.foreign_json import MOST_BYTES, parse_json
 from toolkit.storage import StorageSpec
 from toolkit.storage.hadoop_conf import CONF_FILES, CONF_VARIABLE, conf_dir, hadoop_settings
+from toolkit.storage.http_bodies import BoundedAdapter, body_of
 from toolkit.storage.webhdfs.endpoints import name_node_urls
 
 
@@ -75,21 +78,24 @@ def jmx_bean(url: str, name: str) -> Mapping[str, object]:
 
     Raises:
         requests.RequestException: it does not tell, or is no NameNode.
+        ValueError: its answer is no such bean.
     """
-    answer = requests.get(
-        f"{url}/jmx", params={"qry": f"Hadoop:service=NameNode,name={name}"}, timeout=_TIMEOUT, allow_redirects=False
-    )
-    answer.raise_for_status()
-    beans = answer.json().get("beans") or [{}]
-    found: Mapping[str, object] = beans[0]
-    return found
+    query = {"qry": f"Hadoop:service=NameNode,name={name}"}
+    with requests.Session() as session:
+        for protocol in ("http://", "https://"):
+            session.mount(protocol, BoundedAdapter())
+        answer = session.get(f"{url}/jmx", params=query, timeout=_TIMEOUT, allow_redirects=False, stream=True)
+        answer.raise_for_status()
+        told: Any = parse_json(body_of(answer, MOST_BYTES))
+    found = (told.get("beans") or [{}])[0]
+    return {**found}
 
 
 def name_node(url: str, bean_of: Beans = jmx_bean) -> NameNode:
     """What one NameNode says."""
     try:
         info, status = bean_of(url, _INFO), bean_of(url, _STATUS)
-    except (requests.RequestException, ValueError, AttributeError) as error:
+    except (requests.RequestException, ValueError, AttributeError, TypeError, LookupError) as error:
         return NameNode(url=url, error=type(error).__name__)
     version = str(info.get("Version", "")).partition(",")[0]
     return NameNode(

@@ -19,6 +19,7 @@ from toolkit.availability import is_there
 from toolkit.catalog.model import Statistics
 from toolkit.catalog.partition_name import NULL
 from toolkit.errors import Failed
+from toolkit.foreign_json import parse_json
 from toolkit.hive.contents import Part
 from toolkit.hive.metadata import BadMetadataText, read_metadata
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, SymlinkRefused
@@ -35,7 +36,9 @@ METADATA, DATA, MANIFEST = "_metadata", "data", "_manifest.json"
 MARK = f"{OWN_PREFIX}-export"
 """In a directory that an export made, from its first moment on: nothing else is ever written over."""
 _FORMAT = "feedctl export 1"
-_MOST = 1 << 30
+_MOST = 256 << 20
+"""Of two million files, or of some 100,000 partitions."""
+_MOST_VALUES = 8_000_000
 
 
 class NoExport(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
@@ -102,7 +105,7 @@ def read_manifest(system: FileSystem, export: CanonicalPath) -> Manifest | None:
     """
     path = export.child(MANIFEST)
     try:
-        document = json.loads(_bytes(system, path))
+        document: Any = parse_json(_bytes(system, path), most_bytes=_MOST, most_values=_MOST_VALUES)
         if document["format"] != _FORMAT or document["digest"] != DIGEST:
             raise NoExport(path=path, detail=f"expected format {_FORMAT!r} and digest {DIGEST!r}")
         parts = {name: _exported(each) for name, each in document["partitions"].items()}
@@ -110,7 +113,7 @@ def read_manifest(system: FileSystem, export: CanonicalPath) -> Manifest | None:
     except NotFound:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise NoExport(path=path, detail=f"it is no manifest: {error!r}") from error
+        raise NoExport(path=path, detail=f"it is no manifest: {type(error).__name__} {str(error)[:200]}") from error
 
 
 def _exported(document: Mapping[str, Any]) -> ExportedPart:
@@ -261,5 +264,8 @@ def tree_of_files(part: ExportedPart, tree: Tree) -> bool:
 
 
 def _bytes(system: FileSystem, path: CanonicalPath) -> bytes:
-    with system.read(path, length=_MOST) as stream:
-        return stream.read()
+    with system.read(path, length=_MOST + 1) as stream:
+        text = stream.read()
+    if len(text) > _MOST:
+        raise NoExport(path=path, detail=f"it has more than {_MOST >> 20} MiB")
+    return text

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from toolkit.catalog.adapters.thrift_json import partition_of, partition_struct, table_of, table_struct
 from toolkit.catalog.model import TableKind
 from toolkit.el import is_name
+from toolkit.foreign_json import BadJson, parse_json
 
 if TYPE_CHECKING:
     from toolkit.catalog.adapters.thrift_json import Struct
@@ -53,7 +54,7 @@ def read_metadata(text: bytes) -> tuple[Table, list[Partition]]:
         table = table_of(_typed(document["table"], _OF_A_TABLE))
         partitions = [partition_of(_typed(each, _OF_A_PARTITION)) for each in document["partitions"]]
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        message = f"what it says of the table or a partition is no JSON of Thrift: {error!r}"
+        message = f"what it says of the table or a partition is no JSON of Thrift: {repr(error)[:300]}"
         raise BadMetadataText(message) from error
     if table.kind not in _KINDS:
         message = f"its table is a {table.kind}, expected {', '.join(_KINDS)}"
@@ -72,10 +73,9 @@ def read_metadata(text: bytes) -> tuple[Table, list[Partition]]:
 
 def _document(text: bytes) -> dict[str, Any]:
     try:
-        document: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        message = f"it is no JSON, or was cut: {error}"
-        raise BadMetadataText(message) from error
+        document: Any = parse_json(text, most_bytes=len(text))
+    except BadJson as error:
+        raise BadMetadataText(str(error)) from error
     if not isinstance(document, dict) or "table" not in document or not isinstance(document.get("partitions"), list):
         message = "expected the keys version, table and partitions"
         raise BadMetadataText(message)
@@ -93,7 +93,7 @@ def _typed(text: str, read: Collection[str]) -> Struct:
         ValueError: it is no JSON.
         TypeError: it is no struct, or a field is of another type.
     """
-    found = json.loads(text)
+    found: Any = parse_json(text.encode("utf-8", "surrogatepass"))
     struct = {number: field for number, field in found.items() if number in read}
     wrong = [number for number, field in struct.items() if not _is_struct({number: field})]
     if wrong:

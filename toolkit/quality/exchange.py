@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from toolkit.errors import Failed
+from toolkit.foreign_json import MOST_BYTES, BadJson, parse_json
 
 _Kind = TypeVar("_Kind")
 _OWNER_ONLY = 0o600
@@ -186,9 +187,10 @@ def write_private(path: Path, text: str) -> None:
 
 def _read(path: Path, kind: type[_Kind]) -> _Kind:
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise NotUnderstood(path=path, why="it is no JSON") from error
+        with path.open("rb") as file:
+            facts = parse_json(file.read(MOST_BYTES + 1))
+    except BadJson as error:
+        raise NotUnderstood(path=path, why=str(error)) from error
     if not isinstance(facts, dict) or facts.get("version") != FORMAT:
         raise NotUnderstood(path=path, why=f"it is not of version {FORMAT}")
     try:

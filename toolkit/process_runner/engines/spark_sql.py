@@ -13,14 +13,18 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 from toolkit.errors import InvalidInput
+from toolkit.foreign_json import parse_json
 from toolkit.printable import on_one_line
 from toolkit.process_runner.engines.child import Program, run_prepared
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
 from toolkit.process_runner.engines.sql_text import statements
 from toolkit.process_runner.engines.step_log import private
 from toolkit.process_runner.engines.submission import submission
+
+_MOST_SAID = 1 << 20
 
 
 class UnreadableScript(InvalidInput):
@@ -41,8 +45,18 @@ class SparkSqlEngine:
             end = run_prepared(lambda each: _program(each, runner, problem), call, started, check)
         if end.succeeded or not problem.exists():
             return end
-        facts = json.loads(problem.read_text(encoding="utf-8"))
-        return replace(end, message=on_one_line(facts["message"]), may_retry=facts["may_retry"])
+        message, may_retry = problem_in(problem)
+        return replace(end, message=on_one_line(message), may_retry=may_retry)
+
+
+def problem_in(problem: Path) -> tuple[str, bool]:
+    """Read what went wrong and whether to try again; statements run in that process too, and may have written it."""
+    try:
+        with problem.open("rb") as file:
+            facts: Any = parse_json(file.read(_MOST_SAID + 1), most_bytes=_MOST_SAID)
+        return str(facts["message"]), facts["may_retry"] is True
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"failed, and {problem} does not say why ({type(error).__name__})", True
 
 
 def _program(call: StepCall, runner: Path, problem: Path) -> Program:
