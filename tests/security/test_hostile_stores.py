@@ -57,6 +57,9 @@ ENDLESS = {
     "a refusal": Answer(status=403, body=b'{"RemoteException":"', endless=b"x" * 65536),
     "a standby": Answer(status=503, endless=b"x" * 65536),
     "a redirection": Answer(status=307, location="http://127.0.0.1:1/webhdfs/v1/base/x", endless=b"x" * 65536),
+    "a redirection that is no gzip": Answer(
+        status=307, location="http://127.0.0.1:1/x", headers=(("content-encoding", "gzip"),), endless=b"x" * 65536
+    ),
     "a redirection to nowhere": Answer(status=307, endless=b"x" * 65536),
 }
 

@@ -84,9 +84,9 @@ def jmx_bean(url: str, name: str) -> Mapping[str, object]:
     with requests.Session() as session:
         for protocol in ("http://", "https://"):
             session.mount(protocol, BoundedAdapter())
-        answer = session.get(f"{url}/jmx", params=query, timeout=_TIMEOUT, allow_redirects=False, stream=True)
-        answer.raise_for_status()
-        told: Any = parse_json(body_of(answer, MOST_BYTES))
+        with session.get(f"{url}/jmx", params=query, timeout=_TIMEOUT, allow_redirects=False, stream=True) as answer:
+            answer.raise_for_status()
+            told: Any = parse_json(body_of(answer, MOST_BYTES))
     found = (told.get("beans") or [{}])[0]
     return {**found}
 

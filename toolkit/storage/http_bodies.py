@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from requests import RequestException, Response
+from requests import Response
 from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
 
 from toolkit.storage.streams import joined
+
+if TYPE_CHECKING:
+    from urllib3.response import HTTPResponse
 
 _PIECE_BYTES = 64 << 10
 _MOST_SAID = 64 << 10
@@ -26,28 +32,29 @@ def body_of(response: Response, most: int) -> bytes:
 
 
 class BoundedAdapter(HTTPAdapter):
-    """Sends requests; of the body of a refusal or a redirection 64 KiB are read at once, and no more ever.
+    """Sends requests; the body of a refusal or a redirection ends after 64 KiB.
 
-    `requests` itself reads such bodies without a limit before it gives the answer back: of a redirection even when
-    it does not follow it, and of a refusal that asks for a Kerberos ticket.
+    `requests` itself reads such bodies without a limit: of a redirection even when it does not follow it, and of a
+    refusal that asks for a Kerberos ticket.
     """
 
     def send(self, *args: Any, **kwargs: Any) -> Response:  # noqa: ANN401 - those of the base, unchanged
         """Send a request."""
         response = super().send(*args, **kwargs)
         if response.status_code not in _SUCCESS:
-            _keep_begin(response)
+            vars(response.raw)["stream"] = partial(_begin_of, response.raw, response.raw.stream)
         return response
 
 
-def _keep_begin(response: Response) -> None:
-    """Read the begin of a body in place of the whole: `content`, `json` and `text` then give this."""
-    found = bytearray()
-    with suppress(RequestException):  # the status says enough
-        for piece in response.iter_content(_PIECE_BYTES):
-            found += piece
-            if len(found) >= _MOST_SAID:
-                response.raw.close()
+def _begin_of(raw: HTTPResponse, stream: Callable[..., Iterator[bytes]], *args: Any, **kwargs: Any) -> Iterator[bytes]:  # noqa: ANN401 - those of `stream`
+    """Give the begin of a body; where it breaks off, it ends: the status says enough."""
+    left = _MOST_SAID
+    with suppress(HTTPError, OSError):
+        for piece in stream(*args, **kwargs):
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
                 break
-    response._content = bytes(found[:_MOST_SAID])  # noqa: SLF001 - `requests` has no other way to give one
-    response._content_consumed = True  # type: ignore[attr-defined]  # noqa: SLF001
+        else:
+            return
+    raw.close()

@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import IO, TYPE_CHECKING, Protocol, cast
 
 from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
+from urllib3 import HTTPResponse
 from urllib3.exceptions import HTTPError
 from urllib3.exceptions import ReadTimeoutError as Timeout
 
@@ -112,7 +113,7 @@ def _answered(inner: HttpSession, request: AWSPreparedRequest) -> AWSResponse:
     finally:
         request.stream_output = gives_data
     if not gives_data or response.status_code >= _NO_SUCCESS:
-        response._content = _body(response)  # type: ignore[attr-defined]  # noqa: SLF001 - what its `content` gives
+        response.raw = HTTPResponse(BytesIO(_body(response)), preload_content=False)
     return response
 
 
