@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,6 +47,51 @@ def test_a_dry_run_touches_nothing_and_shows_what_a_run_does(copying: Replicatio
     assert outcomes(planned) == [(key, "planned", None) for key in KEYS]
     _, done = copying.run()
     assert planned["plan_digest"] == done["plan_digest"]
+
+
+def test_what_the_source_s_retention_has_removed_is_skipped_once_and_not_waited_for(copying: Replication) -> None:
+    keeping = replace(copying, of_source=", retention: {limit: hours(1)}")
+    source = keeping.sources["primary"]
+    source.system.delete(source.at("clicks/2026-03-01-00"), below=source.root)
+    code, planned = keeping.run("--dry-run")
+    assert (code, planned["instances"][0]["skipped"]["code"]) == (0, "source_evicted")
+    code, result = keeping.run()
+    assert (code, outcomes(result)) == (0, [(key, "done", None) for key in KEYS[1:]])
+    assert [each["instance"] for each in result["instances"] if each["skipped"]] == [KEYS[0]]
+    code, result = keeping.run()
+    assert (code, result["instances"][0]["skipped"], len(result["instances"])) == (0, None, 1)
+    code, result = keeping.run("--start", KEYS[0])
+    assert (code, result["instances"][0]["skipped"]["code"]) == (0, "source_evicted")
+    longer = replace(copying, of_source=", retention: {limit: hours(3)}")
+    assert longer.run()[0] == 75, "the source keeps it by now, so it may come"
+
+
+def test_an_old_instance_is_waited_for_while_the_source_may_not_be_mounted_or_still_has_it(
+    copying: Replication,
+) -> None:
+    keeping = replace(copying, of_source=", retention: {limit: hours(1)}")
+    source = keeping.sources["primary"]
+    source.system.delete(source.at("clicks/2026-03-01-00/_SUCCESS"), below=source.root)
+    assert keeping.run()[0] == 75
+    Path(source.root.path, "clicks").rename(Path(source.root.path, "elsewhere"))
+    assert keeping.run()[0] == 75
+
+
+def test_what_a_dead_run_had_begun_of_an_instance_that_the_source_removed_is_not_announced(
+    copying: Replication,
+) -> None:
+    keeping = replace(copying, of_source=", retention: {limit: hours(1)}")
+    assert keeping.run(time=KEYS[0])[0] == 0
+    with sqlite3.connect(keeping.directory / "ledger.db") as ledger:  # as if it had been killed, and announced nothing
+        ledger.execute("UPDATE item SET state = 'intended', settled_at = NULL")
+        ledger.execute("UPDATE run SET status = 'killed'")
+        ledger.execute("DELETE FROM event")
+    source = keeping.sources["primary"]
+    source.system.delete(source.at("clicks/2026-03-01-00"), below=source.root)
+    code, result = keeping.run("--start", KEYS[0])
+    assert (code, result["instances"][0]["skipped"]["code"]) == (0, "source_evicted")
+    with sqlite3.connect(keeping.directory / "ledger.db") as ledger:
+        assert ledger.execute("SELECT count(*) FROM event").fetchone() == (0,)
 
 
 def test_an_instance_without_its_flag_is_waited_for_and_the_others_go(copying: Replication) -> None:

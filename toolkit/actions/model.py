@@ -85,10 +85,17 @@ class NoTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
-    """Why a target could not be looked at, was refused, or was skipped; `code` is stable."""
+    """Why a target could not be looked at, was refused, or was skipped.
+
+    Attributes:
+        code: stable.
+        message: for people.
+        is_settled: of a target that was skipped: nothing is left to do for it, so that the run is not a skipped one.
+    """
 
     code: str
     message: str
+    is_settled: bool = False
 
 
 class SkipReason(StrEnum):

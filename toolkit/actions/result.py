@@ -149,5 +149,6 @@ class ActionResult(Generic[T, I, D]):
     def _are_all_skipped(self) -> bool:
         """Of the targets that the run could have looked at."""
         targets = [(each.plan.target, each.plan.skipped) for each in self.targets]
-        skipped = [why is not None for target, why in targets if not isinstance(target, NoTarget) or target.could_start]
+        could_run = [why for target, why in targets if not isinstance(target, NoTarget) or target.could_start]
+        skipped = [why is not None and not why.is_settled for why in could_run]
         return bool(skipped) and all(skipped)

@@ -18,10 +18,13 @@ from toolkit.entities import ClusterRole
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.ledger import events, manifests
-from toolkit.ledger.runs import finding
-from toolkit.ledger.vocabulary import EventKind, LifeCycle
+from toolkit.ledger.runs import route_keys
+from toolkit.ledger.runs.route_keys import CopyRoute
+from toolkit.ledger.vocabulary import EventKind
+from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.replication import Range, Route, routes
 from toolkit.replication.action import ReplicationAction
+from toolkit.replication.planner import SOURCE_EVICTED
 from toolkit.replication.resolve import Resolver
 from toolkit.replication.targets import ReplicationDetail, ReplicationTarget, UnitItem
 
@@ -129,14 +132,17 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         clock=context.retention_clock,
         wanted=wanted,
         copied=partial(whole_keys, context.use.ledger),
+        skipped=partial(skipped_keys, context.use.ledger),
         evicted=partial(evicted_keys, context.use.ledger),
+        holds=(*repository.holds, *context.holds.as_entities),
         rehash=own.rehash,
     )
     targets = resolver.resolve(found, must_all_work=bool(options.selection.names))
-    limits = repository.settings.max_copy
+    limits, max_delete = repository.settings.max_copy, repository.settings.max_delete
     action = ReplicationAction(
         nominal=options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
+        max_delete=DeleteLimits(instances=max_delete.instances, fraction=max_delete.fraction, bytes=max_delete.bytes),
         spec_of=context.choice.spec_of,
         recorded=partial(recorded_of, context.use.ledger),
         new_holds=NoNewHolds() if options.dry_run else context.holds,
@@ -150,14 +156,22 @@ def copied_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> f
     """The instances that the ledger has as copied; without one none are."""
     if ledger is None:
         return frozenset()
-    return ledger.read(lambda tx: finding.succeeded_keys(tx, feed, LifeCycle.REPLICATION, target, source))
+    return ledger.read(lambda tx: route_keys.succeeded_keys(tx, CopyRoute(feed=feed, target=target, source=source)))
 
 
 def whole_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:
     """Those of `copied_keys` that no run has begun to copy anew since and left unfinished."""
     if ledger is None:
         return frozenset()
-    return ledger.read(lambda tx: finding.untouched_keys(tx, feed, LifeCycle.REPLICATION, target, source))
+    return ledger.read(lambda tx: route_keys.untouched_keys(tx, CopyRoute(feed=feed, target=target, source=source)))
+
+
+def skipped_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:
+    """The instances whose newest run was skipped because the source's retention had removed them."""
+    if ledger is None:
+        return frozenset()
+    route = CopyRoute(feed=feed, target=target, source=source)
+    return ledger.read(lambda tx: route_keys.skipped_keys(tx, route, SOURCE_EVICTED))
 
 
 def recorded_of(ledger: Ledger | None, target: ReplicationTarget) -> Mapping[str, Manifest]:

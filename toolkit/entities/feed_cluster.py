@@ -8,7 +8,7 @@ from toolkit.entities.locations import Locations
 from toolkit.entities.quality import Quality
 from toolkit.entities.retention import Lifecycle, Retention
 from toolkit.entities.values import Validity
-from toolkit.entities.vocabulary import ClusterRole
+from toolkit.entities.vocabulary import ClusterRole, OnSourceDelete
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,6 +33,7 @@ class FeedCluster:
         type: source or target of replication; absent: not replicated.
         retention: absent: nothing is ever evicted here.
         partition: which part of an instance this source has, or this target takes.
+        on_source_delete: what becomes here of a part that the source no longer has; absent: it is kept.
         delay: how long after its time an instance may be replicated.
         locations: override the feed's, type by type.
         table: overrides the feed's.
@@ -49,6 +50,7 @@ class FeedCluster:
     validity: Validity
     retention: Retention | None = None
     partition: str | None = None
+    on_source_delete: OnSourceDelete | None = None
     delay: Frequency | None = None
     locations: Locations | None = None
     table: str | None = None

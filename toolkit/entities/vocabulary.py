@@ -38,6 +38,15 @@ class ClusterRole(StrEnum):
     """Instances are copied to here."""
 
 
+class OnSourceDelete(StrEnum):
+    """What a target does with a directory that a partition expression selected and its source no longer has."""
+
+    KEEP = "keep"
+    """It stays, and `feedctl verify` names it."""
+    DELETE = "delete"
+    """A replication removes it, within the limits of `max_delete`."""
+
+
 class LocationType(StrEnum):
     """What one of a feed's locations holds."""
 

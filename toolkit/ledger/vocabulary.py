@@ -42,7 +42,8 @@ class RunStatus(StrEnum):
     TIMED_OUT = "timed_out"
     """Its inputs did not come in time."""
     SKIPPED = "skipped"
-    """Never started: suspended entity, safe mode, another run held the lease, or a newer instance runs in its place."""
+    """Nothing was done: suspended entity, safe mode, another run held the lease, a newer instance runs in its place, or
+    the source's retention has removed what was to be copied."""
 
     @property
     def is_terminal(self) -> bool:

@@ -12,7 +12,7 @@ from toolkit.el import Frequency, OutOfRange, format_instant, shift
 from toolkit.entities import ClusterRole, LocationType, Order
 from toolkit.entities.errors import UnfitFeed, UnknownName
 from toolkit.planning.instance_storage import FeedStorage, PartitionExpression
-from toolkit.planning.retention import RetentionClock, horizon
+from toolkit.planning.retention import RetentionClock, eviction_policy, horizon, kept_by_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +69,11 @@ class Side:
     def base(self) -> CanonicalPath:
         """The directory that bounds every effect: the part before the first variable."""
         return self.cluster.place(self.template.base)
+
+    @cached_property
+    def base_for_reading(self) -> CanonicalPath:
+        """The same directory, where others read it."""
+        return self.cluster.place_for_reading(self.template.base)
 
     @cached_property
     def instances(self) -> InstanceSequence:
@@ -168,6 +173,7 @@ class Route:
         *,
         copied: frozenset[str] = frozenset(),
         gone: frozenset[str] = frozenset(),
+        skipped: frozenset[str] = frozenset(),
     ) -> Iterator[datetime]:
         """The instances that a run looks at, in the order that the user or the feed's property ``order`` asks for.
 
@@ -179,6 +185,8 @@ class Route:
             wanted: that the user asks for.
             copied: keys of the instances that were copied, and not begun anew since.
             gone: keys of those that the target's retention has removed.
+            skipped: keys of those that an earlier run has skipped since the source's retention had removed them; they
+                are looked at again when the user names them, or the source keeps instances for longer now.
         """
         order = self.feed.properties.get("order")
         due = list(self.due(nominal, clock, first=wanted.first, end=wanted.end))
@@ -186,8 +194,28 @@ class Route:
             due = due[-1:]
         for instant in reversed(due) if wanted.newest_first or order == Order.LIFO else due:
             key = format_instant(instant)
+            if key in skipped and not wanted.is_given and self.is_expired_at_source(instant, clock):
+                continue
             if key not in gone and (key not in copied or self._may_have_changed(instant, nominal, wanted)):
                 yield instant
+
+    def is_expired_at_source(self, instant: datetime, clock: RetentionClock | None) -> bool:
+        """Whether the source's retention removes an instance of this time; computed from the config alone.
+
+        Args:
+            instant: of the instance.
+            clock: of the run; None: nobody acts, so that nothing is removed.
+        """
+        retention = self.source.on.retention
+        if retention is None or clock is None:
+            return False
+        policy = eviction_policy(self.feed, self.source.cluster.name, retention, clock, ())
+        newest = self.source.instances.at_or_before(clock.nominal_time)
+        if newest is None:
+            return False
+        after_newest = self.source.instances.index(newest) + 1
+        kept_from = self.source.instances[max(0, after_newest - max(1, policy.keep_last))]
+        return kept_by_time(policy, instant, kept_from) is None
 
     def _may_have_changed(self, instant: datetime, nominal: datetime, wanted: Range) -> bool:
         """The last look is at the cut-off, as that of a process is (DESIGN section 8, Late checks).

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.rendering.action_result import ActionView, Document, counts_document, ending_document, note_lines
 from toolkit.replication import ReplicationDetail, ReplicationTarget, UnitItem
-from toolkit.replication.targets import COPY
+from toolkit.replication.targets import COPY, FLAG, REMOVE
 
 if TYPE_CHECKING:
     from toolkit.actions.result import TargetResult
@@ -50,16 +50,21 @@ def _item(item: UnitItem) -> Document:
 
 
 def _item_text(item: UnitItem) -> str:
+    if item.kind == REMOVE:
+        gone = "it is gone already" if item.present is None else f"all {len(item.gone)} entries in it are removed"
+        return f"{item.instance_key}  {item.target}  {item.source} is no more, so {gone}"
     gone = f", {len(item.gone)} are removed" if item.gone else ""
     return f"{item.instance_key}  {item.source} -> {item.target}  {item.files} files, {item.bytes} bytes{gone}"
 
+
+_KINDS = {COPY: "copies", FLAG: "flags", REMOVE: "removals"}
 
 REPLICATION_VIEW: ActionView[ReplicationTarget, UnitItem, ReplicationDetail] = ActionView(
     targets="instances",
     target_document=_instance,
     item_document=_item,
     item_text=_item_text,
-    items_text=lambda item: "copies" if item.kind == COPY else "flags",
+    items_text=lambda item: _KINDS[item.kind],
     target_rule=lambda result: f"; from {result.plan.target.counterpart}",
     target_lines=note_lines,
 )

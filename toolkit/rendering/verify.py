@@ -18,7 +18,7 @@ def verification_exit(found: Sequence[VerifiedInstance]) -> ExitCode:
     if any(each.is_different for each in found):
         return ExitCode.PARTIAL
     problems = {each.problem.code for each in found if each.problem is not None}
-    if problems - {BEING_COPIED} or any(each.counts for each in found):
+    if problems - {BEING_COPIED} or any(each.counts.get(Verdict.UNREADABLE) for each in found):
         return ExitCode.FAILED
     return ExitCode.NOT_YET if problems else ExitCode.DONE
 
@@ -59,7 +59,7 @@ def verification_lines(feed: str, found: Sequence[VerifiedInstance]) -> Iterator
             yield f"{where}: {each.problem.code}: {each.problem.message}"
         if each.counts:
             counted = ", ".join(f"{number:,} {verdict}" for verdict, number in each.counts.items())
-            yield f"{where}: {counted} of {each.files:,} files"
+            yield f"{where}: {counted}; {each.files:,} files were compared"
             yield from (f"  {one.verdict:<10} {one.path}  ({one.message})" for one in each.findings[:MOST_LINES])
             left_out = sum(each.counts.values()) - MOST_LINES
             if left_out > 0:
@@ -67,7 +67,7 @@ def verification_lines(feed: str, found: Sequence[VerifiedInstance]) -> Iterator
     if not found:
         yield f"{feed}: nothing was copied in this range, so there is nothing to compare"
         return
-    well = sum(not each.counts and each.problem is None for each in found)
+    well = sum(each.is_well for each in found)
     files, size, by_source = (sum(each) for each in zip(*((e.files, e.bytes, e.by_source) for e in found), strict=True))
     said = f"; {by_source:,} of them were compared with the source, since the ledger has no digest" if by_source else ""
     yield f"{well:,} of {len(found):,} instances are as they were copied; {files:,} files, {size:,} bytes read{said}"

@@ -18,7 +18,7 @@ from toolkit.actions.action import (
     unknown_place,
     unknown_places_note,
 )
-from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
+from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.gate import QualityFailed
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
@@ -39,18 +39,30 @@ from toolkit.ledger.manifests import PackedManifest, UnitKey
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, ItemState, LeaseMode, LifeCycle
+from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.replication.gating import was_admitted
 from toolkit.replication.planner import Planner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
-from toolkit.replication.targets import COPY, FLAG, NAME, ReplicationPlan, ReplicationTarget, UnitItem, copy_lease
+from toolkit.replication.removals import exceeded_removal
+from toolkit.replication.targets import (
+    FLAG,
+    NAME,
+    REMOVE,
+    ReplicationPlan,
+    ReplicationTarget,
+    UnitItem,
+    copy_lease,
+)
 from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import SettledLeftOver, path_text
-from toolkit.storage import StorageError, Unreachable
+from toolkit.storage import StorageError, Unreachable, aside_name
 from toolkit.threads import WorkerPool
+from toolkit.transfer.publication import remove
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
+    from toolkit.actions.action import ExceededLimit
     from toolkit.ledger.database import Transaction
     from toolkit.ledger.manifests import Manifest
     from toolkit.ledger.runs.items import Item
@@ -65,6 +77,7 @@ class ReplicationAction:
     Attributes:
         nominal: for which the run acts.
         limits: of a run over all its feeds.
+        max_delete: bounds what a run removes that sources no longer have.
         spec_of: how the store that a path is on is opened anywhere.
         recorded: what the ledger has of the units of an instance, by their paths.
         new_holds: that were added since the run read the holds.
@@ -74,6 +87,7 @@ class ReplicationAction:
 
     nominal: datetime
     limits: CopyLimits
+    max_delete: DeleteLimits
     spec_of: Callable[[CanonicalPath], StorageSpec]
     recorded: Callable[[ReplicationTarget], Mapping[str, Manifest]] = lambda _: {}
     new_holds: NewHolds = field(default_factory=NoNewHolds)
@@ -122,10 +136,10 @@ class ReplicationAction:
 
     def limit(
         self, plans: Sequence[ReplicationPlan], work: RunContext
-    ) -> tuple[Sequence[ReplicationPlan], ExceededCopyLimit | None]:
+    ) -> tuple[Sequence[ReplicationPlan], ExceededLimit | None]:
         """See `Action.limit`."""
         del work
-        return plans, self.limits.exceeded(plans)
+        return plans, self.limits.exceeded(plans) or exceeded_removal(plans, self.max_delete)
 
     def target_limit(self, plan: ReplicationPlan, work: RunContext) -> None:
         """See `Action.target_limit`: an instance has none of its own."""
@@ -150,7 +164,7 @@ class ReplicationAction:
             except StorageError:
                 continue
             if plan.waiting is None:  # else nobody has compared the target, and the run that does settles it
-                settled.append(_left_over(plan, left, is_done=is_done))
+                settled.append(_left_over(plan, left, is_done=is_done and plan.skipped is None))
         notes = [unknown_places_note(unknown)] if unknown else []
         if not settled:
             return Recovery(settled=tuple(unknown), notes=tuple(notes))
@@ -164,6 +178,9 @@ class ReplicationAction:
         system = work.stores(unit)
         if left.kind == FLAG:
             return is_there(system, unit)
+        if left.kind == REMOVE:
+            remove(system, unit.parent.child(aside_name(unit.name)), plan.target.target)  # the removal had begun
+            return not is_there(system, unit)
         may_announce = partial(was_admitted, plan.target, unit, work)
         was_published = finish(system, unit, str(left.run_id), plan.target.target_base, may_announce)
         return was_published or not any(item.target == unit for item in plan.items)
@@ -208,7 +225,8 @@ class _CopyBatch:
         is_open = result.code in {INTERRUPTED, Unreachable.code}
         is_there = len(self.done) == len(self.plan.items) and self.done[-1].is_complete
         was_there = any(each.present is not None for each in self.plan.items)
-        events = (_event(self.plan.target, was_there=was_there),) if is_there else ()
+        has_changed = not self.plan.detail.is_complete or any(not each.is_gone_already for each in self.plan.items)
+        events = (_event(self.plan.target, was_there=was_there),) if is_there and has_changed else ()
         notes = self.done[-1].notes if self.done and result.outcome is Outcome.DONE else ()
         open_ones = frozenset(self.positions if is_open else ())
         return Applied(results=(result,), open=open_ones, events=events, writes=writes, notes=notes)
@@ -220,7 +238,7 @@ class _CopyBatch:
         def count(tx: Transaction, run_id: int) -> None:
             counters.replace(tx, run_id, counted)
 
-        if item.kind != COPY:
+        if item.kind == FLAG:
             return (count,)
         key = UnitKey(
             feed=target.feed,
@@ -239,7 +257,11 @@ class _CopyBatch:
             else:
                 manifests.replace(tx, run_id, key, packed)
 
-        return (count, keep)
+        def forget(tx: Transaction, run_id: int) -> None:
+            del run_id
+            manifests.forget_unit(tx, key)
+
+        return (count, forget if item.kind == REMOVE else keep)
 
     def _result(self, item: UnitItem) -> ItemResult[UnitItem]:
         target, work = self.publisher.target, self.publisher.work

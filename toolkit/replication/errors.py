@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from toolkit.errors import Failed
+from toolkit.errors import Failed, Refused
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
@@ -17,6 +17,25 @@ class TargetChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit
 
     code = "target_changed"
     text = "something else has changed it since the plan was made; nothing was replaced, run again"
+
+
+class TooMuchToRemove(Refused):
+    """A plan removes more parts that their sources no longer have than ``max_delete`` allows; nothing was touched.
+
+    Args:
+        limit: its key.
+        found: what the plan has, in words; a part counts as an instance.
+        allowed: the value.
+        digest: that would lift it once.
+    """
+
+    def __init__(self, *, limit: str, found: str, allowed: str, digest: str) -> None:
+        self.limit, self.found, self.allowed, self.digest = limit, found, allowed, digest
+        super().__init__(
+            f"the plan removes {found} whose sources no longer have them (on_source_delete: delete; each directory "
+            f"counts as an instance), and {limit} allows {allowed}; nothing was touched. Look at the plan with "
+            f"--dry-run. To do it once, add --approve {digest}; or raise {limit}"
+        )
 
 
 class NotPreserved(StorageError, Failed):  # noqa: N818

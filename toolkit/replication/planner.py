@@ -12,6 +12,7 @@ from toolkit.actions.progress import Volume
 from toolkit.availability import is_ready, is_there
 from toolkit.replication.completeness import mark_of
 from toolkit.replication.listing import Difference, difference, selected
+from toolkit.replication.removals import removals
 from toolkit.replication.targets import (
     COPY,
     FLAG,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 NOT_AVAILABLE, NOTHING_SELECTED, SOURCE_EMPTY = "not_available", "nothing_selected", "source_empty"
+SOURCE_EVICTED = "source_evicted"
 """Codes of instances that are not copied, and why."""
 
 
@@ -72,12 +74,23 @@ class Planner:
 
     def _not_available(self, blank: ReplicationPlan) -> ReplicationPlan:
         target = blank.target
+        if self._is_evicted(target):
+            message = (
+                f"{target.source} is not there, and is older than what the retention of {target.counterpart} keeps; it "
+                "is not waited for any more. If it comes back, copy it by --start"
+            )
+            return replace(blank, skipped=Problem(code=SOURCE_EVICTED, message=message, is_settled=True))
         what = f"its flag {target.flag} is" if target.flag else "it is"
         message = f"{target.instance_key} is not available on {target.counterpart} yet: {what} not in {target.source}"
         if target.waits_until is not None and self.nominal >= target.waits_until:
             message = f"{message}, and the feed's timeout is over; copy it by --start when it has come"
             return replace(blank, failed=Problem(code=TIMED_OUT, message=message))
         return replace(blank, waiting=Problem(code=NOT_AVAILABLE, message=message))
+
+    def _is_evicted(self, target: ReplicationTarget) -> bool:
+        """Whether the source's retention has removed an instance; a base that is not there may be a missing mount."""
+        base, system = target.expired_below, self.storage(target.source)
+        return base is not None and is_there(system, base) and not is_there(system, target.source)
 
     def _planned(self, blank: ReplicationPlan) -> ReplicationPlan:
         target = blank.target
@@ -87,7 +100,7 @@ class Planner:
             message = f"no directory in {target.source} fits the partition {expression}"
             return replace(blank, failed=Problem(code=NOTHING_SELECTED, message=message))
         items: list[UnitItem] = []
-        kept, recorded = 0, self.recorded(target)
+        kept, recorded, has_data = 0, self.recorded(target), False
         for source in units:
             names = "" if source == target.source else source.relative_to(target.source)
             place = below(target.target, names)
@@ -97,11 +110,17 @@ class Planner:
             if item.copied or item.gone or item.present is None:
                 items.append(item)
             kept += sum(entry.kind is FileKind.FILE for entry in item.wanted.values()) - item.files
+            has_data |= _has_data(item.wanted, "")
+        removed = list(removals(target, recorded, self.storage, self.check)) if target.parts else []
+        if not has_data and any(item.present is not None for item in removed):
+            message = f"{target.source} has no data in any directory; nothing is removed for an empty source"
+            return replace(blank, failed=Problem(code=SOURCE_EMPTY, message=message))
+        items += removed
         is_complete, may_be = self._is_complete(target)
         if not items and may_be:
             items = [_flag_item(target)]
         volume = Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items))
-        detail = ReplicationDetail(kept=kept, is_complete=is_complete)
+        detail = ReplicationDetail(kept=kept, units=len(units), is_complete=is_complete)
         return replace(blank, items=tuple(items), volume=volume, detail=detail)
 
     def _item(

@@ -20,7 +20,7 @@ from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.gate import gate_place
 from toolkit.actions.gated import whole_of
 from toolkit.actions.guard import CalledOff
-from toolkit.availability import is_there
+from toolkit.availability import is_ready, is_there
 from toolkit.clock import SystemClock
 from toolkit.el import CanonicalPath
 from toolkit.replication.completeness import Completeness
@@ -28,7 +28,7 @@ from toolkit.replication.errors import TargetChanged
 from toolkit.replication.gating import CopyGate
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
-from toolkit.replication.targets import COPY, FLAG, ReplicationTarget, UnitItem
+from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
 from toolkit.storage import REPLACED_PREFIX, aside_name
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of, swap_in
@@ -147,6 +147,8 @@ class Publisher:
         system = self.work.stores(item.target)
         notes = list(self.preservation.refused(item.target)) if item.kind == COPY else []
         digests = self._published(item, system, notes) if item.kind == COPY else {}
+        if item.kind == REMOVE:
+            self._remove_dropped(item, system)
         is_complete = is_last and self._complete(item, system)
         seconds = time.monotonic() - began
         return Published(
@@ -169,6 +171,24 @@ class Publisher:
         if system.capabilities.atomic_rename:
             return self._renamed_in(item, system, notes)
         return self._written_in_place(item, system, notes)
+
+    def _remove_dropped(self, item: UnitItem, system: FileSystem) -> None:
+        """Remove a part that the source no longer has, and the directories above it that have nothing else."""
+        target, source = self.target, self.work.stores(item.source)
+        present = self.tree(item.target)
+        if present is None:
+            return
+        if present != item.present:
+            raise TargetChanged(path=item.target)
+        if is_there(source, item.source) or not is_ready(source, target.source, target.flag):
+            raise SourceChanged(
+                path=item.source, detail="when the plan was made, only the rest of its instance was there"
+            )
+        self.completeness.withdraw()
+        remove(system, item.target, target.target)
+        above = item.target.parent
+        while above != target.target and system.remove_if_empty(above, below=target.target):
+            above = above.parent
 
     def _renamed_in(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
         base, run, gate = self.target.target_base, self.work.run_name, self.gate

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.gate import Judged
 from toolkit.actions.resolving import of_route, resolved
-from toolkit.el import format_instant
+from toolkit.el import format_instant, shift
+from toolkit.entities import Hold, OnSourceDelete
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.linter.overlap import can_overlap
-from toolkit.planning.replication import NotReplicated, Range, Route
+from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.planning.replication import NotReplicated, Range, Route, Side
+from toolkit.planning.retention import holding
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
 
 if TYPE_CHECKING:
@@ -37,8 +40,10 @@ class Resolver:
         clock: of the target's retention; None: what it would evict is there and wanted.
         copied: keys of the instances that the ledger has as copied on a route (feed, target, source), and as not begun
             anew since.
+        skipped: keys of the instances on a route that a run has skipped as removed by the source's retention.
         evicted: whether the target's retention has removed an instance (feed, target, key).
         wanted: which instances.
+        holds: of the repo and the ledger: nothing is removed of an instance that one covers.
         only: the keys that are looked at on a route (feed, target, source); None: all.
         rehash: bytes are compared, see `CopyRules`.
     """
@@ -47,9 +52,11 @@ class Resolver:
     clock: RetentionClock | None
     wanted: Range
     copied: Callable[[str, str, str], frozenset[str]] = lambda *_: frozenset()
+    skipped: Callable[[str, str, str], frozenset[str]] = lambda *_: frozenset()
     evicted: Callable[[str, str], frozenset[str]] = lambda *_: frozenset()
     only: Callable[[str, str, str], frozenset[str] | None] = lambda *_: None
     rehash: bool = False
+    holds: tuple[Hold, ...] = ()
 
     def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> ReplicationTargets:
         """The instances of all routes; arguments and errors as of `resolved`."""
@@ -65,8 +72,9 @@ class Resolver:
         rules = replace(rules_of(feed), rehash=self.rehash)
         names = (feed.name, route.target.cluster.name, route.source.cluster.name)
         only = self.only(*names)
-        copied, gone = self.copied(*names), self.evicted(*names[:2])
-        for instant in route.pulled(self.nominal, self.clock, self.wanted, copied=copied, gone=gone):
+        copied, gone, skipped = self.copied(*names), self.evicted(*names[:2]), self.skipped(*names)
+        pulled = route.pulled(self.nominal, self.clock, self.wanted, copied=copied, gone=gone, skipped=skipped)
+        for instant in pulled:
             if only is not None and format_instant(instant) not in only:
                 continue
             yield self._target(route, instant, rules)
@@ -88,6 +96,7 @@ class Resolver:
                     f"would get the same directories from {source.cluster.name} and {other.cluster.name}, which would "
                 )
                 raise NotReplicated(feed=feed.name, why=f"{why}replace each other's; give each a partition of its own")
+        own = feed.max_delete_on(target.cluster.name)
         return ReplicationTarget(
             feed=feed.name,
             cluster=target.cluster.name,
@@ -101,8 +110,16 @@ class Resolver:
             others=tuple(side.cluster.name for side in others),
             waits_until=route.waits_until(instant),
             rules=rules,
+            removes_dropped=target.on.on_source_delete is OnSourceDelete.DELETE and not self._is_held(target, instant),
+            max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
             judged=Judged.on(feed, target.cluster),
+            expired_below=source.base_for_reading if route.is_expired_at_source(instant, self.clock) else None,
         )
+
+    def _is_held(self, side: Side, instant: datetime) -> bool:
+        holds = [each for each in self.holds if each.concerns(side.feed.name, side.cluster.name)]
+        end = shift(instant, side.feed.frequency, 1, side.feed.timezone)
+        return holding(instant, end, holds) is not None
 
 
 def rules_of(feed: Feed) -> CopyRules:

@@ -17,6 +17,7 @@ from toolkit.actions.result import ActionResult
 from toolkit.el import is_name
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.ledger.runs.leases import Wanted
+from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.digests import NO_BYTES
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from toolkit.transfer.trees import Tree
 
 NAME = "replication"
-COPY, FLAG = "copy", "flag"
+COPY, FLAG, REMOVE = "copy", "flag", "remove"
 
 
 class CopyReason(StrEnum):
@@ -107,7 +108,10 @@ class ReplicationTarget:
         others: the other sources, without whose parts it is not complete.
         waits_until: from then on an instance that has not come has failed; None: never.
         rules: how it is copied.
+        removes_dropped: a part that the source no longer has is removed; else it is kept.
+        max_delete: how much of the feed one run may remove so.
         judged: how it is judged before anybody is told; None: it is not.
+        expired_below: the base at the source, when the source's retention removes instances of this time; else None.
     """
 
     feed: str
@@ -122,7 +126,10 @@ class ReplicationTarget:
     others: tuple[str, ...] = ()
     waits_until: datetime | None = None
     rules: CopyRules = field(default_factory=CopyRules)
+    removes_dropped: bool = False
+    max_delete: DeleteLimits = field(default_factory=DeleteLimits)
     judged: Judged | None = field(default=None, compare=False)
+    expired_below: CanonicalPath | None = None
 
     @property
     def flag_path(self) -> CanonicalPath | None:
@@ -159,7 +166,7 @@ class UnitItem:
         copied: names in it that are read from the source, each with the reason; the others are there already.
         extra: what only the target has, and keeps.
         known: digests of files that stay, as far as anybody has read them.
-        kind: what is done: ``copy``, or ``flag`` when only that is missing.
+        kind: what is done: ``copy``; ``remove`` when the source no longer has it; ``flag`` when only that is missing.
     """
 
     instance_key: str
@@ -185,6 +192,11 @@ class UnitItem:
         for line in (*lines, *sorted(self.gone)):
             digest.update(repr(line).encode())
         return (self.instance_key, str(self.source), str(self.target), digest.hexdigest())
+
+    @property
+    def is_gone_already(self) -> bool:
+        """Whether only the ledger still has a part that the source no longer has."""
+        return self.kind == REMOVE and self.present is None
 
     @property
     def gone(self) -> frozenset[str]:
@@ -241,12 +253,14 @@ class ReplicationDetail:
 
     Attributes:
         kept: so many files are there already, and the same.
+        units: so many directories the source has, each of which is or will be at the target.
         is_complete: the parts of all sources are there, and the flag where the feed has one.
         counters: filled while the instance is copied: Falcon's ``TIMETAKEN`` (milliseconds), ``COPY`` (files) and
             ``BYTESCOPIED``.
     """
 
     kept: int = 0
+    units: int = 0
     is_complete: bool = True
     counters: Counter[str] = field(default_factory=Counter)
 

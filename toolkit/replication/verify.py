@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
 from toolkit.actions.progress import NoProgress, Progress
+from toolkit.availability import is_ready, is_there
 from toolkit.el import CanonicalPath
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.replication.listing import selected
+from toolkit.replication.removals import dropped_parts
 from toolkit.runs.recorder import path_of
-from toolkit.storage import FileKind, NotFound, StorageError
+from toolkit.storage import FileKind, NotFound, StorageError, Unreachable
 from toolkit.threads import WorkerPool
 from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.spread_copy import COPY_THREADS
@@ -34,7 +37,7 @@ BEING_COPIED, NOTHING_TO_COMPARE = "being_copied", "nothing_to_compare"
 
 
 class Verdict(StrEnum):
-    """What is wrong with a file of a target."""
+    """What is wrong, or worth knowing, with a file or directory of a target."""
 
     MISSING = "missing"
     """It was copied, and is not there."""
@@ -42,6 +45,8 @@ class Verdict(StrEnum):
     """It is there, and was not copied."""
     DIFFERENT = "different"
     """It has other bytes than those that were copied."""
+    KEPT = "kept"
+    """A directory is there that was copied, and that the source no longer has; nothing is wrong with it."""
     UNREADABLE = "unreadable"
     """It could not be read, so nobody can tell."""
 
@@ -85,7 +90,12 @@ class VerifiedInstance:
     @property
     def is_different(self) -> bool:
         """Whether the target has something else than what was copied."""
-        return any(number for verdict, number in self.counts.items() if verdict is not Verdict.UNREADABLE)
+        return any(self.counts.get(each) for each in (Verdict.MISSING, Verdict.EXTRA, Verdict.DIFFERENT))
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it is as it was copied."""
+        return self.problem is None and not any(self.counts[each] for each in self.counts if each is not Verdict.KEPT)
 
 
 @dataclass(kw_only=True)
@@ -122,6 +132,7 @@ class Verifier:
     is_being_copied: Callable[[ReplicationTarget], bool]
     check: Callable[[], None]
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-read"))
+    _silent: set[str] = field(default_factory=set, init=False)
 
     def verify_all(
         self, targets: Sequence[ReplicationTarget], progress: Progress | None = None
@@ -168,7 +179,12 @@ class Verifier:
     ) -> VerifiedInstance | None:
         seen, was_there = _Seen(), False
         try:
+            dropped = self._dropped(target, recorded)
             for source, place, manifest in self._units(target, recorded):
+                if place in dropped:
+                    if not is_there(self.storage(place), place):
+                        continue
+                    seen.add(place, *_told_of_dropped(target))
                 was_there |= self._compare_unit(target, source, place, manifest, seen)
         except StorageError as error:
             return VerifiedInstance(target=target, problem=Problem(code=error.code, message=str(error)))
@@ -188,6 +204,22 @@ class Verifier:
             findings=tuple(in_order[:MOST_NAMED]),
             problem=problem,
         )
+
+    def _dropped(
+        self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
+    ) -> AbstractSet[CanonicalPath]:
+        """The parts that the source no longer has; none if it cannot be looked at, or has no such instance now."""
+        source = target.source
+        if not target.parts or source.authority in self._silent:
+            return frozenset()
+        try:
+            if not is_ready(self.storage(source), source, target.flag):
+                return frozenset()
+            return frozenset(dropped_parts(target, recorded, self.storage))
+        except StorageError as error:
+            if isinstance(error, Unreachable):
+                self._silent.add(source.authority)
+            return frozenset()
 
     def _units(
         self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
@@ -250,6 +282,15 @@ class Verifier:
     def _files(self, root: CanonicalPath) -> Tree | None:
         found = read_tree(self.storage(root), root, self.check, directories=False)
         return None if found is None else {name: each for name, each in found.items() if each.kind is FileKind.FILE}
+
+
+def _told_of_dropped(target: ReplicationTarget) -> tuple[Verdict, str]:
+    if target.removes_dropped:
+        return Verdict.EXTRA, "the source no longer has it; a replication of the instance (--start) removes it"
+    return (
+        Verdict.KEPT,
+        "the source no longer has it; on_source_delete: delete at the target lets a replication remove it",
+    )
 
 
 def _moved(unit: CanonicalPath, instance: CanonicalPath, other: CanonicalPath) -> CanonicalPath:

@@ -19,6 +19,7 @@ from toolkit.actions.gate import QUALITY_FAILED, Judged
 from toolkit.actions.guard import Guard
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Feed
+from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.replication.action import ReplicationAction
 from toolkit.replication.gating import was_admitted
@@ -71,6 +72,7 @@ class Copying:
         return ReplicationAction(
             nominal=parse_instant("2026-03-02T00:00Z"),
             limits=CopyLimits(instances=10),
+            max_delete=DeleteLimits(),
             spec_of=lambda path: StorageSpec(scheme=path.scheme),
             pool=WorkerPool(1, "test"),
             executors_turn=threading.Lock(),

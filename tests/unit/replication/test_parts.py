@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,15 +13,17 @@ import pytest
 from tests.unit.actions.fake_action import context
 from toolkit.actions.guard import Guard
 from toolkit.el import CanonicalPath, parse_instant
+from toolkit.ledger.manifests import Manifest, ManifestFile
 from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.replication.completeness import Completeness, mark_of
 from toolkit.replication.planner import Planner
 from toolkit.replication.publish import Published, Publisher, finish
-from toolkit.replication.targets import CopyRules, ReplicationPlan, ReplicationTarget
+from toolkit.replication.targets import REMOVE, CopyRules, ReplicationPlan, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.threads import WorkerPool
+from toolkit.transfer.copying import SourceChanged
 
 PARTS = ("de", "fr")
 FLAG = "_SUCCESS"
@@ -101,11 +104,16 @@ class Instance:
         """Count a reader that finds the flag, and parts of different generations."""
         self.mixed += self.is_announced and len(self.generations()) > 1
 
-    def plan(self, **rules: bool) -> ReplicationPlan:
+    def plan(self, recorded: Mapping[str, Manifest] | None = None, **rules: bool) -> ReplicationPlan:
         """What a run would do."""
         plain = LocalFileSystem()
         target = replace(self.target, rules=replace(self.target.rules, **rules))
-        planner = Planner(storage=lambda _: plain, check=lambda: None, nominal=parse_instant("2026-03-02T00:00Z"))
+        planner = Planner(
+            storage=lambda _: plain,
+            check=lambda: None,
+            nominal=parse_instant("2026-03-02T00:00Z"),
+            recorded=lambda _: recorded or {},
+        )
         return planner.plan(target)
 
     def publish(self, system: LocalFileSystem, run: str, plan: ReplicationPlan) -> list[Published]:
@@ -216,3 +224,40 @@ def test_a_source_that_begins_anew_is_not_announced_by_another_one_that_ends(tmp
     look()
     assert is_whole is not bool(has_begun)
     assert sorted(each.name for each in instance.place.iterdir() if "flag" in each.name) == []
+
+
+def test_a_part_that_the_source_dropped_never_goes_beside_the_flag_and_a_rerun_completes_it(tmp_path: Path) -> None:
+    for lives in range(20):
+        (tmp_path / str(lives)).mkdir()
+        instance = Instance(tmp_path / str(lives))
+        for part in PARTS:
+            instance.write(instance.place / part, "newer")
+        instance.target = replace(instance.target, removes_dropped=True)
+        (instance.source / "fr/data").unlink()
+        (instance.source / "fr").rmdir()
+        recorded = {str(instance.target.target.child("fr")): dict[str, ManifestFile]()}
+        missing: list[bool] = []
+
+        def look(at: Path = instance.place, missing: list[bool] = missing) -> None:
+            flags = list(at.glob(FLAG))
+            missing.append(bool(flags) and (at / "fr").exists() and not (at / "fr/data").exists())
+
+        plan = instance.plan(recorded, overwrite=False)
+        assert [item.kind for item in plan.items] == [REMOVE]
+        with contextlib.suppress(Dead):
+            instance.publish(Watched(look, lives), "1", plan)
+        again = instance.plan(recorded, overwrite=False)
+        instance.publish(Watched(look), "2", again)
+        assert (True in missing, (instance.place / "fr").exists(), instance.is_announced) == (False, False, True), lives
+
+
+def test_a_part_that_came_back_at_the_source_is_not_removed(tmp_path: Path) -> None:
+    instance = Instance(tmp_path)
+    instance.target = replace(instance.target, removes_dropped=True)
+    (instance.source / "fr").rename(instance.source / ".fr")
+    plan = instance.plan({str(instance.target.target.child("fr")): dict[str, ManifestFile]()})
+    (instance.source / ".fr").rename(instance.source / "fr")
+    (removal,) = [item for item in plan.items if item.kind == REMOVE]
+    with pytest.raises(SourceChanged):
+        instance.publish(LocalFileSystem(), "1", replace(plan, items=(removal,)))
+    assert (instance.place / "fr/data").exists()

@@ -16,7 +16,7 @@ from toolkit.ledger.database import SIZE, Transaction, in_chunks
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import given, locking
-from toolkit.ledger.tables import item, run
+from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import TRANSITIONS, LifeCycle, RunStatus
 
 ACTIVE = (RunStatus.RUNNING, RunStatus.SUSPENDED)
@@ -146,7 +146,7 @@ def newest_of(tx: Transaction, keys: Collection[RunKey]) -> dict[RunKey, Run]:
     columns = sa.tuple_(*(run.c[name] for name in _KEY))
     for chunk in in_chunks(keys, SIZE // len(_KEY)):
         values = [tuple(getattr(key, name) for name in _KEY) for key in chunk]
-        for each in tx.rows(Run, sa.select(run).where(columns.in_(values), _is_newest())):
+        for each in tx.rows(Run, sa.select(run).where(columns.in_(values), is_newest())):
             found[each.key] = each
     return found
 
@@ -215,7 +215,7 @@ def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
     if wanted.started_after is not None:
         where.append(run.c.started_at >= wanted.started_after)
     if not wanted.all_attempts:
-        where.append(_is_newest())
+        where.append(is_newest())
     return where
 
 
@@ -228,8 +228,10 @@ def _in_range(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
     return where
 
 
-def _is_newest() -> sa.ColumnElement[bool]:
-    """By comparison with one value, which is one look into the index for each run, whatever the planner believes.
+def is_newest() -> sa.ColumnElement[bool]:
+    """Whether a row of `run` is the newest attempt of its key.
+
+    By comparison with one value, which is one look into the index for each run, whatever the planner believes.
 
     As an anti-join, PostgreSQL without fresh statistics compared each run of a month with all others: 25 s, not 20 ms.
     """
@@ -253,31 +255,6 @@ _SUBJECT = ("entity", "life_cycle", "cluster", "counterpart")
 
 def _subject_columns(subject: Subject) -> list[sa.ColumnElement[Any]]:
     return [sa.literal(getattr(subject, name), run.c[name].type).label(name) for name in _SUBJECT]
-
-
-def succeeded_keys(
-    tx: Transaction, entity: str, life_cycle: LifeCycle, cluster: str, counterpart: str
-) -> frozenset[str]:
-    """The keys of the instances of which any attempt has succeeded."""
-    same = sa.and_(run.c.entity == entity, run.c.life_cycle == life_cycle, run.c.cluster == cluster)
-    where = (same, run.c.counterpart == counterpart, is_one_of(run.c.status, RunStatus.SUCCEEDED))
-    return frozenset(tx.execute(sa.select(run.c.instance_key.distinct()).where(*where)).scalars())
-
-
-def untouched_keys(
-    tx: Transaction, entity: str, life_cycle: LifeCycle, cluster: str, counterpart: str
-) -> frozenset[str]:
-    """The keys of `succeeded_keys` on which no later attempt has begun an effect without coming to a good end.
-
-    What such an attempt has left is not what the success before it has made.
-    """
-    same = sa.and_(run.c.entity == entity, run.c.life_cycle == life_cycle, run.c.cluster == cluster)
-    of_instance = sa.select(run.c.instance_key, sa.func.max(run.c.attempt)).group_by(run.c.instance_key)
-    newest_of = of_instance.where(same, run.c.counterpart == counterpart)
-    has_begun = sa.exists().where(item.c.run_id == run.c.run_id)
-    well = newest_of.where(is_one_of(run.c.status, RunStatus.SUCCEEDED))
-    begun = dict(tx.execute(newest_of.where(run.c.status != RunStatus.SUCCEEDED, has_begun)).tuples().all())
-    return frozenset(key for key, attempt in tx.execute(well).tuples() if attempt > begun.get(key, 0))
 
 
 FAILURES = (RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT)

@@ -220,6 +220,18 @@ def _without_effect(feed: Feed, each: FeedCluster) -> Iterator[tuple[str, str, s
     elif each.partition is not None and each.type is None:
         message = f"the partition {each.partition} has no effect: {each.name} {role}, so it is not replicated"
         yield "partition", message, "add type: source or type: target, or remove it"
+    if each.on_source_delete is not None:
+        yield from _removal_without_effect(feed, each, role)
+
+
+def _removal_without_effect(feed: Feed, each: FeedCluster, role: str) -> Iterator[tuple[str, str, str]]:
+    key, has_none = "on_source_delete", f"{each.on_source_delete} has no effect:"
+    if each.type is not ClusterRole.TARGET:
+        yield key, f"{has_none} {each.name} {role}, and it is the target's that counts", "move it to the target"
+    elif feed.is_table:
+        yield key, f"{has_none} {feed.name} is a table, of which partitions stay", "remove it"
+    elif all(one.partition is None for one in feed.clusters):
+        yield key, f"{has_none} {feed.name} has no partition expression, so it is copied as a whole", "remove it"
 
 
 def target_without_source(context: LintContext) -> Iterator[Hit]:
