@@ -119,7 +119,8 @@ def test_on_an_object_store_what_a_command_wrote_is_seen_when_it_is_good_or_rele
 def _blocked_then_released(runs: StoredRuns) -> None:
     runs.fill_stored(KEYS[1], _BAD)
     code, result = runs.run(time=KEYS[1])
-    assert (code, outcomes(result)) == (1, [("main", "failed", "quality_failed")]), result
+    assert (code, outcomes(result)) == (1, [("main", "done", None)]), result
+    assert result["instances"][0]["failure"]["code"] == "quality_failed", result
     assert runs.rows("counts", KEYS[1]) == set()
     assert runs.rows("counts/.feedctl-gate", KEYS[1]) == {_GOOD, _BAD}
     manifest = json.loads(runs.store.files("counts/.feedctl-gate", hidden=True)[_MANIFEST])

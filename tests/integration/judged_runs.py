@@ -86,11 +86,6 @@ class JudgedRuns(Runs):
         (self.at("clicks", key) / "part-0").write_text(f"bad clicks of {key}\n")
 
     @property
-    def repo(self) -> tuple[str, str]:
-        """The option that names the config repo."""
-        return ("--config-repo", str(self.directory / "repo"))
-
-    @property
     def gate(self) -> Path:
         """Where outputs wait."""
         return self.directory / "data/counts/.feedctl-gate"

@@ -93,6 +93,11 @@ class Runs:
         return path
 
     @property
+    def repo(self) -> tuple[str, str]:
+        """The option that names the config repo."""
+        return ("--config-repo", str(self.directory / "repo"))
+
+    @property
     def trace(self) -> Path:
         """A line for each step that ran."""
         return self.directory / "trace"

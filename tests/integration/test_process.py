@@ -8,6 +8,7 @@ import pytest
 
 from tests.described import faults
 from tests.integration.process_runs import KEYS, Runs, outcomes, steps
+from toolkit.cli.main import main
 from toolkit.rendering.document_schemas import DocumentName
 
 
@@ -47,6 +48,36 @@ def test_a_dry_run_shows_steps_and_properties_and_touches_nothing(counting: Runs
     assert (code, outcomes(result), counting.said()) == (0, [("main", "planned", None)], [])
     assert result["instances"][0]["properties"]["clicks"].endswith("/clicks/2026-03-01-00")
     assert not (counting.directory / "ledger.db").exists()
+
+
+@pytest.mark.parametrize("command", ["triage", "status"])
+def test_who_asks_why_an_instance_failed_is_told_what_the_run_said(
+    counting: Runs, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    counting.write('workflow: {engine: command, path: workflows/count.sh, args: ["${click}"]}')
+    code, result = counting.run()
+    assert (code, result["items"][0]["code"]) == (1, "step_cannot_succeed")
+    asked = ["--time", KEYS[0]] if command == "triage" else ["--start", KEYS[0]]
+    capsys.readouterr()
+    assert main(["instance", command, "count", *asked, *counting.repo]) == 0
+    assert "did you mean clicks" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["triage", "status"])
+def test_who_asks_why_an_instance_failed_is_told_where_the_log_of_the_step_is(
+    counting: Runs, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    counting.write(scripts={"count": counting.saying("count", "echo the disk is full; exit 3")})
+    assert counting.run()[0] == 1
+    ((log,),) = counting.query("SELECT log_location FROM step_run")
+    asked = ["--time", KEYS[0]] if command == "triage" else ["--start", KEYS[0]]
+    capsys.readouterr()
+    assert main(["instance", command, "count", *asked, *counting.repo]) == 0
+    told = capsys.readouterr().out
+    assert "ended with exit code 3; its log ends with: the disk is full" in told
+    assert log in told
+    if command == "triage":
+        assert f"feedctl instance logs count --time {KEYS[0]} --cluster primary" in told
 
 
 def test_an_instance_without_its_input_waits_in_the_ledger_and_runs_when_that_has_come(counting: Runs) -> None:

@@ -15,8 +15,6 @@ from tests.integration.test_late_check import ARRIVAL, FIRST, LATE
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 
-BLOCKED = [("main", "failed", "quality_failed")]
-
 
 @pytest.fixture
 def counting(tmp_path: Path) -> Iterator[JudgedRuns]:
@@ -40,8 +38,8 @@ def test_what_is_as_expected_is_judged_and_then_published(counting: JudgedRuns) 
 
 def test_what_is_bad_is_not_announced_and_not_tried_again_until_somebody_releases_it(counting: JudgedRuns) -> None:
     code, result = counting.run(time=KEYS[1])
-    assert (code, outcomes(result)) == (1, BLOCKED)
-    assert "feedctl quality show counts" in result["items"][0]["message"]
+    assert (code, outcomes(result)) == (1, [("main", "done", None)])
+    assert "feedctl quality show counts" in result["instances"][0]["failure"]["message"]
     assert (counting.events(), counting.at("counts", KEYS[1]).exists()) == ([], False)
     assert counting.query("SELECT retry_at FROM run") == [(None,)]
     manifest = json.loads((counting.gate / "2026-03-01-01.blocked.json").read_text())
@@ -56,6 +54,34 @@ def test_what_is_bad_is_not_announced_and_not_tried_again_until_somebody_release
     assert (counting.events(), list(counting.gate.iterdir())) == ([("available", "01")], [])
 
 
+def test_blocked_data_of_two_steps_fail_the_instance_and_no_step(counting: JudgedRuns) -> None:
+    """Both steps have done their part; who looks at the second one finds nothing wrong with it."""
+    scripts = {"make": counting.making("make"), "report": counting.saying("report")}
+    counting.write(steps(*scripts), scripts)
+    code, result = counting.run(time=KEYS[1])
+    assert (code, outcomes(result)) == (1, [("make", "done", None), ("report", "done", None)])
+    (instance,) = result["instances"]
+    assert instance["failure"]["code"] == "quality_failed"
+    assert "feedctl quality show counts" in instance["failure"]["message"]
+    assert counting.query("SELECT exit_code FROM run") == [(1,)]
+    ((reason,),) = counting.query("SELECT reason FROM run")
+    assert reason.startswith("quality_failed: ")
+
+
+@pytest.mark.parametrize("command", ["triage", "status"])
+def test_who_asks_for_the_process_is_told_what_blocks_it_the_page_and_the_command(
+    counting: JudgedRuns, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    counting.run(time=KEYS[1])
+    ((page,),) = counting.query("SELECT page FROM verdict")
+    asked = ["--time", KEYS[1]] if command == "triage" else ["--start", KEYS[1]]
+    capsys.readouterr()
+    assert main(["instance", command, "count", *asked, *counting.repo]) == 0
+    told = capsys.readouterr().out
+    assert f"feedctl quality show counts --key {KEYS[1]}" in told
+    assert page in told
+
+
 def test_who_asks_why_an_instance_is_not_there_is_told_that_it_is_blocked_and_what_to_run(
     counting: JudgedRuns, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,6 +91,8 @@ def test_who_asks_why_an_instance_is_not_there_is_told_that_it_is_blocked_and_wh
     told = capsys.readouterr().out
     assert "it is blocked by its quality (blocked: " in told
     assert f"feedctl quality show counts --key {KEYS[1]}" in told
+    ((page,),) = counting.query("SELECT page FROM verdict")
+    assert f"page: {page}" in told
 
 
 def test_a_workflow_that_keeps_its_run_metadata_itself_cannot_announce_it(counting: JudgedRuns) -> None:

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from toolkit.actions.gate import Gate, NoGate
-from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, T, TargetPlan
+from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, Problem, T, TargetPlan
 from toolkit.actions.progress import NoProgress
 from toolkit.el import CanonicalPath, ElError
 from toolkit.ledger.runs.items import SettledItem
@@ -83,6 +83,7 @@ class Applied(Generic[I]):
         audit_only: effects that went with them, as when a directory was emptied; only the audit file has them.
         writes: what else the ledger keeps of them, in the transaction that records the results.
         notes: for the user.
+        failed: why the target as a whole has failed, although its items are done; None: it has not.
     """
 
     results: tuple[ItemResult[I], ...]
@@ -92,6 +93,7 @@ class Applied(Generic[I]):
     audit_only: tuple[tuple[NewItem, SettledItem], ...] = ()
     writes: tuple[LedgerWrite, ...] = ()
     notes: tuple[str, ...] = ()
+    failed: Problem | None = None
 
 
 class Batch(Protocol[I]):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.action import Applied
-from toolkit.actions.model import INTERRUPTED, I, ItemResult, SkipReason
+from toolkit.actions.model import INTERRUPTED, I, ItemResult, Problem, SkipReason
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.result import Outcome
@@ -59,6 +59,7 @@ class BatchLoop(Generic[I]):
         progress: told how many items are over.
         results: what became of each item so far, and of what went with them.
         notes: for the user.
+        failed: why the target as a whole has failed; None: no batch says so.
     """
 
     items: Sequence[I]
@@ -67,6 +68,7 @@ class BatchLoop(Generic[I]):
     progress: Progress
     results: list[ItemResult[I]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    failed: Problem | None = None
 
     def work(self, batches: Sequence[Batch[I]]) -> None:
         """Apply all batches, none of them empty; after a stop the rest is left as it is."""
@@ -149,6 +151,7 @@ class BatchLoop(Generic[I]):
                 settled.append(item)
         self.results.extend((*applied.results, *applied.beside))
         self.notes.extend(applied.notes)
+        self.failed = self.failed or applied.failed
         return RecordBatch(
             settled=settled,
             events=applied.events,

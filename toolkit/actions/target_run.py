@@ -117,6 +117,7 @@ class TargetRun(Generic[T, I, D]):
             loop.work(self._batches())
         finally:
             self._results, self.stopped = loop.results, guard.stopped
+        self.plan = replace(self.plan, failed=self.plan.failed or loop.failed)
         self._note(tuple(_shortened(loop.notes)))
 
     def _batches(self) -> Sequence[Batch[I]]:
@@ -200,7 +201,9 @@ def _why(result: TargetResult[T, I, D], failed: Sequence[ItemResult[I]]) -> str:
     if result.plan.failed is not None:
         return _said(result.plan.failed)
     first = failed[0]
-    return f"{len(failed)} of {len(result.items)} items failed, the first: {first.item.uri}: {first.code}"
+    which = f"{len(failed)} of {len(result.items)} items failed, the first: {first.item.uri}: {first.code}"
+    message = first.message.removeprefix(f"{first.item.uri}: ")
+    return f"{which}: {message}" if message else which
 
 
 def _said(problem: Problem) -> str:

@@ -112,7 +112,8 @@ def judged_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) ->
 def asked_of(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[Question, tuple[str, ...]]:
     """What would be asked of the data, and what would be left out; errors as `judged_by_hand`."""
     with _opened(asked, clock, process) as (gate, written):
-        return gate.question(written)
+        question, left_out = gate.question(written)
+        return question, tuple(each.note for each in left_out)
 
 
 @contextmanager

@@ -88,6 +88,11 @@ class StoredFinding:
     error: str
     kwargs: dict[str, Any]
 
+    @property
+    def is_left_out(self) -> bool:
+        """Whether it was not asked, since it needs a number that no earlier instance gives."""
+        return self.success and bool(self.error)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:

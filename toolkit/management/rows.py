@@ -11,6 +11,7 @@ from datetime import datetime
 
 from toolkit.el import format_instant
 from toolkit.ledger.database import Transaction
+from toolkit.ledger.jobs.steps import steps_of
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.finding import ACTIVE, RunFilter, RunOrder, find
 from toolkit.ledger.runs.leases import owned
@@ -34,6 +35,7 @@ class InstanceRow:
         asked: what its owner has been asked to do and has not done yet.
         counted: what its run counted of its work, by name.
         is_owned: whether a living process works on it; None: not looked at, since the run is not active.
+        log: where the log of the run is, else that of its newest step; None: nobody said, or it was not looked at.
     """
 
     life_cycle: LifeCycle
@@ -44,6 +46,7 @@ class InstanceRow:
     run: Run | None = None
     asked: RequestKind | None = None
     is_owned: bool | None = None
+    log: str | None = None
     counted: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -56,6 +59,7 @@ class InstanceRow:
             instance_key=run.instance_key,
             status=run.status,
             run=run,
+            log=run.log_location,
         )
 
     @classmethod
@@ -217,7 +221,14 @@ def detailed(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceRow,
     known = [
         replace(row, counted=counted[row.run.run_id]) if row.run and row.run.run_id in counted else row for row in rows
     ]
-    return with_owners(tx, known)
+    return with_owners(tx, _with_logs(tx, known))
+
+
+def _with_logs(tx: Transaction, rows: Sequence[InstanceRow]) -> list[InstanceRow]:
+    """The same rows; a run of steps whose own log nobody named has that of its newest step."""
+    ids = [row.run.run_id for row in rows if row.run and row.log is None and row.life_cycle is LifeCycle.EXECUTION]
+    logs = {each.run_id: each.log_location for each in steps_of(tx, ids)} if ids else {}
+    return [replace(row, log=row.log or logs.get(row.run.run_id)) if row.run else row for row in rows]
 
 
 def with_owners(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceRow, ...]:

@@ -16,28 +16,24 @@ from toolkit.el import format_instant, parse_expression, parse_instant
 from toolkit.el.functions import Function
 from toolkit.entities import Feed, Process
 from toolkit.entities.vocabulary import Kind
-from toolkit.errors import FeedctlError, InvalidInput, NotImplementedYet, Skipped
-from toolkit.ledger.runs.finding import newest
-from toolkit.ledger.runs.leases import owned
-from toolkit.ledger.runs.rows import Run, RunKey
-from toolkit.ledger.state import start_check
-from toolkit.ledger.verdicts import newest_of
-from toolkit.ledger.vocabulary import LifeCycle, RunStatus, VerdictState
+from toolkit.errors import FeedctlError, InvalidInput, NotImplementedYet
+from toolkit.ledger.runs.finding import FAILURES
+from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.dependencies import Dependency, Relation, brought_by
 from toolkit.management.locations import clusters_having
+from toolkit.management.triage_runs import BEGUN, blocked, triage_run, why_begun
 from toolkit.planning.process_io import ProcessSite, depends_on_availability
 from toolkit.result import ExitCode
 
 if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
-    from toolkit.ledger.database import Ledger, Transaction
+    from toolkit.ledger.database import Ledger
 
 DEPTH = 30
 """So many steps down from the instance are looked at: a process that reads what it made goes back for ever."""
 MOST = 300
 """So many instances and runs a tree has at most."""
-_HELD = frozenset({VerdictState.BLOCKED, VerdictState.UNKNOWN, VerdictState.REJECTED})
-"""Verdicts with which nothing is announced."""
 SIDE_BY_SIDE = 10
 """So many of what one thing waits for are looked into; of the others there is only the number."""
 UNKNOWN = "unknown"
@@ -54,6 +50,7 @@ class TriageNode:
         notes: what else there is to say, in words.
         cause: why all above it wait, in words; None: what is below it says so.
         run: the newest attempt; None: there is none, or it is no run.
+        log: where the log of the run is, else that of its newest step; None: nobody said.
         needs: what it waits for itself.
     """
 
@@ -62,6 +59,7 @@ class TriageNode:
     notes: tuple[str, ...] = ()
     cause: str | None = None
     run: Run | None = None
+    log: str | None = None
     needs: tuple[TriageNode, ...] = ()
 
     def causes(self) -> Iterator[TriageNode]:
@@ -165,8 +163,8 @@ class _Triager:
     def _brought(self, node: TriageNode, depth: int) -> TriageNode:
         what, feed = node.what, self.repository.feed(node.what.name)
         needs: list[_Need] = [(each, None) for each in brought_by(self.repository, feed, what.cluster, _instant(what))]
-        if blocked := self.ledger.read(lambda tx: _blocked(tx, what)):
-            node = replace(node, notes=(*node.notes, blocked))
+        if reason := self.ledger.read(lambda tx: blocked(tx, what)):
+            node = replace(node, notes=(*node.notes, reason))
         if needs:
             return self._waiting_for(node, needs, depth)
         if _instant(what) > self.now:
@@ -181,11 +179,15 @@ class _Triager:
 
         Who looked and found that something is not there yet has an attempt on record, too: it ended with exit code 75.
         """
-        run, is_owned, obstacle = self.ledger.read(lambda tx: _recorded(tx, what))
-        node = TriageNode(what=what, state=run.status if run else RunStatus.WAITING, run=run)
-        if run is not None and run.status in _BEGUN and run.exit_code != ExitCode.NOT_YET:
-            node = replace(node, cause=_why_begun(run, what, is_owned=is_owned))
-            return self._reading(node, depth) if run.status in _FAILED else node
+        recorded = self.ledger.read(lambda tx: triage_run(tx, what))
+        run, obstacle = recorded.run, recorded.obstacle
+        state = RunStatus.WAITING if run is None else run.status
+        node = TriageNode(what=what, state=state, run=run, log=recorded.log)
+        if run is not None and run.status in BEGUN and run.exit_code != ExitCode.NOT_YET:
+            node = replace(node, cause=why_begun(run, what, is_owned=recorded.is_owned))
+            if run.status not in FAILURES:
+                return node
+            return self._reading(replace(node, notes=recorded.commands(what)), depth)
         if run is not None and run.reason:
             node = replace(node, notes=(run.reason,))
         if _instant(what) > self.now or obstacle is not None:
@@ -254,53 +256,6 @@ class _Triager:
 
 
 _NOT_DUE = "its time has not come"
-_BEGUN = {
-    RunStatus.RUNNING: "runs",
-    RunStatus.SUCCEEDED: "has succeeded",
-    RunStatus.FAILED: "has failed",
-    RunStatus.KILLED: "was killed",
-    RunStatus.SUSPENDED: "is suspended",
-    RunStatus.TIMED_OUT: "has timed out",
-}
-"""What an attempt that is not before its start does, in words."""
-_FAILED = (RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT)
-
-
-def _why_begun(run: Run, what: Dependency, *, is_owned: bool) -> str | None:
-    """Why an attempt that was begun has not brought what is waited for; None: it has, as far as it can tell."""
-    words = f"attempt {run.attempt} {_BEGUN[run.status]}"
-    if run.status is RunStatus.SUCCEEDED:
-        return f"{words}, and what it makes is not ready" if what.through else None
-    if run.status is RunStatus.RUNNING and not is_owned and run.mode is None:
-        words = f"attempt {run.attempt} was begun, and nobody works on it any more"
-    return f"{words}: {run.reason}" if run.reason else words
-
-
-def _recorded(tx: Transaction, what: Dependency) -> tuple[Run | None, bool, str | None]:
-    """The newest attempt of a run, whether somebody works on it, and what keeps the next one from starting."""
-    key = RunKey(
-        life_cycle=what.life_cycle or LifeCycle.EXECUTION,
-        entity=what.name,
-        cluster=what.cluster,
-        instance_key=what.instance_key or "",
-        counterpart=what.counterpart,
-    )
-    run = newest(tx, key)
-    is_owned = run is not None and bool(owned(tx, [run.run_id]))
-    try:
-        start_check.check(tx, what.name, what.cluster)
-    except Skipped as obstacle:
-        return run, is_owned, str(obstacle)
-    return run, is_owned, None
-
-
-def _blocked(tx: Transaction, what: Dependency) -> str:
-    """What keeps an instance at the gate, and what to run; empty: nothing."""
-    for each in newest_of(tx, what.name, cluster=what.cluster, instance_key=what.instance_key):
-        if each.state in _HELD and not each.is_by_hand:
-            found = f"it is blocked by its quality ({each.state}: {each.reason})"
-            return f"{found}; run `feedctl quality show {what.name} --key {what.instance_key}`"
-    return ""
 
 
 def _how_many(name: str, looked: Sequence[tuple[Dependency, _Seen]], missing: int) -> str:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from toolkit.process_runner.targets import InstanceResult
 
 
+_BLOCKED = frozenset({QUALITY_FAILED, QUALITY_UNKNOWN})
+
+
 def retry_at(process: Process, retries: int, result: InstanceResult, ended: datetime) -> datetime | None:
     """When an instance is tried again; None: it is not.
 
@@ -40,6 +43,6 @@ def _can_help(result: InstanceResult, *, on_timeout: bool) -> bool:
         return False
     failed = result.plan.failed
     if failed is not None:
-        return on_timeout if failed.code == TIMED_OUT else failed.code != INVALID
+        return on_timeout if failed.code == TIMED_OUT else failed.code not in {INVALID, *_BLOCKED}
     codes = {each.code for each in result.items if each.outcome is Outcome.FAILED}
-    return bool(codes) and codes.isdisjoint({HOPELESS, INTERRUPTED, QUALITY_FAILED, QUALITY_UNKNOWN})
+    return bool(codes) and codes.isdisjoint({HOPELESS, INTERRUPTED})

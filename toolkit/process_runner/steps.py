@@ -10,7 +10,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
-from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
+from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
 from toolkit.process_runner.calls import Workplace, step_call
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from toolkit.actions.action import RunContext
     from toolkit.actions.file_copies import FileCopies
+    from toolkit.actions.gate import QualityFailed
     from toolkit.availability import DataAccess
     from toolkit.el import CanonicalPath
     from toolkit.entities import Engine, Step
@@ -83,6 +84,7 @@ class _Job:
         made: what was there of the outputs before the first step; see `outputs_before`.
         writes: what goes with the results.
         notes: for the user.
+        failure: why the instance has failed although its steps have succeeded.
     """
 
     batch: StepBatch
@@ -92,6 +94,7 @@ class _Job:
     made: Mapping[str, str] = field(default_factory=dict)
     writes: list[LedgerWrite] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    failure: Problem | None = None
 
     @property
     def target(self) -> ProcessTarget:
@@ -132,7 +135,7 @@ class _Job:
             self.writes.append(kept(self.ref, self.before))
         if self.target.late is not None and _is_dealt_with(self.batch.work.guard.stopped):
             self.writes.append(noted(self.target.late))
-        return Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes))
+        return Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes), failed=self.failure)
 
     def _over(self, result: ItemResult[StepItem]) -> ItemResult[StepItem]:
         self.advance(1)
@@ -252,8 +255,9 @@ class _Job:
             return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
         if made.lacking or passed.lacking:
             return self._lacking(item, made.lacking or passed.lacking, begins_anew=made.is_old or bool(passed.lacking))
-        if passed.blocked:  # the steps have done their part: who releases it has it published by the next run
-            return ItemResult.failed(item, passed.blocked[0].code, "; ".join(map(str, passed.blocked)))
+        if passed.blocked:
+            self.notes += passed.notes
+            return self._blocked(item, passed.blocked)
         self.notes += (*made.notes, *passed.notes)
         published = [feed_instance(self.target.site, each.storage, each.instance) for each in passed.outputs]
         last, is_late = self.before if isinstance(self.before, str) else None, self.target.late is not None
@@ -261,6 +265,13 @@ class _Job:
         self.writes.append(last_succeeded(self.ref, last, instances, is_made_otherwise=is_late))
         self.before = None
         return ItemResult.done(item)
+
+    def _blocked(self, item: StepItem, blocked: Sequence[QualityFailed]) -> ItemResult[StepItem]:
+        """The steps have succeeded and the instance has failed: after a release the next run publishes it."""
+        self.failure = Problem(code=blocked[0].code, message="; ".join(map(str, blocked)))
+        if item.kind == STEP:
+            return ItemResult.done(item)
+        return ItemResult.failed(item, self.failure.code, self.failure.message)
 
     def _passed(self) -> Passed:
         """Publish what is judged, where it may be.

@@ -45,17 +45,40 @@ class CodeInSuite(InvalidInput):
         super().__init__(f"{where}: {code.message}, which a suite must not have; {todo or 'remove it'}")
 
 
-class Filled(NamedTuple):
-    """What is asked of the data.
+class LeftOut(NamedTuple):
+    """An expectation that needs a number of an earlier instance which is not there.
 
     Attributes:
-        expectations: of all suites, in their order; none of those that need a number of an earlier instance which is
-            not there, so that it may be empty for the first instance.
-        notes: which were left out, for the user.
+        expectation: with its arguments as the suite has them.
+        where: the suite's file and the expectation.
+        why: which numbers are missing.
+    """
+
+    expectation: AskedExpectation
+    where: str
+    why: str
+
+    @property
+    def note(self) -> str:
+        """The sentence for the user."""
+        return f"{self.where} is left out: {self.why}"
+
+
+class Filled(NamedTuple):
+    """Expectations about one instance.
+
+    Attributes:
+        expectations: of all suites, in their order; it may be empty for the first instance.
+        left_out: the others.
     """
 
     expectations: tuple[AskedExpectation, ...]
-    notes: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Expectations that were left out, for the user."""
+        return tuple(each.note for each in self.left_out)
 
 
 def fill(
@@ -90,11 +113,11 @@ def fill(
     }
     filled = [each for suite in suites for each in _of_suite(suite, known)]
     for expectation in filled:
-        if not isinstance(expectation, str):
+        if not isinstance(expectation, LeftOut):
             _refuse_code(expectation, allows_sql=allows_sql)
     return Filled(
-        expectations=tuple(each for each in filled if not isinstance(each, str)),
-        notes=tuple(each for each in filled if isinstance(each, str)),
+        expectations=tuple(each for each in filled if not isinstance(each, LeftOut)),
+        left_out=tuple(each for each in filled if isinstance(each, LeftOut)),
     )
 
 
@@ -104,8 +127,8 @@ def asks_for_previous(suite: Suite) -> bool:
     return any(name.startswith(_PREVIOUS) for name in names)
 
 
-def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[AskedExpectation | str]:
-    """Each expectation, or why it is left out."""
+def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[AskedExpectation | LeftOut]:
+    """Yield each expectation, or why it is left out."""
     values = {name: each for name, each in known.items() if each is not None}
     for position, each in enumerate(suite.expectations):
         where = f"{suite.path}: expectations[{position}] ({each.type})"
@@ -113,17 +136,15 @@ def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[A
         for name in sorted(used - known.keys() - set(VARIABLES)):
             raise UnknownSuiteVariable(variable=name, where=where)
         missing = sorted(used - values.keys())
-        if missing:
-            yield f"{where} is left out: no earlier instance gives {', '.join(missing)}"
-            continue
-        yield AskedExpectation(
+        asked = AskedExpectation(
             suite=suite.name,
             position=position,
             type=each.type,
-            kwargs=substituted(each.kwargs, values),
+            kwargs=each.kwargs if missing else substituted(each.kwargs, values),
             severity=str(each.severity),
             meta=each.meta,
         )
+        yield LeftOut(asked, where, f"no earlier instance gives {', '.join(missing)}") if missing else asked
 
 
 def _refuse_code(asked: AskedExpectation, *, allows_sql: bool) -> None:

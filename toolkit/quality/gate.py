@@ -8,20 +8,21 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.actions.gate import QUALITY_FAILED, QUALITY_UNKNOWN, Admitted, QualityFailed
+from toolkit.actions.gate import Admitted
 from toolkit.el import parse_instant
 from toolkit.el.frequency import Unit
 from toolkit.entities.quality import is_pii
 from toolkit.entities.vocabulary import OnFailure, Severity
 from toolkit.errors import Failed, InvalidInput
 from toolkit.ledger import verdicts
-from toolkit.ledger.verdicts import ADMITTING, NewVerdict, StoredFinding, UnitAddress, Verdict
+from toolkit.ledger.verdicts import NewVerdict, StoredFinding, UnitAddress, Verdict
 from toolkit.ledger.vocabulary import VerdictState
+from toolkit.quality.admission import admitted, may_pass, without_ledger
 from toolkit.quality.data import DataPrint, print_of, suites_digest
 from toolkit.quality.exchange import Answer, AskedPart, Question
-from toolkit.quality.filling import asks_for_previous, fill
+from toolkit.quality.filling import LeftOut, asks_for_previous, fill
 from toolkit.quality.page import NoPage
-from toolkit.quality.wording import kwargs_stored, stored, why_of
+from toolkit.quality.wording import kwargs_stored, stored, stored_left_out, why_of
 from toolkit.runs.recorder import message_text
 
 if TYPE_CHECKING:
@@ -127,14 +128,13 @@ class QualityGate:
     def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
         """See `Gate.admit`."""
         if self.ledger is None:
-            return _without_ledger(written)
+            return without_ledger(written)
         found, known = self._known(written, self.ledger)
         if known is None or known.state is VerdictState.UNKNOWN or self._asks_otherwise(written, known, self.ledger):
             judged = self._judged(written, found, check)
             self.ledger.write(lambda tx: verdicts.record(tx, judged.verdict, judged.findings))
-            admitted = _admitted(written, judged.verdict)
-            return replace(admitted, notes=(*admitted.notes, *judged.notes))
-        return _admitted(written, known)
+            return admitted(written, judged.verdict, judged.notes)
+        return admitted(written, known)
 
     def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
         """See `Gate.was_admitted`."""
@@ -145,7 +145,7 @@ class QualityGate:
         if known is None and is_copy and not has_renames:
             address, suites = _address(written), self.digest_of_suites(written)
             known = self.ledger.read(lambda tx: verdicts.on_layout(tx, address, found.layout_digest, suites))
-        return known is not None and _may_pass(known, written.quality)
+        return known is not None and may_pass(known, written.quality)
 
     def judge_by_hand(self, written: Written, check: Callable[[], None]) -> Judged:
         """Judge what is there for a person, whatever was found before; the verdict admits nothing.
@@ -161,8 +161,8 @@ class QualityGate:
             self.ledger.write(lambda tx: verdicts.record(tx, by_hand.verdict, by_hand.findings))
         return by_hand
 
-    def question(self, written: Written) -> tuple[Question, tuple[str, ...]]:
-        """What the process that judges is asked, and what it is not asked, for the user.
+    def question(self, written: Written) -> tuple[Question, tuple[LeftOut, ...]]:
+        """What the process that judges is asked, and what it is not asked.
 
         Raises:
             InvalidInput: a suite is not there, something in it cannot be filled in, or an option is not allowed.
@@ -193,7 +193,7 @@ class QualityGate:
             shows_values=not is_pii(written.feed.tags),
             allows_sql=self.allows_sql,
         )
-        return question, filled.notes
+        return question, filled.left_out
 
     def digest_of_suites(self, written: Written) -> str:
         """What data are judged by now, see `suites_digest`; a suite that is not there judges nothing."""
@@ -209,7 +209,7 @@ class QualityGate:
         if known.decided_by is not None or not has_previous:
             return False
         found = ledger.read(lambda tx: verdicts.findings_of(tx, [known.verdict_id]))[known.verdict_id]
-        then = {(each.suite, each.position): each.kwargs for each in found}
+        then = {(each.suite, each.position): each.kwargs for each in found if not each.is_left_out}
         try:
             asked = self.question(written)[0].expectations
         except InvalidInput:  # validating anew says why
@@ -219,7 +219,7 @@ class QualityGate:
     def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:
         """A verdict that nobody knows of yet."""
         partly = Answer(refused=f"the verdict would not be on all of it: {found.unread}")
-        answer, findings, notes = (partly, (), ()) if found.unread else self._answer(written, check)
+        answer, findings, left_out = (partly, (), ()) if found.unread else self._answer(written, check)
         after = print_of(written, self.stores)
         if after != found:
             answer, findings = replace(answer, refused=_CHANGED), ()
@@ -228,30 +228,30 @@ class QualityGate:
             new = replace(new, page=self.write_page(new, written.quality, findings))
         except (NoPage, OSError) as error:
             _LOG.warning('event=no_page unit=%s why="%s"', written.unit, error)
-        return Judged(verdict=new, findings=findings, notes=notes)
+        return Judged(verdict=new, findings=findings, notes=tuple(each.note for each in left_out))
 
-    def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, _Findings, tuple[str, ...]]:
-        """What was found, one for each expectation; an answer that lacks any is none."""
+    def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, _Findings, tuple[LeftOut, ...]]:
+        """What was found, one for each expectation, and what was left out; an answer that lacks any is none."""
         try:
-            question, notes = self.question(written)
+            question, left_out = self.question(written)
             answer = self.judges(written.cluster).ask(question, _seconds(written.quality), check)
         except NoAnswer as error:
             return Answer(refused=error.why), (), ()
         except InvalidInput as error:
             return Answer(refused=str(error)), (), ()
         if answer.refused:
-            return answer, (), notes
+            return answer, (), left_out
         asked = [(each.suite, each.position, each.type) for each in question.expectations]
-        if not (asked or notes):
+        if not (asked or left_out):
             return replace(answer, refused="no suite expects anything"), (), ()
         if asked != [(each.suite, each.position, each.type) for each in answer.findings]:
             why = f"of {len(asked)} expectations {len(answer.findings)} were answered, or others than asked"
-            return replace(answer, refused=why), (), notes
+            return replace(answer, refused=why), (), left_out
         pairs = zip(question.expectations, answer.findings, strict=True)
         findings = tuple(stored(replace(found, severity=each.severity, kwargs=each.kwargs)) for each, found in pairs)
         if not question.shows_values:
             findings = tuple(replace(each, examples=()) for each in findings)
-        return answer, findings, notes
+        return answer, (*findings, *map(stored_left_out, left_out)), left_out
 
     def _verdict(self, written: Written, found: DataPrint, answer: Answer, findings: _Findings) -> NewVerdict:
         state = _state(written.quality, answer, findings)
@@ -286,41 +286,6 @@ class QualityGate:
             message = f"there is no suite {missing[0]} in expectations/ of the config repo"
             raise InvalidInput(message)
         return [self.suites[name] for name in quality.suites]
-
-
-def _without_ledger(written: Written) -> Admitted:
-    why = "without the ledger (--no-ledger) nobody could know its verdict"
-    if written.quality.on_failure is OnFailure.BLOCK:
-        raise QualityFailed(unit=written.unit, why=why, code=QUALITY_UNKNOWN)
-    return Admitted(digest="", notes=(f"{written.unit} was not judged: {why}",))
-
-
-def _admitted(written: Written, known: NewVerdict) -> Admitted:
-    """What a verdict means for the run that asked for it.
-
-    Raises:
-        QualityFailed: the data must not be announced.
-    """
-    why, page = known.reason or "", f"; {known.page}" if known.page else ""
-    if isinstance(known, Verdict) and known.state is VerdictState.RELEASED:
-        note = f"{written.unit} was released by {known.decided_by} ({known.decision}) in spite of: {why}"
-        return Admitted(digest=known.data_digest, notes=(note,))
-    if isinstance(known, Verdict) and known.state is VerdictState.REJECTED:
-        why = f"{known.decided_by} has rejected it ({known.decision})"
-        raise QualityFailed(unit=written.unit, why=why, digest=known.data_digest, page=known.page or "")
-    if _may_pass(known, written.quality):
-        has_note = known.state is not VerdictState.PASSED
-        return Admitted(digest=known.data_digest, notes=(f"{written.unit}: {why}{page}",) if has_note else ())
-    command = f"`feedctl quality show {known.feed} --key {known.instance_key}`"
-    code = QUALITY_UNKNOWN if known.state is VerdictState.UNKNOWN else QUALITY_FAILED
-    why = f"{why}; {command}{page}"
-    raise QualityFailed(unit=written.unit, why=why, code=code, digest=known.data_digest, page=known.page or "")
-
-
-def _may_pass(known: NewVerdict, quality: Quality) -> bool:
-    """What nobody could judge passes where the feed only wants to be told."""
-    only_told = known.state is VerdictState.UNKNOWN and quality.on_failure is OnFailure.WARN
-    return known.state in ADMITTING or only_told
 
 
 def _state(quality: Quality, answer: Answer, findings: _Findings) -> VerdictState:

@@ -146,7 +146,7 @@ def _row(found: StoredFinding, history: Sequence[float]) -> Mapping[str, Any]:
     share = found.unexpected / found.rows if found.rows and found.unexpected is not None else None
     return {
         **asdict(found),
-        "state": "passed" if found.success else "not computed" if found.error else "failed",
+        "state": _state(found),
         "expected": ", ".join(
             f"{name}: {_json(value)}" for name, value in found.kwargs.items() if name not in _NOT_SAID
         ),
@@ -154,6 +154,12 @@ def _row(found: StoredFinding, history: Sequence[float]) -> Mapping[str, Any]:
         "percent": None if share is None else _percent(share),
         "line": _line(history),
     }
+
+
+def _state(found: StoredFinding) -> str:
+    if found.is_left_out:
+        return "left out"
+    return "passed" if found.success else "not computed" if found.error else "failed"
 
 
 def _json(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolkit.ledger.verdicts import StoredFinding
 from toolkit.quality.exchange import Finding
+from toolkit.quality.filling import LeftOut
 from toolkit.runs.recorder import message_text
 
 _NAMED = 3
@@ -32,6 +33,25 @@ def stored(found: Finding) -> StoredFinding:
     )
 
 
+def stored_left_out(left_out: LeftOut) -> StoredFinding:
+    """Return the finding of an expectation that was not asked; it blocks nothing."""
+    asked = left_out.expectation
+    return StoredFinding(
+        suite=asked.suite,
+        position=asked.position,
+        type=asked.type,
+        column_name=message_text(str(asked.kwargs.get("column", ""))),
+        severity=asked.severity,
+        success=True,
+        observed="",
+        rows=None,
+        unexpected=None,
+        examples=(),
+        error=message_text(f"left out: {left_out.why}"),
+        kwargs=kwargs_stored(asked.kwargs),
+    )
+
+
 def kwargs_stored(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as the ledger keeps them."""
     told: dict[str, Any] = json.loads(json.dumps(dict(kwargs), default=str))
@@ -46,7 +66,8 @@ def why_of(findings: Sequence[StoredFinding]) -> str:
     worst = sorted(failed, key=lambda each: each.severity != "critical")
     named = "; ".join(map(phrase, worst[:_NAMED]))
     more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
-    return f"{len(failed)} of {len(findings)} expectations do not hold: {named}{more}"
+    asked = sum(not each.is_left_out for each in findings)
+    return f"{len(failed)} of {asked} expectations do not hold: {named}{more}"
 
 
 def phrase(found: StoredFinding) -> str:
@@ -55,6 +76,8 @@ def phrase(found: StoredFinding) -> str:
     head = f"{found.suite}: {found.type}{about}"
     if found.severity != "critical":
         head += f" [{found.severity}]"
+    if found.is_left_out:
+        return f"{head}, {found.error}"
     if found.error:
         return f"{head} could not be computed: {found.error}"
     if found.unexpected is not None and found.rows is not None:

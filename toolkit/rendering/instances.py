@@ -35,7 +35,6 @@ def instance_table(found: InstanceList) -> tuple[Sequence[str], Rows]:
 
 def _row_cells(row: InstanceRow, first: Sequence[str]) -> list[str]:
     known = {"life-cycle": str(row.life_cycle), "cluster": row.cluster, "source": row.counterpart}
-    run = row.run
     return [
         *(cell(known[each]) for each in first),
         row.instance_key,
@@ -43,7 +42,7 @@ def _row_cells(row: InstanceRow, first: Sequence[str]) -> list[str]:
         str(row.attempt or "-"),
         moment_cell(row.started_at),
         moment_cell(row.ended_at),
-        cell(run and run.log_location),
+        cell(row.log),
         cell(_note(row)),
     ]
 
@@ -75,7 +74,7 @@ def _row_document(row: InstanceRow) -> dict[str, object]:
         "attempt": row.attempt,
     }
     if row.run is not None:
-        document |= run_document(row.run)
+        document |= {**run_document(row.run), "log": row.log}
     if row.is_owned is not None:
         document |= {"has_live_owner": row.is_owned, "asked": row.asked}
     if row.counted:

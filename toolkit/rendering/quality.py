@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from toolkit.ledger.verdicts import Verdict
+from toolkit.ledger.verdicts import ADMITTING, UNDECIDED, Verdict
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.wording import phrase
 from toolkit.rendering.action_result import Document
@@ -37,7 +37,8 @@ def verdict_document(found: NewVerdict, findings: Sequence[StoredFinding] = ()) 
         "rows": found.rows,
         "files": found.files,
         "bytes": found.bytes,
-        "place": found.place.split("\n"),
+        "place": _places(found) if _is_there(found) else [],
+        "judged_at": _places(found),
         "data_digest": found.data_digest,
         "suites_digest": found.suites_digest,
         "page": found.page,
@@ -163,7 +164,7 @@ def history_rows(found: Sequence[tuple[Verdict, StoredFinding]]) -> Iterator[tup
             verdict.cluster,
             finding.suite,
             finding.column_name,
-            "yes" if finding.success else "no",
+            "-" if finding.is_left_out else "yes" if finding.success else "no",
             finding.error or finding.observed,
             _number(finding.unexpected),
             _number(finding.rows),
@@ -177,14 +178,39 @@ def _lines(found: NewVerdict, findings: Sequence[StoredFinding]) -> Iterator[str
     if found.reason and not findings:
         yield f"  {found.reason}"
     for each in findings:
-        yield f"  {'holds' if each.success else 'FAILS'}  {phrase(each)}"
+        state = "left out" if each.is_left_out else "holds" if each.success else "FAILS"
+        yield f"  {state}  {phrase(each)}"
         if each.examples:
             yield f"         for example {', '.join(each.examples)}"
     rows = "" if found.rows is None else f", {found.rows} rows"
     yield f"  {found.files} files, {found.bytes} bytes{rows}; data {found.data_digest[:12]}"
-    yield from (f"  lies at {each}" for each in found.place.split("\n"))
+    yield from (f"  {each}" for each in _where(found))
     if found.page:
         yield f"  page: {found.page}"
+
+
+def _places(found: NewVerdict) -> list[str]:
+    return found.place.split("\n")
+
+
+def _is_there(found: NewVerdict) -> bool:
+    """Whether the data stays where it was judged: it is blocked, or was judged in its final place."""
+    return found.is_by_hand or found.state in UNDECIDED or (found.state in ADMITTING and found.place == found.unit)
+
+
+def _where(found: NewVerdict) -> Iterator[str]:
+    """Where the data is, or went, after its state; only a look at the store could tell what a killed run has left."""
+    for each in _places(found):
+        if found.state is VerdictState.REJECTED:
+            yield f"removed from {each}"
+        elif found.is_by_hand or each == found.unit:
+            yield f"lies at {each}"
+        elif found.state is VerdictState.BLOCKED:
+            yield f"waits at {each}"
+        elif found.state is VerdictState.UNKNOWN:
+            yield f"waits at {each}; with on_failure: warn it is published as {found.unit}"
+        else:
+            yield f"judged at {each}, published as {found.unit}"
 
 
 def _time(moment: datetime) -> str:

@@ -64,8 +64,8 @@ def _remarks(node: TriageNode) -> Iterator[str]:
     yield from map(cell, node.notes)
     if node.cause is not None:
         yield f"{CAUSE}{cell(node.cause)}"
-    if node.run is not None and node.run.log_location:
-        yield f"log: {cell(node.run.log_location)}"
+    if node.log is not None:
+        yield f"log: {cell(node.log)}"
 
 
 def triage_document(found: Triage) -> dict[str, object]:
@@ -92,7 +92,7 @@ def _document(node: TriageNode) -> dict[str, object]:
 
 
 def _cause_document(node: TriageNode) -> dict[str, object]:
-    return {**_identity(node), "cause": node.cause, "log": None if node.run is None else node.run.log_location}
+    return {**_identity(node), "cause": node.cause, "log": node.log}
 
 
 def _identity(node: TriageNode) -> dict[str, object]:

@@ -249,7 +249,7 @@ def test_what_fails_is_named_in_the_row_and_the_rest_goes_on() -> None:
     outcome = scene.recorder.outcomes[1]
     assert (outcome.exit_code, outcome.reason) == (
         4,
-        "1 of 3 items failed, the first: file:///marks/clicks-1: broken",
+        "1 of 3 items failed, the first: file:///marks/clicks-1: broken: 1",
     )
 
 

@@ -145,6 +145,12 @@ def test_what_does_not_hold_is_seen_and_released(
     (page,) = (site.root / "repo/.feedctl/quality").glob("clicks-*.html")
     assert re.search("Released by .+: Ann knows", page.read_text())
     assert feedctl("quality", "release", "clicks", "--key", NOON, "--reason", "again").code == 2
+    after = feedctl("quality", "show", "clicks", "--key", NOON)
+    assert f"waits at file://{site.waits}" in shown.out
+    assert "waits at" not in after.out
+    assert f"published as file://{site.clicks}/{NAME}" in after.out
+    (document,) = feedctl("quality", "show", "clicks", "--output", "json").last["verdicts"]
+    assert (document["place"], document["judged_at"]) == ([], [f"file://{site.waits}"])
 
 
 def test_what_changed_since_is_not_released(site: Site, feedctl: Feedctl) -> None:
@@ -165,6 +171,9 @@ def test_what_is_rejected_is_removed_and_made_anew(site: Site, feedctl: Feedctl)
     assert not site.waits.exists()
     assert list(site.waits.parent.glob("*.blocked.json")) == []
     assert [each["state"] for each in site.audit()] == ["rejected", "removed"]
+    after = feedctl("quality", "show", "clicks", "--key", NOON)
+    assert "waits at" not in after.out
+    assert f"removed from file://{site.waits}" in after.out
     site.makes("good")
     assert site.run() == 1, "its steps have succeeded"
     assert site.run("--force") == 0

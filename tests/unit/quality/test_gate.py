@@ -18,6 +18,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.verdicts import NewVerdict, Verdict
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.gate import NoAnswer
+from toolkit.rendering.quality import history_rows, verdict_lines
 from toolkit.storage import NotFound
 
 
@@ -333,6 +334,26 @@ def test_what_needs_an_earlier_instance_is_left_out_of_the_first_one_aloud(bench
     bench.suites = {"clicks": replace(SUITE, expectations=(grows,))}
     assert "no earlier instance gives previous.row_count" in bench.gate.admit(bench.written, nothing).notes[0]
     assert verdict(bench).state is VerdictState.PASSED
+
+
+def test_what_is_left_out_is_told_of_blocked_data_too_and_stays_in_the_ledger(bench: GateBench) -> None:
+    grows = Expectation(type=ROWS, kwargs={"min_value": "${previous.row_count}"})
+    bench.suites = {"clicks": replace(SUITE, expectations=(*SUITE.expectations, grows))}
+    bench.judge.failing = [NOT_NULL]
+    assert "no earlier instance gives previous.row_count" in blocked(bench)
+    found = verdict(bench)
+    assert bench.ledger is not None
+    findings = bench.ledger.read(lambda tx: verdicts.findings_of(tx, [found.verdict_id]))[found.verdict_id]
+    assert [(each.type, each.success, each.error) for each in findings][-1] == (
+        ROWS,
+        True,
+        "left out: no earlier instance gives previous.row_count",
+    )
+    assert any(line.startswith("  left out  clicks: ") for line in verdict_lines(found, findings))
+    assert [row[4] for row in history_rows([(found, findings[-1])])] == ["-"]
+    assert f"of {len(SUITE.expectations)} expectations" in (found.reason or "")
+    blocked(bench)
+    assert len(bench.judge.asked) == 1, "the same data is not asked for again as long as nothing has changed"
 
 
 def test_what_was_judged_by_the_rows_of_an_earlier_instance_is_judged_again_when_they_are_others(
