@@ -221,6 +221,27 @@ def test_a_late_run_that_somebody_kills_does_not_come_back_by_the_same_check(run
     assert len(runs.said()) == 2
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_rerun_that_a_person_has_ordered_is_left_to_the_next_process_run(runs: Lateness, *, waits: bool) -> None:
+    assert runs.run()[0] == 0
+    runs.drop()
+    order = ["instance", "rerun", "count", "--start", KEYS[0], "--force", "--config-repo", f"{runs.directory}/repo"]
+    assert run_app(main.app, order) == 0
+    flag = runs.at("clicks", KEYS[0]) / "_SUCCESS"
+    if waits:  # the order has begun once, and waits for its input
+        flag.unlink()
+        assert runs.run("--due")[0] == 75
+        flag.touch()
+    code, result = runs.check()
+    assert (code, result["instances"][0]["skipped"]["code"]) == (5, "run_is_ordered"), result
+    assert runs.statuses()[1:] == [("00", 2, "waiting" if waits else "ready")]
+    assert (runs.said(), runs.checks()) == ([f"{KEYS[0]} count"], [])
+    assert runs.run("--due")[0] == 0
+    assert runs.said()[1:] == [f"{KEYS[0]} count"]
+    assert runs.check()[0] == 0
+    assert (runs.said()[2:], runs.checks()) == ([], [("01:00", "unchanged")])
+
+
 @pytest.mark.slow
 @pytest.mark.extended
 def test_spark_submit_finds_late_data(runs: Lateness, java_home: Path) -> None:

@@ -13,7 +13,6 @@ from toolkit.errors import InvalidInput
 from toolkit.ledger import fingerprints, late_checks
 from toolkit.ledger.fingerprints import Fingerprint, ReadInput, changes
 from toolkit.ledger.late_checks import MadeCheck, OpenInstance
-from toolkit.ledger.runs import retries
 from toolkit.ledger.vocabulary import LateVerdict
 from toolkit.planning.late_schedule import LateSchedule, late_schedule
 from toolkit.planning.partition_address import SCHEME
@@ -285,14 +284,13 @@ def _is_whole(data: DataAccess, address: str, flag: str) -> bool:
 
 
 def noted(late: CheckedInstance) -> LedgerWrite:
-    """That the check was made, and that it is why the run was: in the transaction that records what became of the run.
+    """Record the check in the transaction that records what became of its run.
 
     A check is not noted before that, so that one whose process was killed is made again.
     """
 
     def write(tx: Transaction, run_id: int) -> None:
         late_checks.record(tx, late.made(run_id))
-        retries.describe(tx, run_id, cause=f"late data: {late.cause}")
 
     return write
 

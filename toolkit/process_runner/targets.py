@@ -74,6 +74,11 @@ class ProcessTarget:
         return format_instant(self.nominal_time)
 
     @property
+    def cause(self) -> str | None:
+        """Why it runs when no person asked for it; None: its time has come, or a person asked."""
+        return None if self.late is None else f"late data: {self.late.cause}"
+
+    @property
     def stands_for_steps(self) -> bool:
         """Whether a late workflow runs in the place of several steps: then its success is not that of any one of them.
 

@@ -207,6 +207,7 @@ class InstanceTurns:
             seen=candidate.seen,
             is_forced=target.is_forced,
             retry=target.retries or None,
+            cause=target.cause,
         )
         return Turn(target=target, terms=terms, retry_at=partial(self._retry_at, target))
 

@@ -79,14 +79,12 @@ def test_a_retry_comes_once_and_not_at_all_when_something_else_came_before_it(le
     assert due(ledger) == [other.run_id]
 
 
-def test_a_run_tells_which_retry_it_is_and_why_it_was_ordered(ledger: Ledger) -> None:
+def test_a_run_tells_why_it_was_ordered(ledger: Ledger) -> None:
     changed(ledger, begun(ledger, of()), RunStatus.SUCCEEDED)
     order = {"is_forced": True, "cause": "late data of clicks"}
     ordered = ledger.write(lambda tx: attempts.queue_again(tx, of(), ORIGIN, **order))  # type: ignore[arg-type]
     taken = begun(ledger, of())
     assert (taken.run_id, taken.cause, taken.retry) == (ordered.run_id, "late data of clicks", None)
-    ledger.write(lambda tx: retries.describe(tx, taken.run_id, retry=2))
-    assert (found(ledger, taken).cause, found(ledger, taken).retry) == ("late data of clicks", 2)
 
 
 def test_where_many_instances_stand_is_one_statement(ledger: Ledger) -> None:

@@ -16,7 +16,7 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.runs import finding, status
-from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive, RunMeanwhile
+from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive, RunIsOrdered, RunMeanwhile
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
 from toolkit.ledger.statements import given, if_new
 from toolkit.ledger.tables import run
@@ -81,6 +81,7 @@ def begin(
     at: datetime | None = None,
     seen: int | None = None,
     retry: int | None = None,
+    cause: str | None = None,
     is_first: bool = False,
 ) -> Run:
     """Begin to run: the newest attempt when it waits or is ready, else a new one.
@@ -96,15 +97,19 @@ def begin(
         at: the present instant, when the caller has just read the database's clock.
         seen: see `StartTerms.seen`.
         retry: which retry of a failure a new attempt is, from 1; None: none.
+        cause: see `StartTerms.cause`.
         is_first: the caller knows of no attempt, so that none is looked for unless there is one after all.
 
     Raises:
         RunIsActive: it runs already, or is suspended in the middle; or another job of the process works on the queue.
         RunMeanwhile: an attempt that nobody had seen is over.
+        RunIsOrdered: it is not over, a person has ordered it, and this start has another cause.
         InstanceSuspended: it was suspended before it began.
         InstanceKilled: it was killed before it began, and nobody has ordered a rerun.
     """
-    beginning = _Beginning(key=key, origin=origin, job=job, is_forced=is_forced, retry=retry, at=at or tx.now())
+    beginning = _Beginning(
+        key=key, origin=origin, job=job, is_forced=is_forced, retry=retry, cause=cause, at=at or tx.now()
+    )
     while True:
         newest = None if is_first and seen is None else finding.newest(tx, key)
         is_first = False
@@ -114,6 +119,8 @@ def begin(
             begun = _begin_new(tx, beginning, newest)
         elif newest.status in finding.ACTIVE:
             raise _refusal(newest)
+        elif cause is not None and newest.cause is None:
+            raise RunIsOrdered(run=newest)
         else:
             begun = _take_up(tx, beginning, newest)
         if begun is not None:
@@ -127,6 +134,7 @@ class _Beginning:
     job: JobFacts | None
     is_forced: bool
     retry: int | None
+    cause: str | None
     at: datetime
 
 
@@ -153,7 +161,8 @@ def _begin_new(tx: Transaction, beginning: _Beginning, newest: Run | None) -> Ru
     """Begin with a new attempt; None when somebody else has added one."""
     times = dict.fromkeys(("created_at", "started_at", "heartbeat_at"), beginning.at)
     job = asdict(beginning.job) if beginning.job else {}
-    values = {"status": RunStatus.RUNNING, "is_forced": beginning.is_forced, "retry": beginning.retry, **times, **job}
+    facts = {"is_forced": beginning.is_forced, "retry": beginning.retry, "cause": beginning.cause}
+    values = {"status": RunStatus.RUNNING, **facts, **times, **job}
     begun = _add(tx, beginning.key, newest, beginning.origin, values)
     if begun is None:
         _refuse_other_job(tx, beginning)

@@ -55,6 +55,20 @@ class RunMeanwhile(Skipped):
         super().__init__(f"{run} is {run.status}: {_owner(run)} has run it meanwhile")
 
 
+class RunIsOrdered(Skipped):
+    """A person has ordered the same, and it has not begun yet; a run for another cause leaves that order alone.
+
+    Args:
+        run: the attempt that was ordered.
+    """
+
+    code = "run_is_ordered"
+
+    def __init__(self, *, run: Run) -> None:
+        self.run = run
+        super().__init__(f"{run} is {run.status}: {_owner(run)} has ordered it; it starts with the next `--due` run")
+
+
 class TooManyRun(Skipped):
     """As many runs of an entity as may be are under way on a cluster.
 

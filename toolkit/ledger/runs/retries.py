@@ -38,20 +38,6 @@ def cancel(tx: Transaction, key: RunKey) -> bool:
     return tx.execute(sa.update(run).where(is_waiting).values(retry_at=None)).rowcount > 0
 
 
-def describe(tx: Transaction, run_id: int, *, retry: int | None = None, cause: str | None = None) -> None:
-    """Note of an attempt that began by itself what it is; what is not given stays as it is.
-
-    Args:
-        tx: the transaction.
-        run_id: the run.
-        retry: which retry it is, from 1.
-        cause: why it was ordered, in the action's words.
-    """
-    given = {name: value for name, value in (("retry", retry), ("cause", cause)) if value is not None}
-    if given:
-        tx.execute(sa.update(run).where(run.c.run_id == run_id).values(given))
-
-
 def due(tx: Transaction, life_cycle: LifeCycle, cluster: str, at: datetime) -> list[Run]:
     """The failed attempts on a cluster whose retry is to begin by an instant, whose turn came first first."""
     has_come = (run.c.retry_at.is_not(None), run.c.retry_at <= at)

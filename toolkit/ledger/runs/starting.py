@@ -26,12 +26,14 @@ class StartTerms:
             somebody else has run since then is not run once more. None: it is.
         is_forced: it starts at the first step, whatever succeeded before.
         retry: which retry of a failure it is, from 1; None: none.
+        cause: why it starts when no person asked for it; then it leaves an attempt alone that a person has ordered.
     """
 
     most: int | None = None
     seen: int | None = None
     is_forced: bool = False
     retry: int | None = None
+    cause: str | None = None
 
 
 FREELY = StartTerms()
@@ -87,6 +89,7 @@ def start(tx: Transaction, request: StartRequest, is_gone: IsGone = never_known)
         LeaseHeld: another run holds what it needs.
         RunIsActive: the same key runs already.
         RunMeanwhile: somebody else has run it since the start was decided on.
+        RunIsOrdered: a person has ordered it, and this start has another cause.
         InstanceSuspended: somebody suspended this instance before it began.
         InstanceKilled: somebody killed this instance before it began.
     """
@@ -97,7 +100,14 @@ def start(tx: Transaction, request: StartRequest, is_gone: IsGone = never_known)
     cleared = leases.clear(tx, request.leases, starting=key, is_gone=is_gone)
     seen = None if terms.seen is None else max(terms.seen, *(each.run_id for each in cleared.killed), 0)
     run = attempts.begin(
-        tx, key, request.origin, is_forced=terms.is_forced, at=cleared.at, seen=seen, retry=terms.retry
+        tx,
+        key,
+        request.origin,
+        is_forced=terms.is_forced,
+        at=cleared.at,
+        seen=seen,
+        retry=terms.retry,
+        cause=terms.cause,
     )
     expires_at = leases.give(tx, run.run_id, cleared, request.lease_seconds)
     return Started(run=run, expires_at=expires_at, taken_over=cleared.killed)
