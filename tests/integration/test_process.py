@@ -133,16 +133,19 @@ def test_a_step_whose_files_were_changed_since_the_run_began_is_left_to_the_next
     assert [line.split()[1] for line in counting.said()] == ["first", "second", "third"]
 
 
-@pytest.mark.parametrize(("allowed", "code"), [("", 1), (", allow_empty: true", 0)])
+@pytest.mark.parametrize(
+    ("allowed", "code"), [("", 1), (", allow_empty: true", 1), (", allow_existing: true", 0)]
+)
 def test_what_was_there_before_the_steps_is_no_output_of_theirs_unless_that_is_allowed(
     counting: Runs, allowed: str, code: int
 ) -> None:
     assert counting.run()[0] == 0
     counting.write(scripts={"count": counting.saying("again")}, of_output=allowed)
     found, result = counting.run("--force")
-    assert (found, [each["code"] for each in result["items"]]) == (code, [None] if allowed else ["no_output"])
-    if not allowed:
+    assert (found, [each["code"] for each in result["items"]]) == (code, ["no_output"] if code else [None])
+    if code:
         assert "is what it was before the first step" in result["items"][0]["message"]
+        assert "allow_existing: true" in result["items"][0]["message"]
         assert counting.events() == [("available", "00")]
         assert counting.run()[0] == 1, "trying again does not make it new"
 
@@ -158,13 +161,44 @@ def test_steps_that_made_nothing_all_run_again(counting: Runs) -> None:
     assert [line.split()[1] for line in counting.said()[1:]] == ["make", "tell", "make", "tell", "made", "tell"]
 
 
-def test_a_step_that_had_made_its_output_when_it_failed_need_not_make_it_again(counting: Runs) -> None:
+@pytest.mark.parametrize("allowed", ["", ", allow_empty: true", ", allow_existing: true"])
+def test_what_a_failed_step_left_and_the_next_attempt_does_not_write_is_not_announced(
+    counting: Runs, allowed: str
+) -> None:
     made = counting.at("counts", KEYS[0])
-    counting.write(scripts={"count": f"if test -e {made}; then exit 0; fi\n{counting.making()}\nexit 3"})
+    script = f"if test -d {made}; then exit 0; fi\n{counting.making()}\nexit 3"
+    counting.write(scripts={"count": script}, of_output=allowed)
     assert counting.run()[1]["items"][0]["code"] == "step_failed"
-    assert counting.run()[0] == 0
-    assert counting.run("--force")[1]["items"][0]["code"] == "no_output"
-    assert counting.run()[1]["items"][0]["code"] == "no_output"
+    code, result = counting.run()
+    if "existing" in allowed:
+        assert (code, (made / "_SUCCESS").exists(), counting.events()) == (0, True, [("available", "00")])
+        return
+    for more in ((), ("--force",)):
+        code, result = counting.run(*more)
+        assert (code, result["items"][0]["code"], (made / "_SUCCESS").exists()) == (1, "no_output", False)
+    assert "remove it or let the workflow write all of it" in result["items"][0]["message"]
+    assert counting.events() == []
+    (made / "part-0").unlink()
+    made.rmdir()
+    counting.write()
+    assert (counting.run()[0], (made / "_SUCCESS").exists()) == (0, True)
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_what_the_steps_before_the_one_that_failed_made_is_an_output_and_its_own_rest_is_none(
+    counting: Runs, *, is_whole: bool
+) -> None:
+    """The second step fails, and its rerun writes nothing; in one case it had written over the output of the first."""
+    ok = counting.directory / "ok"
+    spoiled = "" if is_whole else f"test -f {ok} || echo half > {counting.at('counts', KEYS[0])}/part-0; "
+    scripts = {"make": counting.making("make"), "tell": counting.saying("tell", f"{spoiled}test -f {ok}")}
+    counting.write(steps(*scripts), scripts)
+    assert counting.run()[0] == 4
+    assert counting.run()[0] == 1
+    ok.touch()
+    code, result = counting.run()
+    assert outcomes(result) == [("tell", *(("done", None) if is_whole else ("failed", "no_output")))]
+    assert (code, counting.events()) == ((0, [("available", "00")]) if is_whole else (1, []))
 
 
 def test_what_an_earlier_run_of_the_same_steps_made_is_an_output(counting: Runs) -> None:

@@ -15,6 +15,8 @@ from tests.integration.test_late_check import ARRIVAL, FIRST, LATE
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 
+LATE_AGAIN = "2026-03-01T03:00Z"
+
 
 @pytest.fixture
 def counting(tmp_path: Path) -> Iterator[JudgedRuns]:
@@ -169,6 +171,33 @@ def test_what_runs_again_for_late_data_is_judged_before_it_replaces_what_was_ann
         assert announced == (f"clicks of {KEYS[0]}\n" if code else text)
     assert [each.split()[-1] for each in counting.said()] == ["count", "judged", "late", "judged", "late", "judged"]
     assert counting.events() == [("available", "00"), ("updated", "00")]
+
+
+def test_late_data_is_not_done_when_the_late_workflow_wrote_nothing_to_be_judged(counting: JudgedRuns) -> None:
+    counting.write(scripts={"count": counting.making(), "late": counting.saying("late")}, more=LATE, flag=ARRIVAL)
+    assert counting.run()[0] == 0
+    (counting.at("clicks", KEYS[0]) / "part-1").write_text("late")
+    assert run_app(late_check.app, [*counting.arguments("--due", time=FIRST)]) == 1
+    assert counting.statuses() == [("00", 1, "succeeded"), ("00", 2, "failed")]
+    assert counting.query("SELECT code FROM item WHERE run_id = 2") == [("no_output",)]
+    assert counting.events() == [("available", "00")]
+    counting.write(scripts={"count": counting.making(), "late": counting.making("late")}, more=LATE, flag=ARRIVAL)
+    assert run_app(late_check.app, [*counting.arguments("--due", time=LATE_AGAIN)]) == 0
+    assert counting.events() == [("available", "00"), ("updated", "00")]
+
+
+def test_what_an_earlier_run_published_does_not_stand_for_what_was_rejected_since(counting: JudgedRuns) -> None:
+    """The first output is released, the second one rejected: readers have the first, and the second was never made."""
+    assert counting.run(time=KEYS[1])[0] == 1
+    assert main(["quality", "release", "counts", "--key", KEYS[1], "--reason", "known", *counting.repo]) == 0
+    assert counting.run(time=KEYS[1])[0] == 0
+    (counting.at("clicks", KEYS[1]) / "part-0").write_text("bad again\n")
+    assert counting.run("--force", time=KEYS[1])[0] == 1
+    assert main(["quality", "reject", "counts", "--key", KEYS[1], "--reason", "no", *counting.repo]) == 0
+    code, result = counting.run(time=KEYS[1])
+    assert (code, outcomes(result)) == (1, [("end", "failed", "no_output")])
+    assert counting.events() == [("available", "01")]
+    assert (counting.at("counts", KEYS[1]) / "part-0").read_text() == f"bad clicks of {KEYS[1]}\n"
 
 
 def test_a_table_that_is_to_be_judged_is_refused(counting: JudgedRuns) -> None:

@@ -5,7 +5,7 @@ The order is: written in a place that nobody reads, judged there, given its name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -165,13 +165,14 @@ class Gate(Protocol):
         """
         ...
 
-    def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
+    def was_admitted(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
         """Whether this data, where it lies now, was judged and may be announced, without judging it.
 
         Args:
             written: the data.
             is_copy: they lie where they are announced. Without renames they were copied there, and have other times
                 than what was judged: names and sizes decide then.
+            by: the numbers of the runs whose verdict counts; None: any run's.
 
         Raises:
             StorageError: it cannot be listed.
@@ -187,7 +188,7 @@ class NoGate:
         del check
         raise QualityFailed(unit=written.unit, why="this run has nothing to judge it with", code=QUALITY_UNKNOWN)
 
-    def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
+    def was_admitted(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
         """See `Gate.was_admitted`."""
-        del written, is_copy
+        del written, is_copy, by
         return False

@@ -59,13 +59,15 @@ class Output:
 
     Attributes:
         instance: EL expression.
-        allow_empty: the workflow has succeeded also when it made nothing of it, or left it as it was.
+        allow_empty: the workflow has succeeded also when it made nothing of it.
+        allow_existing: the workflow has succeeded also when it left what was there as it was.
         suites: of expectations, besides those of the feed.
     """
 
     feed: str
     instance: str
     allow_empty: bool = False
+    allow_existing: bool = False
     suites: tuple[str, ...] = ()
 
 

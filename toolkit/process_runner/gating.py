@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -52,6 +52,7 @@ class GatedOutputs:
         files: copies what goes to a path, where renames are not atomic.
         check: raises when the run must end.
         now: of the wall clock, UTC.
+        attempts: the numbers of the attempts that the run continues: what they published is the work of its steps.
     """
 
     site: ProcessSite
@@ -60,6 +61,7 @@ class GatedOutputs:
     files: Callable[[CanonicalPath], FileCopies]
     check: Callable[[], None]
     now: Callable[[], datetime]
+    attempts: Collection[int] = ()
     _notes: list[str] = field(default_factory=list, init=False)
 
     @cached_property
@@ -80,7 +82,11 @@ class GatedOutputs:
                 unit.clear()
                 continue
             unit.settle()
-            if not self._is_waiting(output, unit) and self._may_repeat and self._was_admitted(output, unit):
+            if (
+                not self._is_waiting(output, unit)
+                and self._may_repeat
+                and self._was_admitted(output, unit, by=self.attempts)
+            ):
                 return (
                     f"the output {output.name} was published by an earlier attempt, and what a part of the steps would"
                     " write now would replace all of it; --force runs all steps again"
@@ -92,8 +98,11 @@ class GatedOutputs:
         """Whether a step may run again that has succeeded, with those behind it."""
         return not all(step.recoverable for step in self.site.process.workflow.steps)
 
-    def publish(self) -> Passed:
+    def publish(self, *, has_run: bool) -> Passed:
         """Ask the gate for all of them, and publish them when all may be: half of an instance helps nobody.
+
+        Args:
+            has_run: a step has run in this attempt; then what is published already is not its work.
 
         Raises:
             Unavailable: the ledger cannot be written.
@@ -108,7 +117,7 @@ class GatedOutputs:
             unit.settle()
             if self._is_waiting(output, unit):
                 waiting.append((output, unit))
-            elif self._was_admitted(output, unit):  # by an attempt that died before it could tell
+            elif self._is_published(output, unit, has_run=has_run):
                 there.append(output)
             elif self._may_be_empty(output):
                 self._notes.append(f"the output {output.name} was not made")
@@ -157,9 +166,15 @@ class GatedOutputs:
             return is_there(system, unit.place)
         return bool(fingerprint(system, unit.place).files)
 
-    def _was_admitted(self, output: PlannedOutput, unit: GatedUnit) -> bool:
+    def _was_admitted(self, output: PlannedOutput, unit: GatedUnit, *, by: Collection[int] | None) -> bool:
         there = is_there(unit.work.stores(unit.unit), unit.unit)
-        return there and self.work.gate.was_admitted(self._written(output, unit.unit), is_copy=True)
+        return there and self.work.gate.was_admitted(self._written(output, unit.unit), is_copy=True, by=by)
+
+    def _is_published(self, output: PlannedOutput, unit: GatedUnit, *, has_run: bool) -> bool:
+        """Whether what readers see is the work of the steps: an attempt died when it had published it."""
+        if self.site.process.outputs[output.name].allow_existing:
+            return self._was_admitted(output, unit, by=None)
+        return not has_run and self._was_admitted(output, unit, by=self.attempts)
 
     def _may_be_empty(self, output: PlannedOutput) -> bool:
         return self.site.process.outputs[output.name].allow_empty
@@ -167,7 +182,8 @@ class GatedOutputs:
     def _lacking(self, output: PlannedOutput, unit: GatedUnit) -> str:
         return (
             f"the steps wrote nothing to {unit.place}, where the output {output.name} is judged; a workflow must write"
-            f" where ${{{output.name}}} says; is nothing right, allow_empty: true"
+            f" where ${{{output.name}}} says; is nothing right, allow_empty: true,"
+            " is what readers see already right, allow_existing: true"
         )
 
     def _written(self, output: PlannedOutput, at: CanonicalPath) -> Written:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from toolkit.ledger import fingerprints
 from toolkit.ledger.batches.rows import FeedInstance
@@ -21,6 +22,9 @@ from toolkit.process_runner.engines.port import StepMark
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.recorder import LedgerWrite
 
+_MADE = "outputs"
+"""Category of the log entry that has the digests of outputs, see `StepSuccess.made`."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chain:
@@ -28,13 +32,27 @@ class Chain:
 
     Attributes:
         due: the names of the steps that have to run; None: the ledger does not know the process yet, so all of them.
-        is_rerun: an earlier attempt at the same did not come to its end, and this one goes on from there.
-        codes: of what failed in those attempts.
+        made: the outputs that the steps which need not run again had written when the last of them succeeded: the
+            digest of each by name, see `written_outputs`.
+        attempts: the numbers of the attempts that this one continues; none when all steps run again by order.
     """
 
     due: frozenset[str] | None = None
-    is_rerun: bool = False
-    codes: frozenset[str] = frozenset()
+    made: Mapping[str, str] = field(default_factory=dict)
+    attempts: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepSuccess:
+    """A step that has succeeded, and what is recorded with that.
+
+    Attributes:
+        step: its name.
+        made: the outputs that it and the steps before it have written, see `Chain.made`.
+    """
+
+    step: str
+    made: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +93,7 @@ class JobBook:
         """
         self._write(lambda tx: _open(tx, ref, opening))
 
-    def begin_step(self, ref: JobRef, step: str, mark: StepMark, before: Opening | str | None) -> None:
+    def begin_step(self, ref: JobRef, step: str, mark: StepMark, before: Opening | StepSuccess | None) -> None:
         """Write down that a step begins, with what finds it again, and what that says of what was before.
 
         Args:
@@ -93,7 +111,7 @@ class JobBook:
             if isinstance(before, Opening):
                 _open(tx, ref, before)
             elif before is not None:
-                steps.halt_step(tx, ref, before)
+                _halt(tx, ref, before)
             steps.init_step(tx, ref, step, application_id=mark.application, log_location=str(mark.log))
 
         self._write(work)
@@ -102,9 +120,23 @@ class JobBook:
         """Write down by what number others know a step that runs; raises as `begin_step`."""
         self._write(lambda tx: steps.name_application(tx, ref, step, mark.application))
 
-    def end_step(self, ref: JobRef, step: str) -> None:
-        """Write down at once that a step has succeeded, so that it does not run again; raises as `begin_step`."""
-        self._write(lambda tx: steps.halt_step(tx, ref, step))
+    def end_step(self, ref: JobRef, step: str, *, stands_for_steps: bool = False) -> None:
+        """Record at once that a step has succeeded, so that it does not run again; raises as `begin_step`.
+
+        Args:
+            ref: the job.
+            step: its name.
+            stands_for_steps: it ran in the place of several steps, so that its success counts with the end of the job.
+        """
+
+        def work(tx: Transaction) -> None:
+            if not stands_for_steps:
+                steps.halt_step(tx, ref, step)
+                return
+            running = current.running_job(tx, ref).run.run_id
+            steps.write_log(tx, running, "late", "the late workflow has ended, its outputs are published next")
+
+        self._write(work)
 
     def step_runs(self, run_ids: Collection[int]) -> Sequence[StepRun]:
         """The attempts at steps of these runs, in the order in which they began."""
@@ -158,9 +190,27 @@ def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> Chain:
         return Chain(due=frozenset(each.name for each in live))
     as_job = replace(newest, run_id=0, process_id=owner.process_id, target_batch_id=unfinished)
     starts_over = is_forced or ordered
-    due = current.steps_to_run(live, current.chain_of(tx, as_job).earlier, is_forced=starts_over)
-    codes = current.codes_of(tx, unfinished)
-    return Chain(due=frozenset(each.name for each in due), is_rerun=not starts_over, codes=codes)
+    earlier = current.chain_of(tx, as_job).earlier
+    due = current.steps_to_run(live, earlier, is_forced=starts_over)
+    names = frozenset(each.name for each in due)
+    if starts_over:
+        return Chain(due=names)
+    kept = live[: len(live) - len(due)]
+    made = None
+    if kept:
+        last = kept[-1].step_id
+        made = steps.newest_entry(tx, earlier[last].run_id, last, _MADE)
+    return Chain(
+        due=names,
+        made={} if made is None else json.loads(made),
+        attempts=current.attempts_of(tx, unfinished),
+    )
+
+
+def _halt(tx: Transaction, ref: JobRef, success: StepSuccess) -> None:
+    steps.halt_step(tx, ref, success.step)
+    if success.made:
+        steps.write_log(tx, _run_id(ref), _MADE, json.dumps(success.made, sort_keys=True), step_name=success.step)
 
 
 def last_succeeded(
@@ -187,9 +237,9 @@ def last_succeeded(
     return _write_of(work)
 
 
-def succeeded(ref: JobRef, step: str) -> LedgerWrite:
+def succeeded(ref: JobRef, success: StepSuccess) -> LedgerWrite:
     """A step has succeeded, and no other begins in this run."""
-    return _write_of(lambda tx: steps.halt_step(tx, ref, step))
+    return _write_of(lambda tx: _halt(tx, ref, success))
 
 
 def failed(ref: JobRef, step: str) -> LedgerWrite:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from toolkit.entities import LocationType
 from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.fingerprints import Fingerprint
 from toolkit.planning.partition_address import SCHEME
+from toolkit.process_runner.gate_places import as_written
 from toolkit.process_runner.late_fingerprint import fingerprint_at
 from toolkit.runs.recorder import path_text
 from toolkit.storage import NotFound
@@ -31,12 +32,14 @@ class Made:
         instances: that readers may have.
         lacking: what is not there and should be, in words; empty: nothing.
         is_old: what is there was there before the steps.
+        unflagged: the outputs whose availability flag is not there yet.
         notes: for the user.
     """
 
-    instances: tuple[FeedInstance, ...]
+    instances: tuple[FeedInstance, ...] = ()
     lacking: str = ""
     is_old: bool = False
+    unflagged: tuple[PlannedOutput, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -50,17 +53,17 @@ def feed_instance(site: ProcessSite, storage: FeedStorage, instance: InstanceSto
     )
 
 
-def outputs_before(site: ProcessSite, outputs: Sequence[PlannedOutput], data: DataAccess) -> Mapping[str, str]:
-    """What is there of the outputs that steps have to make, before the first of them begins: a digest by name.
+def written_outputs(site: ProcessSite, outputs: Sequence[PlannedOutput], data: DataAccess) -> Mapping[str, str]:
+    """Return the digest of the files of each output by its name, where the steps write it.
 
-    An output of which there is no file is left out.
+    An output without a file is left out. The digest is of names, sizes and modification times.
 
     Raises:
         StorageError: a store refuses, or does not answer.
         CatalogError: a metastore does.
         Stopped: the run must not go on.
     """
-    found = {each.name: _files_of(site, each, data) for each in outputs if _has_to_be_made(site, each)}
+    found = {each.name: _files_of(site, as_written(site, each), data) for each in outputs}
     return {name: files.digest for name, files in found.items() if files.files}
 
 
@@ -80,19 +83,32 @@ def _has_to_be_made(site: ProcessSite, output: PlannedOutput) -> bool:
     return not site.process.outputs[output.name].allow_empty
 
 
-def checked_outputs(
-    site: ProcessSite, outputs: Sequence[PlannedOutput], data: DataAccess, before: Mapping[str, str]
-) -> Made:
-    """Look at the outputs of an instance whose steps have all succeeded, and complete them.
+def unwritten(site: ProcessSite, outputs: Sequence[PlannedOutput], names: Collection[str]) -> str:
+    """Say which outputs the steps left as they were, in words; empty: none.
 
-    The availability flag is the workflow's to write, as Spark writes ``_SUCCESS``. Where there is data and no flag, it
-    is written here: the steps have succeeded, so that the data is whole, and without it nobody would ever read it.
+    Such an output may be what a step had written that failed or died in its middle, so that it is never announced.
+
+    Args:
+        site: the process on its cluster.
+        outputs: of the instance.
+        names: of the outputs that are there, and that no step has written.
+    """
+    return "; ".join(
+        f"the output {each.name} is what it was before the first step"
+        f" ({site.uri(each.storage, as_written(site, each).instance)}), so it may be what a failed step left; remove it"
+        " or let the workflow write all of it; if the workflow may leave it as it is, allow_existing: true"
+        for each in outputs
+        if each.name in names and not site.process.outputs[each.name].allow_existing
+    )
+
+
+def look_at_outputs(site: ProcessSite, outputs: Sequence[PlannedOutput], data: DataAccess) -> Made:
+    """Look at the outputs of an instance whose steps have all succeeded; changes nothing.
 
     Args:
         site: the process on its cluster.
         outputs: of the instance.
         data: where they are looked at.
-        before: see `outputs_before`; what is the same now, nobody has made. Empty: an earlier run may have made it.
 
     Raises:
         StorageError: a store refuses, or does not answer.
@@ -100,31 +116,40 @@ def checked_outputs(
         Stopped: the run must not go on.
     """
     instances: list[FeedInstance] = []
+    unflagged: list[PlannedOutput] = []
     lacking: list[str] = []
     notes: list[str] = []
-    old = [each.name for each in outputs if _is_old(site, each, data, before)]
     for each in outputs:
         feed, at = site.feeds[each.storage.feed], each.instance.instant
         found = data.instances_of(feed, site.cluster).look(at)
-        flag = feed.availability_flag or ""
         state = _state(site, each, found, data)
-        if each.name in old or (state in {DataState.MISSING, DataState.EMPTY} and _has_to_be_made(site, each)):
-            how = "what it was before the first step" if each.name in old else state
-            lacking.append(f"the output {each.name} is {how} ({found.uri}); is that right, allow_empty: true")
+        if state in {DataState.MISSING, DataState.EMPTY} and _has_to_be_made(site, each):
+            lacking.append(f"the output {each.name} is {state} ({found.uri}); is that right, allow_empty: true")
             continue
         if found.state is DataState.MISSING:
             notes.append(f"the output {each.name} was not made")
             continue
-        if not found.is_ready:
-            path = site.cluster.place(each.instance.paths[LocationType.DATA]).child(flag)
-            data.stores(path).write(path, ())
-            notes.append(f"the workflow did not write {flag} in {found.uri}, so it was written now")
+        unflagged += [] if found.is_ready else [each]
         instances.append(feed_instance(site, each.storage, each.instance))
-    return Made(instances=tuple(instances), lacking="; ".join(lacking), is_old=bool(old), notes=tuple(notes))
+    return Made(instances=tuple(instances), lacking="; ".join(lacking), unflagged=tuple(unflagged), notes=tuple(notes))
 
 
-def _is_old(site: ProcessSite, output: PlannedOutput, data: DataAccess, before: Mapping[str, str]) -> bool:
-    return output.name in before and _files_of(site, output, data).digest == before[output.name]
+def write_flags(site: ProcessSite, made: Made, data: DataAccess) -> Iterator[str]:
+    """Write the availability flags that the workflow has not written, and yield a note for each.
+
+    The flag is the workflow's to write, as Spark writes ``_SUCCESS``. Where there is data and no flag, it is written
+    here: the steps have succeeded, so that the data is whole, and without it nobody would ever read it.
+
+    Raises:
+        StorageError: a store refuses, or does not answer.
+        Stopped: the run must not go on.
+    """
+    for each in made.unflagged:
+        flag = site.feeds[each.storage.feed].availability_flag or ""
+        path = site.cluster.place(each.instance.paths[LocationType.DATA]).child(flag)
+        data.stores(path).write(path, ())
+        uri = site.uri(each.storage, each.instance)
+        yield f"the workflow did not write {flag} in {uri}, so it was written now"
 
 
 def _state(site: ProcessSite, output: PlannedOutput, found: FoundInstance, data: DataAccess) -> DataState:

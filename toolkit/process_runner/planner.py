@@ -9,7 +9,6 @@ from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.resolution import MissingInput, resolve_instance
-from toolkit.process_runner.steps import NO_OUTPUT
 from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, items_of
 
 if TYPE_CHECKING:
@@ -98,8 +97,7 @@ class Planner:
         if resumed:
             where = f"goes on at {due[0].name}" if due else "only its end was missing"
             notes.append(f"an earlier attempt had come so far: {where}; --force starts over")
-        may_be_made = resumed or (chain.is_rerun and NO_OUTPUT not in chain.codes)
-        detail = ProcessDetail(resolved=resolved, resumed=resumed, may_be_made=may_be_made)
+        detail = ProcessDetail(resolved=resolved, resumed=resumed, made=chain.made, attempts=chain.attempts)
         return replace(looked, items=due or (end,), detail=detail, notes=tuple(notes))
 
 

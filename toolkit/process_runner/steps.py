@@ -17,10 +17,17 @@ from toolkit.process_runner.calls import Workplace, step_call
 from toolkit.process_runner.engines.port import StepEnd, StepMark
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.gating import GatedOutputs, Passed
-from toolkit.process_runner.jobs import Opening, failed, last_succeeded, succeeded, without_effect
+from toolkit.process_runner.jobs import Opening, StepSuccess, failed, last_succeeded, succeeded, without_effect
 from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.late_fingerprint import read_inputs
-from toolkit.process_runner.outputs import checked_outputs, feed_instance, outputs_before
+from toolkit.process_runner.outputs import (
+    Made,
+    feed_instance,
+    look_at_outputs,
+    unwritten,
+    write_flags,
+    written_outputs,
+)
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.result import Outcome
 from toolkit.runs.errors import PauseAsked, RunKilled, Stopped
@@ -81,7 +88,8 @@ class _Job:
 
     Attributes:
         before: what is not written down yet: how the job begins, or the step that has just succeeded.
-        made: what was there of the outputs before the first step; see `outputs_before`.
+        found: what was there of the outputs before the first step of this run; see `written_outputs`.
+        is_unsure: the last step has succeeded, and nobody has seen yet whether the outputs are its work.
         writes: what goes with the results.
         notes: for the user.
         failure: why the instance has failed although its steps have succeeded.
@@ -90,8 +98,9 @@ class _Job:
     batch: StepBatch
     resolved: ResolvedInstance
     advance: Callable[[int], None]
-    before: Opening | str | None = None
-    made: Mapping[str, str] = field(default_factory=dict)
+    before: Opening | StepSuccess | None = None
+    found: Mapping[str, str] = field(default_factory=dict)
+    is_unsure: bool = False
     writes: list[LedgerWrite] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failure: Problem | None = None
@@ -119,6 +128,7 @@ class _Job:
             self.before = self._opening()
             if items[0].kind == STEP and (refused := self._gated.begin(resumed=self.batch.plan.detail.resumed)):
                 results.append(self._over(ItemResult.failed(items[0], HOPELESS, refused)))
+            self.found = self._written() if items[0].kind == STEP else {}
         except DATA_ERRORS as error:
             results.append(self._over(ItemResult.failed(items[0], error.code, str(error))))
         except InvalidInput as error:
@@ -130,9 +140,9 @@ class _Job:
             has_failed = bool(results) and results[-1].outcome is not Outcome.DONE
             left = ItemResult.skipped(item, NOT_REACHED)
             results.append(self._over(left if has_failed else self._result(item, is_last=item is items[-1])))
-        if isinstance(self.before, str):
-            kept = failed if self.target.stands_for_steps else succeeded
-            self.writes.append(kept(self.ref, self.before))
+        if isinstance(self.before, StepSuccess):
+            is_lost = self.target.stands_for_steps or self.is_unsure
+            self.writes.append(failed(self.ref, self.before.step) if is_lost else succeeded(self.ref, self.before))
         if self.target.late is not None and _is_dealt_with(self.batch.work.guard.stopped):
             self.writes.append(noted(self.target.late))
         return Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes), failed=self.failure)
@@ -145,8 +155,6 @@ class _Job:
         """The run becomes the job of its instance, and reads the batches that its inputs stand for."""
         read = {name for step in steps_of(self.target.site.process.workflow) for name in self._inputs_of(step)}
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
-        if not self.batch.plan.detail.may_be_made:
-            self.made = outputs_before(self.target.site, self._ungated, self.batch.data)
         consumed: Sequence[ReadInput] | None = None
         if not self.batch.plan.detail.resumed:  # before the first step reads them
             consumed = read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
@@ -161,7 +169,18 @@ class _Job:
             files=self.batch.files,
             check=self._check,
             now=self.batch.now,
+            attempts=self.batch.plan.detail.attempts,
         )
+
+    def _written(self) -> Mapping[str, str]:
+        return written_outputs(self.target.site, self.resolved.outputs, self.batch.data)
+
+    def _made(self, now: Mapping[str, str]) -> Mapping[str, str]:
+        """Of the outputs that are there now, those that steps have written which succeeded, in this run or before."""
+        kept = self.batch.plan.detail.made
+        return {
+            name: digest for name, digest in now.items() if digest != self.found.get(name) or digest == kept.get(name)
+        }
 
     @property
     def _ungated(self) -> list[PlannedOutput]:
@@ -191,8 +210,14 @@ class _Job:
             return self._failed(item, FAILED, str(error)) if has_begun else ItemResult.failed(item, FAILED, why)
         if not end.succeeded:
             return self._failed(item, HOPELESS if end.may_retry is False else FAILED, _why(end))
-        self.before = item.name if item.kind == STEP else None
-        return self._ended(item) if is_last else ItemResult.done(item)
+        self.before = StepSuccess(step=item.name) if item.kind == STEP else None
+        return self._ended(item) if is_last else self._continued(item)
+
+    def _continued(self, item: StepItem) -> ItemResult[StepItem]:
+        """A step has succeeded that is not the last: what it has written is recorded with that."""
+        with suppress(*DATA_ERRORS, Stopped):  # then a run that goes on behind this step takes no output for its work
+            self.before = StepSuccess(step=item.name, made=self._made(self._written()))
+        return ItemResult.done(item)
 
     def _begun(self) -> StepEnd:
         """Nothing is left to run: the job begins to be ended."""
@@ -244,9 +269,10 @@ class _Job:
 
     def _ended(self, item: StepItem) -> ItemResult[StepItem]:
         """All steps have succeeded: the instance is complete when its outputs are there, and may be announced."""
+        self.is_unsure = bool(self.found)
         try:
-            made = checked_outputs(self.target.site, self._ungated, self.batch.data, self.made)
-            passed = Passed() if made.lacking else self._passed()
+            made = self._looked(item)
+            passed = Passed() if made.lacking else self._published(item, made)
         except (*DATA_ERRORS, Unavailable) as error:  # the step has done its part: the next run looks again
             code = error.code if isinstance(error, DATA_ERRORS) else FAILED
             return ItemResult.failed(item, code, f"the outputs could not be looked at: {error}")
@@ -260,8 +286,8 @@ class _Job:
             return self._blocked(item, passed.blocked)
         self.notes += (*made.notes, *passed.notes)
         published = [feed_instance(self.target.site, each.storage, each.instance) for each in passed.outputs]
-        last, is_late = self.before if isinstance(self.before, str) else None, self.target.late is not None
-        instances = (*made.instances, *published)
+        last = self.before.step if isinstance(self.before, StepSuccess) else None
+        instances, is_late = (*made.instances, *published), self.target.late is not None
         self.writes.append(last_succeeded(self.ref, last, instances, is_made_otherwise=is_late))
         self.before = None
         return ItemResult.done(item)
@@ -273,24 +299,39 @@ class _Job:
             return ItemResult.done(item)
         return ItemResult.failed(item, self.failure.code, self.failure.message)
 
-    def _passed(self) -> Passed:
-        """Publish what is judged, where it may be.
+    def _looked(self, item: StepItem) -> Made:
+        """Look at the outputs; what only an attempt before this one has written counts as not made."""
+        site, outputs = self.target.site, self.resolved.outputs
+        if item.kind == STEP:
+            now = self._written()
+            if old := unwritten(site, outputs, now.keys() - self._made(now).keys()):
+                return Made(lacking=old, is_old=True)
+        made = look_at_outputs(site, self._ungated, self.batch.data)
+        self.is_unsure = False
+        return made
 
-        Before, it is written down that the last step has succeeded: who dies later must not run it again, since what it
-        would write alone would replace what all steps have made.
+    def _published(self, item: StepItem, made: Made) -> Passed:
+        """Publish what is judged, where it may be, and write the flags that are missing.
+
+        Before, the end of the last step is recorded: a step of which the ledger does not know that it has ended runs
+        again, and must not do so over what readers see already.
         """
-        if not self._gated.gated:
+        if not (self._gated.gated or made.unflagged):
             return Passed()
-        if isinstance(self.before, str) and not self.target.stands_for_steps:
-            self.batch.jobs.end_step(self.ref, self.before)
-            self.before = None
-        return self._gated.publish()
+        if isinstance(self.before, StepSuccess):
+            late = self.target.stands_for_steps
+            self.batch.jobs.end_step(self.ref, self.before.step, stands_for_steps=late)
+            self.before = self.before if late else None
+        passed = self._gated.publish(has_run=item.kind == STEP)
+        if not (passed.lacking or passed.blocked):
+            self.notes += write_flags(self.target.site, made, self.batch.data)
+        return passed
 
     def _lacking(self, item: StepItem, lacking: str, *, begins_anew: bool) -> ItemResult[StepItem]:
         """An output is not there; what begins anew would else go on in the middle, and nothing would be made again."""
         if item.kind == END:
             return ItemResult.failed(item, NO_OUTPUT, f"{lacking}; --force runs all steps again")
-        first, is_written_down = self.batch.plan.items[0], not isinstance(self.before, str)
+        first, is_written_down = self.batch.plan.items[0], not isinstance(self.before, StepSuccess)
         result = ItemResult.failed(item, NO_OUTPUT, f"{item.name}: {lacking}")
         if not is_written_down:
             result = self._failed(item, NO_OUTPUT, lacking)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
@@ -14,6 +14,7 @@ from toolkit.ledger.registry.registration import ONLY_STEP
 from toolkit.ledger.runs.leases import Wanted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from toolkit.planning.process_io import ProcessSite
@@ -131,12 +132,14 @@ class ProcessDetail:
     Attributes:
         resolved: what it reads and makes; None: it was not looked at.
         resumed: an earlier attempt had succeeded in the steps that are not planned.
-        may_be_made: an earlier attempt at the same may have made outputs, so that they need not change any more.
+        made: what those steps had written, see `Chain.made`.
+        attempts: the numbers of the attempts that this one continues, see `Chain.attempts`.
     """
 
     resolved: ResolvedInstance | None = None
     resumed: bool = False
-    may_be_made: bool = False
+    made: Mapping[str, str] = field(default_factory=dict)
+    attempts: frozenset[int] = frozenset()
 
 
 ProcessPlan: TypeAlias = TargetPlan[ProcessTarget, StepItem, ProcessDetail]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -136,7 +136,7 @@ class QualityGate:
             return admitted(written, judged.verdict, judged.notes)
         return admitted(written, known)
 
-    def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
+    def was_admitted(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
         """See `Gate.was_admitted`."""
         if self.ledger is None:
             return False
@@ -145,7 +145,7 @@ class QualityGate:
         if known is None and is_copy and not has_renames:
             address, suites = _address(written), self.digest_of_suites(written)
             known = self.ledger.read(lambda tx: verdicts.on_layout(tx, address, found.layout_digest, suites))
-        return known is not None and may_pass(known, written.quality)
+        return known is not None and (by is None or known.run_id in by) and may_pass(known, written.quality)
 
     def judge_by_hand(self, written: Written, check: Callable[[], None]) -> Judged:
         """Judge what is there for a person, whatever was found before; the verdict admits nothing.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.contract.ledger.samples import ORIGIN, alone, begun, changed, found, key
+from tests.contract.ledger.samples import ORIGIN, alone, begun, changed, key
 from tests.contract.ledger_jobs.plans import executed, scans
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import attempts, retries, starting

@@ -73,7 +73,7 @@ def waiting(root: Path, name: str) -> Path:
 
 
 def test_all_are_published(tmp_path: Path) -> None:
-    passed = outputs(tmp_path, FakeGate()).publish()
+    passed = outputs(tmp_path, FakeGate()).publish(has_run=True)
     assert ([each.name for each in passed.outputs], passed.blocked) == (["a", "b"], ())
     assert (tmp_path / "a/2026-03-01-12/part-0").exists()
     assert (tmp_path / "b/2026-03-01-12/part-0").exists()
@@ -84,17 +84,17 @@ def test_an_output_that_changes_while_another_is_judged_is_not_published_and_nei
         (waiting(tmp_path, "a") / "part-1").write_text("bad")
 
     made = outputs(tmp_path, SlowGate(meanwhile=meanwhile))
-    (blocked,) = made.publish().blocked
+    (blocked,) = made.publish(has_run=True).blocked
     assert blocked.code == QUALITY_UNKNOWN
     assert "changed after it was judged" in str(blocked)
     assert not (tmp_path / "a/2026-03-01-12").exists()
     assert not (tmp_path / "b/2026-03-01-12").exists()
-    (blocked,) = made.publish().blocked
+    (blocked,) = made.publish(has_run=True).blocked
     assert "it is bad" in str(blocked)
 
 
 def test_one_that_is_blocked_keeps_the_others_back(tmp_path: Path) -> None:
     made = outputs(tmp_path, FakeGate())
     (waiting(tmp_path, "b") / "part-0").write_text("bad")
-    assert [each.why for each in made.publish().blocked] == ["it is bad"]
+    assert [each.why for each in made.publish(has_run=True).blocked] == ["it is bad"]
     assert not (tmp_path / "a/2026-03-01-12").exists()

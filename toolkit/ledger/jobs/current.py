@@ -20,7 +20,7 @@ from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, a
 from toolkit.ledger.runs import finding
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import given, locking
-from toolkit.ledger.tables import batch, item, run, step_run
+from toolkit.ledger.tables import batch, run, step_run
 from toolkit.ledger.vocabulary import BatchState, JobMode, RunStatus
 
 
@@ -124,17 +124,21 @@ def chain_of(tx: Transaction, job: Run) -> Chain:
     return Chain(earlier=earlier, own=own, running=tuple(running))
 
 
-_CODES = (
-    sa.select(item.c.code)
-    .join(run, run.c.run_id == item.c.run_id)
-    .where(run.c.target_batch_id == given(run.c.target_batch_id), item.c.code.is_not(None))
-    .distinct()
+_ATTEMPTS = (
+    sa.select(run.c.run_id, run.c.is_forced)
+    .where(run.c.target_batch_id == given(run.c.target_batch_id))
+    .order_by(run.c.run_id.desc())
 )
 
 
-def codes_of(tx: Transaction, target_batch_id: int) -> frozenset[str]:
-    """The codes of what failed or was skipped in the attempts at a batch."""
-    return frozenset(tx.execute(_CODES, {"target_batch_id": target_batch_id}).scalars())
+def attempts_of(tx: Transaction, target_batch_id: int) -> frozenset[int]:
+    """Return the numbers of the attempts at a batch, from the newest one on that ran all steps by order."""
+    found: set[int] = set()
+    for run_id, is_forced in tx.execute(_ATTEMPTS, {"target_batch_id": target_batch_id}):
+        found.add(run_id)
+        if is_forced:
+            break
+    return frozenset(found)
 
 
 def step_runs() -> sa.Select[tuple[object, ...]]:

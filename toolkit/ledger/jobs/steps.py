@@ -240,6 +240,21 @@ def write_log(tx: Transaction, run_id: int, category: str, message: str, *, step
     return LogLine(log_id=number, run_id=run_id, step=step_name, category=category, message=message, logged_at=now)
 
 
+_NEWEST_ENTRY = (
+    sa.select(process_log.c.message)
+    .where(*(process_log.c[each] == given(process_log.c[each]) for each in ("run_id", "step_id", "category")))
+    .order_by(process_log.c.log_id.desc())
+    .limit(1)
+)
+
+
+def newest_entry(tx: Transaction, run_id: int, step_id: int, category: str) -> str | None:
+    """Return what a run wrote last about a step in one category; None: nothing."""
+    values = {"run_id": run_id, "step_id": step_id, "category": category}
+    found: str | None = tx.execute(_NEWEST_ENTRY, values).scalar()
+    return found
+
+
 def read_log(tx: Transaction, run_id: int, category: str | None = None) -> tuple[LogLine, ...]:
     """The entries of a run, in the order of writing; of one category, or all.
 

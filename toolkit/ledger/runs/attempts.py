@@ -16,7 +16,14 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.runs import finding, status
-from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive, RunIsOrdered, RunMeanwhile
+from toolkit.ledger.runs.errors import (
+    InstanceKilled,
+    InstanceSuspended,
+    NotTerminal,
+    RunIsActive,
+    RunIsOrdered,
+    RunMeanwhile,
+)
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
 from toolkit.ledger.statements import given, if_new
 from toolkit.ledger.tables import run
