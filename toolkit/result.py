@@ -31,7 +31,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
     """Ctrl-C."""
     TERMINATED = 143
-    """SIGTERM, or the parent process died."""
+    """SIGTERM, or `feedctl instance kill`."""
 
 
 class Outcome(StrEnum):
@@ -65,7 +65,7 @@ class Status(StrEnum):
     NOT_YET = "not_yet"
     """What it needs is not there yet; nothing was touched."""
     KILLED = "killed"
-    """Stopped by a signal or by the loss of the parent process."""
+    """Stopped by a signal or a command."""
 
     @property
     def exit_code(self) -> ExitCode:

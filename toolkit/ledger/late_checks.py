@@ -133,7 +133,10 @@ def _last_checks(tx: Transaction, process: str, cluster: str, keys: Collection[s
 
 
 def _killed(tx: Transaction, process: str, cluster: str, runs: Mapping[str, int]) -> Counter[str]:
-    """How many attempts of instances were killed of which neither a success nor a check has been noted since."""
+    """How many attempts of instances died of which neither a success nor a check has been noted since.
+
+    Of those that failed, only the ones for late data count: what came to an end has its check noted with it.
+    """
     last = sa.select(sa.func.max(late_check.c.recorded_at)).where(
         late_check.c.process == process,
         late_check.c.cluster == cluster,
@@ -142,5 +145,6 @@ def _killed(tx: Transaction, process: str, cluster: str, runs: Mapping[str, int]
     is_since = run.c.created_at > sa.func.coalesce(last.scalar_subquery(), sa.literal(_LONG_AGO, run.c.created_at.type))
     of_process = (run.c.entity == process, run.c.life_cycle == LifeCycle.EXECUTION, run.c.cluster == cluster)
     wanted = sa.select(run.c.instance_key, run.c.run_id)
-    wanted = wanted.where(*of_process, is_one_of(run.c.status, RunStatus.KILLED), is_since)
+    is_late = is_one_of(run.c.status, RunStatus.FAILED) & run.c.cause.is_not(None)
+    wanted = wanted.where(*of_process, is_one_of(run.c.status, RunStatus.KILLED) | is_late, is_since)
     return Counter(key for key, number in tx.execute(wanted).tuples() if number > runs.get(key, number))

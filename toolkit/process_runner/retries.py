@@ -10,7 +10,7 @@ from toolkit.el.frequency import shift
 from toolkit.el.waits import WaitPolicy, retry_waits
 from toolkit.process_runner.planner import INVALID
 from toolkit.process_runner.steps import HOPELESS
-from toolkit.result import Outcome
+from toolkit.result import Outcome, Status
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,7 +40,7 @@ def retry_at(process: Process, retries: int, result: InstanceResult, ended: date
 
 def _can_help(result: InstanceResult, *, on_timeout: bool) -> bool:
     if result.stopped is not None:
-        return False
+        return result.stopped.status is not Status.KILLED
     failed = result.plan.failed
     if failed is not None:
         return on_timeout if failed.code == TIMED_OUT else failed.code not in {INVALID, *_BLOCKED}

@@ -49,6 +49,23 @@ class RunKilled(Stopped):
         super().__init__(reason=f"killed by {who}")
 
 
+class ParentLost(Stopped):
+    """The process that started this one has ended, as spark-submit after kill -9 or without memory.
+
+    Nobody meant the run, so that it has failed and is tried again like any failure.
+
+    Args:
+        how: how that was noticed.
+    """
+
+    code = "parent_lost"
+    status = Status.FAILED
+
+    def __init__(self, *, how: str) -> None:
+        self.how = how
+        super().__init__(reason=f"its parent process has ended: {how}")
+
+
 class LeaseExpired(Stopped):
     """The run may no longer own what it works on: it was paused, or cut off from the ledger, for too long.
 
@@ -57,6 +74,7 @@ class LeaseExpired(Stopped):
     """
 
     code = "lease_expired"
+    status = Status.FAILED
     ends_process = False
 
     def __init__(self, *, why: str) -> None:

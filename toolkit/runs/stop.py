@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
-from toolkit.runs.errors import LeaseExpired, PauseAsked, Stopped
+from toolkit.runs.errors import LeaseExpired, ParentLost, PauseAsked, Stopped
 from toolkit.runs.lease import Deadline, RunCommands
 from toolkit.runs.spark_submit import die_with_parent, gateway_is_alive, gateway_port
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.1
+_PARENT_DIED = getattr(signal, "SIGRTMIN", signal.SIGTERM)
+"""The kernel's word for the death of the parent: a signal that nobody else sends, so that SIGTERM is always a kill."""
 
 
 class StopSignal(Protocol):
@@ -70,6 +72,10 @@ class ProcessStop:
             raise KeyboardInterrupt
         self.stop(Stopped(reason=f"received {signal.Signals(number).name}", interrupted=interrupted))
 
+    def on_parent_death(self, _number: int, _frame: FrameType | None) -> None:
+        """Handle the signal of the kernel that the parent process has ended."""
+        self.stop(ParentLost(how="spark-submit died"))
+
 
 @contextmanager
 def watched_signals(environment: Mapping[str, str]) -> Iterator[ProcessStop]:
@@ -79,10 +85,12 @@ def watched_signals(environment: Mapping[str, str]) -> Iterator[ProcessStop]:
         environment: of the process; `PYSPARK_GATEWAY_PORT` says that spark-submit started it.
     """
     line = ProcessStop()
-    previous = {number: signal.signal(number, line.on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+    port = gateway_port(environment)
+    handlers = {} if port is None else {_PARENT_DIED: line.on_parent_death}
+    handlers |= dict.fromkeys((signal.SIGTERM, signal.SIGINT), line.on_signal)
+    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     ended = threading.Event()
     try:
-        port = gateway_port(environment)
         if port is not None:
             _hang_on_parent(line, port, ended)
         yield line
@@ -95,9 +103,9 @@ def watched_signals(environment: Mapping[str, str]) -> Iterator[ProcessStop]:
 def _hang_on_parent(line: ProcessStop, port: int, ended: threading.Event) -> None:
     """Order matters: first ask to be told of the parent's death, then see whether it came before that."""
     parent = os.getppid()
-    die_with_parent(signal.SIGTERM)
+    die_with_parent(_PARENT_DIED)
     if not gateway_is_alive(port):
-        line.stop(Stopped(reason=f"spark-submit is gone (nothing answers on its gateway port {port})"))
+        line.stop(ParentLost(how=f"spark-submit is gone (nothing answers on its gateway port {port})"))
         return
     watcher = threading.Thread(
         target=watch_parent, args=(line, parent, ended), name="feedctl-parent-watch", daemon=True
@@ -113,7 +121,7 @@ def watch_parent(line: ProcessStop, parent: int, ended: threading.Event) -> None
     while not ended.wait(_WATCH_SECONDS):
         if os.getppid() != parent:
             _LOG.warning("event=parent_lost parent=%d", parent)
-            line.stop(Stopped(reason=f"the parent process {parent} (spark-submit) died"))
+            line.stop(ParentLost(how=f"spark-submit (process {parent}) died"))
             return
 
 

@@ -30,7 +30,7 @@ with watched_signals({"PYSPARK_GATEWAY_PORT": sys.argv[2]}) as line:
         try:
             line.check()
         except Stopped as stopped:
-            print(stopped.reason, flush=True)
+            print(stopped.code, stopped.status, flush=True)
             os._exit(0)
         time.sleep(0.01)
 print("never stopped", flush=True)
@@ -103,10 +103,18 @@ def test_a_killed_parent_stops_the_run() -> None:
             assert parent.stdout is not None
             assert parent.stdout.readline().startswith("up")
             parent.kill()
-            assert parent.stdout.readline().strip() in {
-                "received SIGTERM",
-                f"the parent process {parent.pid} (spark-submit) died",
-            }
+            assert parent.stdout.readline().split() == ["parent_lost", "failed"]
+
+
+def test_a_signal_that_somebody_sends_to_a_run_with_a_parent_kills_it() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        command = [sys.executable, "-c", _CHILD, "wait", str(listener.getsockname()[1])]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+            assert parent.stdout is not None
+            os.kill(int(parent.stdout.readline().split()[1]), signal.SIGTERM)
+            assert parent.stdout.readline().split() == ["stopped", "killed"]
 
 
 def test_the_watcher_alone_notices_another_parent() -> None:
