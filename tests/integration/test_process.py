@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,8 @@ import pytest
 from tests.described import faults
 from tests.integration.process_runs import KEYS, Runs, outcomes, steps
 from toolkit.cli.main import main
+from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.rendering.document_schemas import DocumentName
 
 
@@ -133,9 +138,7 @@ def test_a_step_whose_files_were_changed_since_the_run_began_is_left_to_the_next
     assert [line.split()[1] for line in counting.said()] == ["first", "second", "third"]
 
 
-@pytest.mark.parametrize(
-    ("allowed", "code"), [("", 1), (", allow_empty: true", 1), (", allow_existing: true", 0)]
-)
+@pytest.mark.parametrize(("allowed", "code"), [("", 1), (", allow_empty: true", 1), (", allow_existing: true", 0)])
 def test_what_was_there_before_the_steps_is_no_output_of_theirs_unless_that_is_allowed(
     counting: Runs, allowed: str, code: int
 ) -> None:
@@ -231,3 +234,29 @@ def test_a_rerun_goes_on_at_the_step_that_failed_and_force_starts_over(counting:
     assert [line.split()[1] for line in counting.said()][4:] == ["first", "second", "third"]
     ended = counting.query("SELECT run_id, status FROM step_run ORDER BY step_run_id")
     assert [status for _, status in ended] == ["succeeded", "failed", *["succeeded"] * 5]
+
+
+def test_the_flag_waits_for_a_ledger_that_is_away_when_the_step_ends_and_nothing_runs_twice(
+    counting: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease lasts longer than the outage; before the end of the step is recorded readers see no flag."""
+    away, flag = counting.directory / "away", counting.at("counts", KEYS[0]) / "_SUCCESS"
+    counting.write(scripts={"count": f"{counting.making()}\ntouch {away}"})
+    monkeypatch.setenv("FEEDCTL_LEASE_SECONDS", "30")
+    begin, seen = Ledger._transaction, list[bool]()  # noqa: SLF001 - where the server would be asked
+
+    def transaction(ledger: Ledger, options: Mapping[str, bool]) -> AbstractContextManager[Transaction]:
+        if away.exists():
+            seen.append(flag.exists())
+            if time.time() - away.stat().st_mtime < 3:
+                raise LedgerUnavailable(place="it", why="it is away")
+            away.unlink()
+        return begin(ledger, options)
+
+    monkeypatch.setattr(Ledger, "_transaction", transaction)
+    code, result = counting.run()
+    assert (code, outcomes(result)) == (0, [("main", "done", None)]), result
+    assert (len(seen) > 2, any(seen), flag.exists()) == (True, False, True)
+    assert (counting.statuses(), counting.events()) == ([("00", 1, "succeeded")], [("available", "00")])
+    assert counting.query("SELECT status FROM step_run") == [("succeeded",)]
+    assert len(counting.said()) == 1

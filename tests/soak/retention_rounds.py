@@ -35,9 +35,9 @@ class MortalRecorder(MemoryRecorder):
     death: Death | None = None
     open: dict[int, NewItem] = field(default_factory=dict)
 
-    def record(self, run: RecordedRun, step: RecordBatch) -> None:
+    def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None:
         with self._mortal():
-            super().record(run, step)
+            super().record(run, step, is_repeated=is_repeated)
             for each in step.settled:
                 del self.open[each.position]
             self.open.update((each.position, each) for each in step.intended)

@@ -14,6 +14,7 @@ from toolkit.el import CanonicalPath, ElError
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.runs.output_use import OutputUse
+from toolkit.runs.patience import Patience, impatient
 from toolkit.runs.recorder import SettledLeftOver, path_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class RunContext:
             ledger, where it has one.
         gate: judges what was written before it is announced, of feeds with `quality`.
         outputs: tells which instances other runs write or remove at this moment.
+        patiently: calls what needs the ledger, and waits for a ledger that is away as long as the run's lease lasts.
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
@@ -68,6 +70,7 @@ class RunContext:
     run_name: str = "none"
     gate: Gate = field(default_factory=NoGate)
     outputs: OutputUse = field(default_factory=OutputUse)
+    patiently: Patience = impatient
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

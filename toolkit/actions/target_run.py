@@ -12,8 +12,8 @@ from toolkit.actions.result import TargetResult
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.result import ExitCode, Outcome, derive_status
 from toolkit.runs.errors import Stopped
+from toolkit.runs.outcome import SUCCEEDED, outcome_of
 from toolkit.runs.recorder import RunOutcome
-from toolkit.runs.run import SUCCEEDED, outcome_of
 from toolkit.storage import ReadOnlyFileSystem
 
 if TYPE_CHECKING:

@@ -183,6 +183,7 @@ class ActionContext:
             run_name=str(run.recorded.run_id or secrets.token_hex(8)),
             gate=self._gate(run.recorded, bound.of),
             outputs=OutputUse(ledger=self.use.ledger),
+            patiently=run.patiently,
         )
 
     def _gate(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Gate:

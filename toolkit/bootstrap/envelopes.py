@@ -13,8 +13,9 @@ from toolkit.runs.audit import AuditPlace, opened_audit
 from toolkit.runs.audit_lines import process_line
 from toolkit.runs.lease import Heartbeat, lease_seconds
 from toolkit.runs.ledger_recorder import LedgerRecorder
+from toolkit.runs.null_recorder import NullRecorder
 from toolkit.runs.owner import ProcessTable
-from toolkit.runs.recorder import NullRecorder, Recorder, current_user, origin_here
+from toolkit.runs.recorder import Recorder, current_user, origin_here
 from toolkit.runs.run import Envelope
 from toolkit.runs.stop import StopSignal
 

@@ -18,6 +18,7 @@ from toolkit.ledger.registry import reading
 from toolkit.ledger.registry.registration import UnknownProcess
 from toolkit.ledger.runs import finding, leases
 from toolkit.ledger.runs.errors import LeaseLost
+from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.engines.port import StepMark
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.recorder import LedgerWrite
@@ -74,6 +75,8 @@ class Opening:
 class JobBook:
     """Keeps what becomes of the steps of instances. Each call raises LedgerUnavailable and LedgerConflict.
 
+    A call that is repeated finds out whether an earlier one was committed whose answer was lost, see `LedgerPatience`.
+
     Attributes:
         ledger: None: of a dry run without one, which only asks.
     """
@@ -93,7 +96,15 @@ class JobBook:
         """
         self._write(lambda tx: _open(tx, ref, opening))
 
-    def begin_step(self, ref: JobRef, step: str, mark: StepMark, before: Opening | StepSuccess | None) -> None:
+    def begin_step(
+        self,
+        ref: JobRef,
+        step: str,
+        mark: StepMark,
+        before: Opening | StepSuccess | None,
+        *,
+        is_repeated: bool = False,
+    ) -> None:
         """Write down that a step begins, with what finds it again, and what that says of what was before.
 
         Args:
@@ -101,6 +112,7 @@ class JobBook:
             step: its name.
             mark: what finds it again.
             before: how the job begins, of which this is the first step; or the step that has just succeeded.
+            is_repeated: an earlier call with the same may have been committed.
 
         Raises:
             InvalidInput: as `begin`.
@@ -108,6 +120,8 @@ class JobBook:
         """
 
         def work(tx: Transaction) -> None:
+            if is_repeated and _is(tx, ref, step, RunStatus.RUNNING):
+                return
             if isinstance(before, Opening):
                 _open(tx, ref, before)
             elif before is not None:
@@ -120,16 +134,19 @@ class JobBook:
         """Write down by what number others know a step that runs; raises as `begin_step`."""
         self._write(lambda tx: steps.name_application(tx, ref, step, mark.application))
 
-    def end_step(self, ref: JobRef, step: str, *, stands_for_steps: bool = False) -> None:
+    def end_step(self, ref: JobRef, step: str, *, stands_for_steps: bool = False, is_repeated: bool = False) -> None:
         """Record at once that a step has succeeded, so that it does not run again; raises as `begin_step`.
 
         Args:
             ref: the job.
             step: its name.
             stands_for_steps: it ran in the place of several steps, so that its success counts with the end of the job.
+            is_repeated: an earlier call with the same may have been committed.
         """
 
         def work(tx: Transaction) -> None:
+            if is_repeated and _is(tx, ref, step, RunStatus.SUCCEEDED):
+                return
             if not stands_for_steps:
                 steps.halt_step(tx, ref, step)
                 return
@@ -147,7 +164,7 @@ class JobBook:
         try:
             self._ledger.write(work)
         except (LedgerUnavailable, LedgerConflict) as error:
-            raise LedgerLost(why=str(error)) from error
+            raise LedgerLost(why=str(error), may_return=True) from error
         except (JobNotRunning, JobIsSuspended) as error:
             raise LeaseExpired(why=str(error)) from error
 
@@ -157,6 +174,12 @@ class JobBook:
             message = "a run without a ledger has no steps"
             raise AssertionError(message)
         return self.ledger
+
+
+def _is(tx: Transaction, ref: JobRef, step: str, status: RunStatus) -> bool:
+    """Whether the newest attempt at a step in a run has a status."""
+    of_step = [each for each in steps.steps_of(tx, {_run_id(ref)}) if each.step == step]
+    return bool(of_step) and of_step[-1].status is status
 
 
 def _open(tx: Transaction, ref: JobRef, opening: Opening) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isinf
 from typing import TYPE_CHECKING
 
@@ -222,7 +222,8 @@ class _Job:
     def _begun(self) -> StepEnd:
         """Nothing is left to run: the job begins to be ended."""
         if isinstance(self.before, Opening):
-            self.batch.jobs.begin(self.ref, self.before)
+            opening = self.before
+            self.batch.work.patiently(lambda _: self.batch.jobs.begin(self.ref, opening))
         return StepEnd(exit_code=0)
 
     def _run(self, item: StepItem) -> StepEnd:
@@ -233,10 +234,13 @@ class _Job:
 
         def started(mark: StepMark) -> None:
             nonlocal has_begun
+            jobs, patiently = self.batch.jobs, self.batch.work.patiently
             if has_begun:
-                self.batch.jobs.name_application(self.ref, item.name, mark)
+                patiently(lambda _: jobs.name_application(self.ref, item.name, mark))
                 return
-            self.batch.jobs.begin_step(self.ref, item.name, mark, self.before)
+            patiently(
+                lambda is_repeated: jobs.begin_step(self.ref, item.name, mark, self.before, is_repeated=is_repeated)
+            )
             has_begun, self.before = True, None
 
         engine = self.batch.engines.get(call.engine)
@@ -318,11 +322,13 @@ class _Job:
         """
         if not (self._gated.gated or made.unflagged):
             return Passed()
+        patiently = self.batch.work.patiently
         if isinstance(self.before, StepSuccess):
+            end = partial(self.batch.jobs.end_step, self.ref, self.before.step)
             late = self.target.stands_for_steps
-            self.batch.jobs.end_step(self.ref, self.before.step, stands_for_steps=late)
+            patiently(lambda is_repeated: end(stands_for_steps=late, is_repeated=is_repeated))
             self.before = self.before if late else None
-        passed = self._gated.publish(has_run=item.kind == STEP)
+        passed = patiently(lambda _: self._gated.publish(has_run=item.kind == STEP))
         if not (passed.lacking or passed.blocked):
             self.notes += write_flags(self.target.site, made, self.batch.data)
         return passed

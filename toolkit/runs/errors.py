@@ -98,12 +98,13 @@ class LedgerLost(RecordLost):
 
     Args:
         why: the ledger's own message.
+        may_return: it is only away; a run waits for it as long as its lease lasts, see `LedgerPatience`.
     """
 
     code = "ledger_lost"
 
-    def __init__(self, *, why: str) -> None:
-        self.why = why
+    def __init__(self, *, why: str, may_return: bool = False) -> None:
+        self.why, self.may_return = why, may_return
         super().__init__(reason=f"{why}; what was done until then is in the audit file")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from typing import Protocol, Self
 
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
-from toolkit.runs.errors import BadLeaseTime, LeaseExpired, RunKilled, Stopped
+from toolkit.runs.errors import BadLeaseTime, LeaseExpired, LedgerLost, RunKilled, Stopped
 from toolkit.runs.recorder import HeartbeatReply, RecordedRun, Recorder
 
 MonotonicClock = Callable[[], float]
@@ -213,8 +214,10 @@ class Heartbeat:
     def beat(self) -> bool:
         """One sign of life for all runs; what the ledger says goes to their deadlines and orders.
 
+        While the ledger is away nothing is renewed: a run is told so when its lease is over.
+
         Returns:
-            False: the ledger is lost, and they were told so.
+            False: the ledger is lost, and all runs were told so.
         """
         with self._lock:
             runs = dict(self._runs)
@@ -224,15 +227,22 @@ class Heartbeat:
         try:
             beat = self._recorder.beat([run.recorded for run in runs.values()])
         except Stopped as stopped:
-            for run in runs.values():
+            lost = [run for run in runs.values() if not _may_wait(run, stopped)]
+            for run in lost:
                 run.orders.stop(stopped)
-            return False
+            return len(lost) < len(runs)
         _tell(runs, beat, sent)
         return True
 
     def _beat_on(self) -> None:
         while not self._over.wait(self._pause) and self.beat():
             pass
+
+
+def _may_wait(run: LeaseHolder, stopped: Stopped) -> bool:
+    """Whether a run goes on without the ledger: it has a lease, which is not over, and the ledger may come back."""
+    left = run.deadline.seconds_left()
+    return isinstance(stopped, LedgerLost) and stopped.may_return and 0 < left < math.inf
 
 
 def _tell(runs: dict[int, LeaseHolder], beat: HeartbeatReply, sent: dict[int, float]) -> None:

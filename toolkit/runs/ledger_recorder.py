@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TypeVar
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
-
 from toolkit.errors import Skipped
 from toolkit.ledger import events as happened
 from toolkit.ledger.database import Ledger, Transaction
@@ -23,7 +21,7 @@ from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import IsGone, Request, never_known
-from toolkit.ledger.vocabulary import RunStatus
+from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.recorder import (
     HeartbeatReply,
@@ -37,9 +35,6 @@ from toolkit.runs.recorder import (
 )
 
 T = TypeVar("T")
-
-_LAST_TRIES = 3
-_LAST_WAIT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,15 +76,16 @@ class LedgerRecorder:
 
     def beat(self, runs: Sequence[RecordedRun]) -> HeartbeatReply:
         """See `Recorder.beat`; while others keep the ledger busy nothing is renewed, and the next beat tries again."""
-        try:
-            return self.ledger.write(lambda tx: _beat(tx, runs))
-        except LedgerConflict:
-            return HeartbeatReply()
-        except (LedgerUnavailable, UnknownRun) as error:
-            raise LedgerLost(why=str(error)) from error
+        with _lost_in_between():
+            try:
+                return self.ledger.write(lambda tx: _beat(tx, runs))
+            except LedgerConflict:
+                return HeartbeatReply()
 
-    def record(self, run: RecordedRun, step: RecordBatch) -> None:
+    def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None:
         """See `Recorder.record`."""
+        if is_repeated and self._read(lambda tx: _is_recorded(tx, run, step)):
+            return
         is_lasting = bool(step.intended or step.events or step.writes)
         try:
             self._write(lambda tx: _record(tx, run, step), is_lasting=is_lasting)
@@ -105,10 +101,7 @@ class LedgerRecorder:
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
         """See `Recorder.left_over`."""
         key = run.key
-        with _lost_in_between():
-            found = self.ledger.read(
-                lambda tx: items.unsettled(tx, key.life_cycle, key.entity, key.cluster, key.counterpart)
-            )
+        found = self._read(lambda tx: items.unsettled(tx, key.life_cycle, key.entity, key.cluster, key.counterpart))
         return tuple(replace(item, path=path_of(item.path)) for item in found)
 
     def settle_left_over(self, settled: Sequence[SettledLeftOver]) -> bool:
@@ -150,27 +143,21 @@ class LedgerRecorder:
         self._write(work)
 
     def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
-        """See `Recorder.finish`; an outage is given a moment to pass, once and not again for each run.
+        """See `Recorder.finish`.
 
         The outcome does not wait for the disk: who loses it finds a run without an owner, and nothing that is open.
         """
         if self._is_given_up.is_set():
             raise LedgerLost(why=f"the ledger {self.ledger.place} did not come back")
-        try:
-            self._finish_with_patience(run, outcome)
-        except LedgerLost:
-            self._is_given_up.set()
-            raise
+        self._write(lambda tx: _end(tx, run, outcome), is_lasting=False)
 
-    def _finish_with_patience(self, run: RecordedRun, outcome: RunOutcome) -> None:
-        for attempt in Retrying(
-            retry=retry_if_exception_type(LedgerLost),
-            stop=stop_after_attempt(_LAST_TRIES),
-            wait=wait_fixed(_LAST_WAIT_SECONDS),
-            reraise=True,
-        ):
-            with attempt:
-                self._write(lambda tx: _end(tx, run, outcome), is_lasting=False)
+    def give_up(self) -> None:
+        """See `Recorder.give_up`."""
+        self._is_given_up.set()
+
+    def _read(self, work: Callable[[Transaction], T]) -> T:
+        with _lost_in_between():
+            return self.ledger.read(work)
 
     def _write(self, work: Callable[[Transaction], T], *, is_lasting: bool = True) -> T:
         with _lost_in_between():
@@ -186,7 +173,9 @@ def _lost_in_between(*, taken_over: bool = True) -> Iterator[None]:
     """
     try:
         yield
-    except (LedgerUnavailable, LedgerConflict, UnknownRun) as error:  # a run that is unknown now: another ledger
+    except (LedgerUnavailable, LedgerConflict) as error:
+        raise LedgerLost(why=str(error), may_return=True) from error
+    except UnknownRun as error:  # another ledger
         raise LedgerLost(why=str(error)) from error
     except LeaseLost as error:
         raise LeaseExpired(why=str(error)) from error
@@ -220,6 +209,14 @@ def _record(tx: Transaction, run: RecordedRun, step: RecordBatch) -> None:
     if step.intended:
         items.intend(tx, _id(run), [_with_text(item) for item in step.intended])
     happened.append(tx, step.events, _id(run))
+
+
+def _is_recorded(tx: Transaction, run: RecordedRun, step: RecordBatch) -> bool:
+    """Whether a transaction whose answer was lost has been committed: its items are in the states that it gave them."""
+    wanted = {each.position: each.state for each in step.settled}
+    wanted |= dict.fromkeys((each.position for each in step.intended), ItemState.INTENDED)
+    found = items.states_of(tx, _id(run), wanted)
+    return bool(wanted) and found == wanted
 
 
 def _not_told_since(tx: Transaction, settled: Sequence[SettledLeftOver]) -> list[NewEvent]:

@@ -167,11 +167,16 @@ class Recorder(Protocol):
         """
         ...
 
-    def record(self, run: RecordedRun, step: RecordBatch) -> None:
+    def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None:
         """Write down what became of effects, with their events, and what comes next, in one transaction.
 
         What happened has happened: its outcome is written even when the run has lost its lease, unless the run that
         took over has done so.
+
+        Args:
+            run: the run.
+            step: what became of effects, and what comes next.
+            is_repeated: an earlier call with the same may have been committed, and its answer lost.
 
         Raises:
             LeaseExpired: another run has taken over; nothing of what comes next was written, and it must not begin.
@@ -224,52 +229,9 @@ class Recorder(Protocol):
         """
         ...
 
-
-class NullRecorder:
-    """A `Recorder` that keeps nothing; what the run does is in the audit file."""
-
-    place: str | None = None
-
-    def start(self, request: StartRequest) -> RecordedRun:
-        """See `Recorder.start`."""
-        return RecordedRun(key=request.key)
-
-    def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
-        """See `Recorder.start_many`."""
-        return tuple(map(self.start, requests))
-
-    def skip(self, request: StartRequest, _: Skipped, /) -> RecordedRun:
-        """See `Recorder.skip`."""
-        return RecordedRun(key=request.key)
-
-    def beat(self, _: Sequence[RecordedRun], /) -> HeartbeatReply:
-        """See `Recorder.beat`."""
-        return HeartbeatReply()
-
-    def record(self, run: RecordedRun, step: RecordBatch) -> None:
-        """See `Recorder.record`."""
-
-    def let_others_work(self, run: RecordedRun) -> None:
-        """See `Recorder.let_others_work`."""
-
-    def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
-        """See `Recorder.left_over`."""
-        del run
-        return ()
-
-    def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
-        """See `Recorder.settle_left_over`."""
-        del items
-        return True
-
-    def pause(self, run: RecordedRun, request: Request) -> None:
-        """See `Recorder.pause`."""
-
-    def go_on(self, run: RecordedRun, request: Request) -> None:
-        """See `Recorder.go_on`."""
-
-    def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
-        """See `Recorder.finish`."""
+    def give_up(self) -> None:
+        """Let `finish` fail at once from now on: one run has waited for the ledger, the others do not wait again."""
+        ...
 
 
 _AS_BYTES = "bytes:"

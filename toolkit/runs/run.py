@@ -5,7 +5,7 @@
         run.check()                                         # before each of them
         run.record(RecordBatch(settled=..., events=...))    # after them
 
-A body that raises ends its run: FAILED, or KILLED when it was `Stopped`.
+A body that raises ends its run, see `outcome_of`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import logging
 import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import TracebackType
 from typing import Self
@@ -25,7 +25,6 @@ from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, RunStatus
-from toolkit.result import ExitCode, Status
 from toolkit.runs.audit import AuditTrail
 from toolkit.runs.audit_lines import (
     AuditLine,
@@ -36,15 +35,14 @@ from toolkit.runs.audit_lines import (
     settled_lines,
     taken_over_line,
 )
-from toolkit.runs.errors import AuditLost, Stopped
+from toolkit.runs.errors import AuditLost, LedgerLost, Stopped
 from toolkit.runs.lease import Deadline, Heartbeat, MonotonicClock, RunCommands, machine_clock
+from toolkit.runs.outcome import SUCCEEDED, outcome_of
+from toolkit.runs.patience import LAST_SECONDS, LedgerPatience
 from toolkit.runs.recorder import RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
 from toolkit.runs.stop import RunStop, StopSignal
 
 _LOG = logging.getLogger(__name__)
-
-SUCCEEDED = RunOutcome(status=RunStatus.SUCCEEDED, exit_code=ExitCode.DONE.value)
-"""How a run ends about which nobody says anything else."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -82,6 +80,11 @@ class ActiveRun:
             go_on=self._go_on,
         )
 
+    @property
+    def patiently(self) -> LedgerPatience:
+        """The waiting for the ledger as long as the run's lease lasts."""
+        return LedgerPatience(deadline=self.deadline, check=self.process.check)
+
     def __enter__(self) -> Self:
         return self
 
@@ -108,7 +111,7 @@ class ActiveRun:
         Raises:
             Stopped: it cannot be written down, so they must not begin.
         """
-        self.recorder.let_others_work(self.recorded)
+        self.patiently(lambda _: self.recorder.let_others_work(self.recorded))
 
     def check(self) -> None:
         """See `StopSignal.check`; a run that was asked to pause does so in here, until it may go on.
@@ -139,14 +142,17 @@ class ActiveRun:
         try:
             self.audit.write((*self._done_lines(step), *intended_lines(self.recorded, step.intended)))
         except AuditLost:
-            self.recorder.record(self.recorded, step.without_next)
+            self._record(step.without_next)
             raise
         try:
-            self.recorder.record(self.recorded, step)
+            self._record(step)
         except Stopped as stopped:
             self._say_not_begun(step, stopped)
             raise
         self._intended.update((item.position, item) for item in step.intended)
+
+    def _record(self, step: RecordBatch) -> None:
+        self.patiently(lambda is_repeated: self.recorder.record(self.recorded, step, is_repeated=is_repeated))
 
     def tell(self, step: RecordBatch) -> None:
         """Write down in the audit file alone what was done, because the run ends by an error; a failure is logged."""
@@ -161,12 +167,12 @@ class ActiveRun:
 
     def left_over(self) -> tuple[Item, ...]:
         """See `Recorder.left_over`."""
-        return self.recorder.left_over(self.recorded)
+        return self.patiently(lambda _: self.recorder.left_over(self.recorded))
 
     def settle_left_over(self, items: Sequence[SettledLeftOver], audit_only: Sequence[SettledLeftOver] = ()) -> bool:
         """See `Recorder.settle_left_over`; the audit file has `audit_only`, and what happened of the items."""
         self._tell_left_over(audit_only)
-        is_settled = not items or self.recorder.settle_left_over(items)
+        is_settled = not items or self.patiently(lambda _: self.recorder.settle_left_over(items))
         self._tell_left_over([each for each in items if is_settled and each.item.state is ItemState.DONE])
         return is_settled
 
@@ -197,25 +203,19 @@ class ActiveRun:
         self.audit.write([run_line(self.recorded, outcome.status.value, outcome.reason)])
 
     def _outcome_to_ledger(self, outcome: RunOutcome) -> None:
-        self.recorder.finish(self.recorded, outcome)
+        try:
+            replace(self.patiently, at_least=LAST_SECONDS)(lambda _: self.recorder.finish(self.recorded, outcome))
+        except LedgerLost:
+            self.recorder.give_up()
+            raise
 
     def _pause(self, request: Request) -> None:
-        self.recorder.pause(self.recorded, request)
+        self.patiently(lambda _: self.recorder.pause(self.recorded, request))
         self.audit.write([run_line(self.recorded, RunStatus.SUSPENDED.value, f"asked by {request.requested_by}")])
 
     def _go_on(self, request: Request) -> None:
-        self.recorder.go_on(self.recorded, request)
+        self.patiently(lambda _: self.recorder.go_on(self.recorded, request))
         self.audit.write([run_line(self.recorded, RunStatus.RUNNING.value, f"asked by {request.requested_by}")])
-
-
-def outcome_of(error: BaseException) -> RunOutcome:
-    """How a run ends whose body raised: a stopped one was killed, unless it lost its record."""
-    if isinstance(error, Stopped):
-        status = RunStatus.KILLED if error.status is Status.KILLED else RunStatus.FAILED
-        return RunOutcome(status=status, reason=error.reason, exit_code=error.exit_code.value)
-    if not isinstance(error, Exception):  # KeyboardInterrupt: a second Ctrl-C
-        return RunOutcome(status=RunStatus.KILLED, reason="interrupted", exit_code=ExitCode.INTERRUPTED.value)
-    return RunOutcome(status=RunStatus.FAILED, reason=f"{type(error).__name__}: {error}")
 
 
 _STARTS = 200

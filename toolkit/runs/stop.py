@@ -86,9 +86,8 @@ def watched_signals(environment: Mapping[str, str]) -> Iterator[ProcessStop]:
     """
     line = ProcessStop()
     port = gateway_port(environment)
-    handlers = {} if port is None else {_PARENT_DIED: line.on_parent_death}
-    handlers |= dict.fromkeys((signal.SIGTERM, signal.SIGINT), line.on_signal)
-    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    previous = {} if port is None else {_PARENT_DIED: signal.signal(_PARENT_DIED, line.on_parent_death)}
+    previous |= {number: signal.signal(number, line.on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     ended = threading.Event()
     try:
         if port is not None:

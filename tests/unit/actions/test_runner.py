@@ -325,7 +325,7 @@ def test_a_run_that_is_killed_while_it_plans_ends_alone() -> None:
 
 def test_when_every_run_was_killed_the_whole_run_was() -> None:
     scene = _scene(clicks=1)
-    scene.recorder.lost = {1}
+    scene.recorder.open_requests.append(request(RequestKind.KILL))
 
     def beat(_: RecordBatch) -> None:
         scene.beat()

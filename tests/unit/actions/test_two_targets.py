@@ -61,8 +61,10 @@ def _take_lease(recorder: MemoryRecorder) -> None:
     recorder.lost.add(1)
 
 
-@pytest.mark.parametrize("end", [_kill, _take_lease])
-def test_a_run_that_is_killed_or_has_no_lease_any_more_ends_and_the_other_does_all(tmp_path: Path, end: object) -> None:
+@pytest.mark.parametrize(("end", "status"), [(_kill, RunStatus.KILLED), (_take_lease, RunStatus.FAILED)])
+def test_a_run_that_is_killed_or_has_no_lease_any_more_ends_and_the_other_does_all(
+    tmp_path: Path, end: object, status: RunStatus
+) -> None:
     files = Files(tmp_path, MemoryRecorder())
     scene = files.scene
 
@@ -75,7 +77,7 @@ def test_a_run_that_is_killed_or_has_no_lease_any_more_ends_and_the_other_does_a
     result = scene.run(parallel=2)
     clicks, views = result.targets
     assert (scene.recorder.outcomes[1].status, scene.recorder.outcomes[2].status) == (
-        RunStatus.KILLED,
+        status,
         RunStatus.SUCCEEDED,
     )
     assert (files.made("views"), views.stopped, {each.outcome.value for each in views.items}) == (COUNT, None, {"done"})
@@ -94,7 +96,7 @@ def test_a_run_whose_time_is_over_and_that_cannot_renew_it_ends_alone(tmp_path: 
     files.scene.action.before = lambda mark: files.scene.clock.forward(3600) if files.both_at_work(mark) else None
     result = files.scene.run(parallel=2)
     assert [each.stopped is None for each in result.targets] == [False, True]
-    assert (files.made("views"), files.scene.recorder.outcomes[1].status) == (COUNT, RunStatus.KILLED)
+    assert (files.made("views"), files.scene.recorder.outcomes[1].status) == (COUNT, RunStatus.FAILED)
 
 
 def test_while_a_run_is_paused_the_other_goes_on_to_its_end(tmp_path: Path) -> None:

@@ -205,15 +205,15 @@ def test_nothing_of_a_batch_begins_before_it_is_written_down() -> None:
 
 def test_a_run_that_lost_its_lease_records_what_it_did_and_stops() -> None:
     class TakenOver(MemoryRecorder):
-        def record(self, run: RecordedRun, step: RecordBatch) -> None:
-            del run
+        def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None:
+            del run, is_repeated
             self.steps.append(step)
             if step.settled:
                 raise LeaseExpired(why="another run")
 
     recorder = TakenOver()
     result = run(_system(*MANY), FeedText(), recorder=recorder)
-    assert (result.status, result.exit_code) == (Status.KILLED, ExitCode.TERMINATED)
+    assert (result.status, result.exit_code) == (Status.FAILED, ExitCode.FAILED)
     done = len(gone(result))
     assert BATCH <= done <= len(MANY)
     assert [each.code for each in result.items if each.outcome is Outcome.SKIPPED] == ["stopped"] * (len(MANY) - done)

@@ -119,6 +119,7 @@ class MemoryRecorder:
     beats: int = 0
     records: int = 0
     shared: int = 0
+    repeated: int = 0
 
     def start(self, request: StartRequest) -> RecordedRun:
         if request.key.entity in self.refusals:
@@ -152,10 +153,11 @@ class MemoryRecorder:
         lost = dict.fromkeys(ids & self.lost, "taken over")
         return HeartbeatReply(renewed=frozenset(ids - self.lost), lost=lost, requests=tuple(asked))
 
-    def record(self, run: RecordedRun, step: RecordBatch) -> None:
+    def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None:
         del run
         self.records += 1
         self.before_record(step)
+        self.repeated += is_repeated
         if self.fails_at is not None and self.records >= self.fails_at:
             raise LedgerLost(why="gone")
         self.steps.append(step)
@@ -194,6 +196,9 @@ class MemoryRecorder:
         assert run.run_id is not None
         assert run.run_id not in self.outcomes
         self.outcomes[run.run_id] = outcome
+
+    def give_up(self) -> None:
+        """See `Recorder.give_up`."""
 
     def states(self) -> list[tuple[str, ItemState]]:
         """Of all items, in the order of writing."""

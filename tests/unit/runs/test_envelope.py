@@ -25,7 +25,8 @@ from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.runs.errors import AuditLost, LeaseExpired, LedgerLost, RunKilled, Stopped
 from toolkit.runs.lease import Heartbeat
-from toolkit.runs.recorder import NullRecorder, RecordBatch, RunOutcome, SettledLeftOver
+from toolkit.runs.null_recorder import NullRecorder
+from toolkit.runs.recorder import RecordBatch, RunOutcome, SettledLeftOver
 from toolkit.runs.run import Envelope, SkippedRun
 from toolkit.runs.stop import ProcessStop
 

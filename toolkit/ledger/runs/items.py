@@ -124,6 +124,15 @@ def settle(tx: Transaction, run_id: int, items: Sequence[SettledItem]) -> None:
         raise ItemNotIntended(run_id=run_id, positions=_not_settled(tx, run_id, items, now))
 
 
+def states_of(tx: Transaction, run_id: int, positions: Collection[int]) -> dict[int, ItemState]:
+    """Return the states of items of a run by their positions; items that it does not have are left out."""
+    found: dict[int, ItemState] = {}
+    wanted = sa.select(item.c.position, item.c.state).where(item.c.run_id == run_id)
+    for chunk in in_chunks(positions):
+        found |= dict(tx.execute(wanted.where(item.c.position.in_(chunk))).tuples().all())
+    return found
+
+
 def unsettled(tx: Transaction, life_cycle: LifeCycle, entity: str, cluster: str, counterpart: str = "") -> list[Item]:
     """Effects that may or may not have happened: still INTENDED, of runs without an owner, the oldest first.
 

@@ -1,0 +1,21 @@
+"""How a run ends whose body returned or raised."""
+
+from __future__ import annotations
+
+from toolkit.ledger.vocabulary import RunStatus
+from toolkit.result import ExitCode, Status
+from toolkit.runs.errors import Stopped
+from toolkit.runs.recorder import RunOutcome
+
+SUCCEEDED = RunOutcome(status=RunStatus.SUCCEEDED, exit_code=ExitCode.DONE.value)
+"""How a run ends about which nobody says anything else."""
+
+
+def outcome_of(error: BaseException) -> RunOutcome:
+    """How a run ends whose body raised: killed when somebody meant it to end, else failed."""
+    if isinstance(error, Stopped):
+        status = RunStatus.KILLED if error.status is Status.KILLED else RunStatus.FAILED
+        return RunOutcome(status=status, reason=error.reason, exit_code=error.exit_code.value)
+    if not isinstance(error, Exception):  # KeyboardInterrupt: a second Ctrl-C
+        return RunOutcome(status=RunStatus.KILLED, reason="interrupted", exit_code=ExitCode.INTERRUPTED.value)
+    return RunOutcome(status=RunStatus.FAILED, reason=f"{type(error).__name__}: {error}")
