@@ -147,6 +147,7 @@ class JobBook:
         def work(tx: Transaction) -> None:
             if is_repeated and _is(tx, ref, step, RunStatus.SUCCEEDED):
                 return
+            _require_lease(tx, ref)
             if not stands_for_steps:
                 steps.halt_step(tx, ref, step)
                 return
@@ -165,7 +166,7 @@ class JobBook:
             self._ledger.write(work)
         except (LedgerUnavailable, LedgerConflict) as error:
             raise LedgerLost(why=str(error), may_return=True) from error
-        except (JobNotRunning, JobIsSuspended) as error:
+        except (JobNotRunning, JobIsSuspended, LeaseLost) as error:
             raise LeaseExpired(why=str(error)) from error
 
     @property
@@ -174,6 +175,16 @@ class JobBook:
             message = "a run without a ledger has no steps"
             raise AssertionError(message)
         return self.ledger
+
+
+def _require_lease(tx: Transaction, ref: JobRef) -> None:
+    """Return when a run still holds its leases; else retention may have removed what it has written.
+
+    Raises:
+        LeaseLost: it does not.
+    """
+    if not leases.is_owned(tx, _run_id(ref)):
+        raise LeaseLost(run=finding.get(tx, _run_id(ref)))
 
 
 def _is(tx: Transaction, ref: JobRef, step: str, status: RunStatus) -> bool:
@@ -251,8 +262,7 @@ def last_succeeded(
     """
 
     def work(tx: Transaction) -> None:
-        if not leases.is_owned(tx, _run_id(ref)):  # retention may have removed them meanwhile
-            raise LeaseLost(run=finding.get(tx, _run_id(ref)))
+        _require_lease(tx, ref)
         if step is not None:
             steps.halt_step(tx, ref, step)
         ending.halt_job(tx, ref, outputs=outputs, is_made_otherwise=is_made_otherwise)
