@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -46,8 +46,8 @@ class WordGate:
         self.after()
         return Admitted(digest=self.digest, notes=("judged",))
 
-    def was_admitted(self, written: Written, *, is_copy: bool = False) -> bool:
-        raise AssertionError(written, is_copy)
+    def was_admitted(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
+        raise AssertionError(written, is_copy, by)
 
 
 def judged(root: Path, text: str = "old", store: type[LocalFileSystem] = LocalFileSystem) -> tuple[Scene, WordGate]:

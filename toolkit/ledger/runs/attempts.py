@@ -124,10 +124,6 @@ def begin(
             _refuse_killed_ahead(newest)
             _refuse_unseen(newest, seen)
             begun = _begin_new(tx, beginning, newest)
-        elif newest.status in finding.ACTIVE:
-            raise _refusal(newest)
-        elif cause is not None and newest.cause is None:
-            raise RunIsOrdered(run=newest)
         else:
             begun = _take_up(tx, beginning, newest)
         if begun is not None:
@@ -189,6 +185,10 @@ def _refuse_other_job(tx: Transaction, beginning: _Beginning) -> None:
 
 def _take_up(tx: Transaction, beginning: _Beginning, found: Run) -> Run | None:
     """Begin an attempt that is there; None when it is not to be begun any more."""
+    if found.status in finding.ACTIVE:
+        raise _refusal(found)
+    if beginning.cause is not None and found.cause is None:
+        raise RunIsOrdered(run=found)
     if not _is_still_not_begun(tx, found):
         return None
     begun = status.change(tx, found.run_id, RunStatus.RUNNING)
