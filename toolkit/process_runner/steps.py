@@ -20,14 +20,7 @@ from toolkit.process_runner.gating import GatedOutputs, Passed
 from toolkit.process_runner.jobs import Opening, StepSuccess, failed, last_succeeded, succeeded, without_effect
 from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.late_fingerprint import read_inputs
-from toolkit.process_runner.outputs import (
-    Made,
-    feed_instance,
-    look_at_outputs,
-    unwritten,
-    write_flags,
-    written_outputs,
-)
+from toolkit.process_runner.outputs import Made, feed_instance, look_at_outputs, unwritten, write_flags, written_outputs
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.result import Outcome
 from toolkit.runs.errors import PauseAsked, RunKilled, Stopped
