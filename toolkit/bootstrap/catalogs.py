@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from toolkit.availability import NoRegistry
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import CatalogSpec
 from toolkit.entities.values import property_text
@@ -38,7 +39,8 @@ def open_catalog(
         InvalidInput: its end point cannot be used.
         MetastoreFailure: there is no pyspark here.
     """
-    return open_metastore(catalog_spec(cluster), read_only=read_only, before_effect=before_effect)
+    policy = LocationPolicy(cluster=cluster)
+    return open_metastore(catalog_spec(cluster), policy, read_only=read_only, before_effect=before_effect)
 
 
 def catalog_for_reading(cluster: Cluster) -> Metastore:

@@ -14,6 +14,7 @@ from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired
 from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.messages import Told
 from toolkit.bootstrap.replication import ReplicationOptions, ends, evicted_keys, routes_of, whole_keys
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
@@ -207,8 +208,7 @@ def catalog_of(cluster: Cluster) -> Catalog:
     return Catalog(
         metastore=open_catalog(cluster, read_only=True),
         bound=partial(_bound, cluster),
-        place=cluster.place,
-        place_for_reading=cluster.place_for_reading,
+        policy=LocationPolicy(cluster=cluster),
     )
 
 

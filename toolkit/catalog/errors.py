@@ -10,6 +10,7 @@ CatalogError               has a stable `code`, what it is `about` and often a `
 ├── ReadOnlyCatalog        a mutating call on one opened for reading    read_only
 ├── UnsupportedMetastore   this adapter cannot talk to that version     unsupported_metastore
 ├── UnsupportedTable       feedctl leaves such a table alone            unsupported_table
+├── ForeignLocation        an address that is not the cluster's         foreign_location
 ├── MetastoreFailure       any other answer                             metastore_failure
 └── MetastoreUnreachable   no answer, or too late (retriable)           unreachable
 """
@@ -98,6 +99,13 @@ class UnsupportedTable(CatalogError, InvalidInput):  # noqa: N818
 
     code = "unsupported_table"
     text = "such a table is left alone"
+
+
+class ForeignLocation(CatalogError, Failed):  # noqa: N818
+    """A location, the address of a schema or the query of a view leads to a store that is not the cluster's."""
+
+    code = "foreign_location"
+    text = "it is not used, and nothing was touched there"
 
 
 class MetastoreFailure(CatalogError, Failed):  # noqa: N818

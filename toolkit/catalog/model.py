@@ -132,15 +132,22 @@ class Partition:
         values: one for each key in the table's order, as texts; `NULL` for null.
         storage: its own columns, format and location; they may differ from the table's.
         parameters: statistics among them.
+        refusal: why data at its location is not touched, see `LocationPolicy`; empty: it is used.
     """
 
     values: tuple[str, ...]
     storage: StorageDescriptor
     parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
+    refusal: str = ""
 
     @property
     def location(self) -> str:
-        """The URI of its directory; empty when the metastore has none."""
+        """The URI of its directory; empty if the metastore has none, or data there is not to be touched."""
+        return "" if self.refusal else self.claimed_location
+
+    @property
+    def claimed_location(self) -> str:
+        """What the metastore has as its location: for comparing places, never for touching what is there."""
         return self.storage.location or ""
 
 

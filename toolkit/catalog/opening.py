@@ -7,11 +7,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from toolkit.catalog.bound import BoundMetastore
 from toolkit.catalog.bound import read_only as for_reading
 from toolkit.catalog.errors import MetastoreFailure
+from toolkit.catalog.restricted import RestrictedMetastore
 
 if TYPE_CHECKING:
+    from toolkit.catalog.location_policy import LocationPolicy
     from toolkit.catalog.port import CatalogSpec, Metastore
 
 _ADAPTER = "toolkit.catalog.adapters.hive"
@@ -21,12 +22,17 @@ _OPENING = threading.Lock()
 
 
 def open_metastore(
-    spec: CatalogSpec, *, read_only: bool = False, before_effect: Callable[[], None] = lambda: None
+    spec: CatalogSpec,
+    policy: LocationPolicy,
+    *,
+    read_only: bool = False,
+    before_effect: Callable[[], None] = lambda: None,
 ) -> Metastore:
     """The metastore that the spec describes; nothing is asked of it yet. Its connections are shared in this process.
 
     Args:
         spec: which metastore.
+        policy: which of its locations are used.
         read_only: every mutating call fails with `ReadOnlyCatalog`.
         before_effect: called before every single change, from any thread; what it raises stops the change.
 
@@ -34,8 +40,8 @@ def open_metastore(
         InvalidInput: the end point cannot be used.
         MetastoreFailure: there is no pyspark here.
     """
-    shared = _shared(spec)
-    return for_reading(shared) if read_only else BoundMetastore(shared, before_effect)
+    opened = RestrictedMetastore(_shared(spec), before_effect, policy)
+    return for_reading(opened) if read_only else opened
 
 
 def _shared(spec: CatalogSpec) -> Metastore:

@@ -77,11 +77,22 @@ class Interfaces:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterLocations:
-    """Directories for feedctl's own work on a cluster."""
+    """Directories of a cluster: for feedctl's own work, and around the data of tables.
+
+    Attributes:
+        tables: below these, partitions may have data outside of their table's own directory.
+    """
 
     staging: str | None = None
     temp: str | None = None
     working: str | None = None
+    tables: tuple[str, ...] = ()
+
+    @property
+    def work(self) -> Mapping[str, str]:
+        """The directories for feedctl's own work by their names, as far as they are given."""
+        own = {"staging": self.staging, "temp": self.temp, "working": self.working}
+        return {name: text for name, text in own.items() if text is not None}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,6 +129,28 @@ class Cluster:
     def name_services(self) -> Mapping[str, str]:
         """Authorities under which its name services are known besides their names, see `name_service_aliases`."""
         return name_service_aliases(self.hadoop_conf)
+
+    @property
+    def file_systems(self) -> tuple[CanonicalPath, ...]:
+        """The directories of its end points, and its other name services; local ones only when its own is local.
+
+        Raises:
+            ElError: an end point is no file system.
+        """
+        own = self.place("/")
+        services = (CanonicalPath("hdfs", name, "/") for name in sorted(set(self.name_services.values())))
+        found = dict.fromkeys((own, self.place_for_reading("/"), *services))
+        return tuple(each for each in found if own.is_local or not each.is_local)
+
+    @property
+    def table_roots(self) -> tuple[CanonicalPath, ...]:
+        """The places of `ClusterLocations.tables`; local ones only when the cluster's own file system is local.
+
+        Raises:
+            ElError: one is no path.
+        """
+        found = [self.place(text) for text in self.locations.tables]
+        return tuple(each for each in found if self.place("/").is_local or not each.is_local)
 
     def place(self, text: str) -> CanonicalPath:
         """The place of a path or URI as written for this cluster: two spellings of one place are equal.

@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
-from toolkit.catalog.errors import UnsupportedTable
+from toolkit.catalog.errors import ForeignLocation, UnsupportedTable
 from toolkit.catalog.formats import unsupported_reason
 from toolkit.hive.avro_schema import with_schema_inside
 from toolkit.storage import FileKind, StorageError
 from toolkit.transfer.trees import Tree, read_tree
 
 if TYPE_CHECKING:
+    from toolkit.catalog.location_policy import LocationPolicy
     from toolkit.catalog.model import Partition, Table, TableName
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath
@@ -105,6 +106,7 @@ class TableReader:
 
     Attributes:
         metastore: where tables are described.
+        policy: which texts of the metastore are used as paths.
         place: of a location as the metastore has it.
         storage: the store that a path is on.
         pool: threads for the store that a path is on.
@@ -112,6 +114,7 @@ class TableReader:
     """
 
     metastore: Metastore
+    policy: LocationPolicy
     place: Callable[[str], CanonicalPath]
     storage: Callable[[CanonicalPath], FileSystem]
     pool: Callable[[CanonicalPath], WorkerPool]
@@ -121,10 +124,11 @@ class TableReader:
         """The description of a table whose files may be copied.
 
         Raises:
-            CatalogError: it is not there, or one of a kind that is left alone.
+            CatalogError: it is not there, one of a kind that is left alone, or refused by the policy.
         """
         table = self.metastore.table(name)
         require_plain(table)
+        self.policy.require_copyable(table)
         return table
 
     def contents(self, table: Table, names: Sequence[str]) -> Contents:
@@ -146,7 +150,8 @@ class TableReader:
             partitions = self.metastore.partitions(table.name, names)
             found = sorted((table.partition_name(each), each, each.location) for each in partitions)
         parts: dict[str, Part] = {}
-        broken: dict[str, Problem] = {}
+        refused = ((name, each and self._why_refused(each)) for name, each, _ in found)
+        broken = {name: Problem(code=ForeignLocation.code, message=f"{name}: {why}") for name, why in refused if why}
 
         def look(one: tuple[str, Partition | None, str]) -> None:
             name, partition, location = one
@@ -156,9 +161,13 @@ class TableReader:
             else:
                 parts[name] = told
 
-        if found:
-            self.pool(self.place(table.storage.location or found[0][2])).run_all(look, found)
+        readable = [each for each in found if each[0] not in broken]
+        if readable:
+            self.pool(self.place(table.storage.location or readable[0][2])).run_all(look, readable)
         return Contents(table=table, parts=tuple(parts[name] for name in sorted(parts)), broken=broken)
+
+    def _why_refused(self, partition: Partition) -> str:
+        return partition.refusal or self.policy.why_not_copyable(partition.storage)
 
     def _part(self, name: str, partition: Partition | None, location: str) -> Part | Problem:
         place = self.place(location)

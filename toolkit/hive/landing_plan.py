@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.gate import gate_top
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.progress import Volume
-from toolkit.catalog.errors import NoSuchTable
+from toolkit.catalog.errors import ForeignLocation, NoSuchTable
 from toolkit.catalog.model import Partition, Table
 from toolkit.errors import Failed
 from toolkit.hive.batches import in_batches
@@ -84,9 +84,11 @@ class LandingPlanner:
 
         Raises:
             IncompatibleTable: see `SchemaChange`.
-            CatalogError: the metastore refuses, or does not answer; there is no such database.
+            CatalogError: the metastore refuses, or does not answer; there is no such database; or the table has an
+                address that the policy of the cluster refuses.
             StorageError: a store refuses, or does not answer.
         """
+        contents = self._allowed(contents)
         wanted = landed_table(contents.table, self.target.table, self.target.rules)
         present = self._present()
         described = wanted if present is None else self._described(wanted, present)
@@ -121,6 +123,18 @@ class LandingPlanner:
             detail=replace(detail, kept=len(standing), standing=standing),
             notes=tuple(each.note for each in changed if each.note),
         )
+
+    def _allowed(self, contents: Contents) -> Contents:
+        """Refuse what leads readers of the copy elsewhere: others may have written an export, or the source's table."""
+        policy = self.reader.policy
+        policy.require_copyable(contents.table)
+        refused = {
+            part.name: Problem(code=ForeignLocation.code, message=f"{part.name}: {why}")
+            for part in contents.parts
+            if part.partition is not None and (why := policy.why_not_copyable(part.partition.storage))
+        }
+        parts = tuple(part for part in contents.parts if part.name not in refused)
+        return replace(contents, parts=parts, broken={**contents.broken, **refused})
 
     def _require_apart(self, contents: Contents, place: CanonicalPath) -> None:
         """Refuse what comes from where it goes.
@@ -194,13 +208,17 @@ class LandingPlanner:
             _Slot(
                 part=part,
                 default=below(place, part.name),
-                own=self.reader.place(there[part.name].location) if part.name in there else below(place, part.name),
+                own=self._own(there.get(part.name), below(place, part.name)),
                 wanted=landed_partition(part.partition),
                 present=there.get(part.name),
             )
             for part in contents.parts
             if part.partition is not None
         ]
+
+    def _own(self, present: Partition | None, default: CanonicalPath) -> CanonicalPath:
+        """Where the data of a partition are; of one that is refused, nobody looks."""
+        return default if present is None or present.refusal else self.reader.place(present.location)
 
     def _trees(self, slots: Sequence[_Slot]) -> dict[str, Tree | None]:
         """What is at the places of partitions, or would be in their way."""
@@ -226,6 +244,9 @@ class LandingPlanner:
             whose = "no partition refers to" if is_free else "another partition has"
             note = f"{slot.own} has files that {whose}; they stay" if sizes and not is_there else ""
             return self._item(Step.ADD, slot.default, part=part, wanted=slot.wanted, is_there=is_there, note=note)
+        if isinstance(present, Partition) and present.refusal:
+            message = f"{part.name} is there already, and {present.refusal}"
+            return self._failed(part.name, slot.own, Problem(code=ForeignLocation.code, message=message))
         if gate_top(slot.own) is not None:  # what waits is replaced without asking
             message = f"{slot.own}, where copies wait to be judged, was registered by somebody; drop {part.name} first"
             return self._failed(part.name, slot.own, Problem(code=AT_GATE, message=message))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from toolkit.catalog.errors import NoSuchTable, UnsupportedTable
+from toolkit.catalog.errors import ForeignLocation, NoSuchTable, UnsupportedTable
 from toolkit.hive.avro_schema import with_schema_inside
 from toolkit.hive.described import differences, table_differences
 
@@ -29,7 +29,7 @@ def moved(reader: TableReader, contents: Contents, names: Collection[str]) -> fr
     was = contents.table
     try:
         table = with_schema_inside(reader.table(was.name), reader.place, reader.storage)
-    except (NoSuchTable, UnsupportedTable):
+    except (ForeignLocation, NoSuchTable, UnsupportedTable):
         return frozenset(names)
     if (table.kind, table.keys) != (was.kind, was.keys) or any(table_differences(table, was)):
         return frozenset(names)

@@ -93,7 +93,7 @@ class TakenPlaces:
         found: Counter[CanonicalPath] = Counter()
         if table is not None and table.keys:
             partitions = metastore.partitions(table.name, metastore.partition_names(table.name))
-            found.update(resolve(each.location) for each in partitions if each.location)
+            found.update(resolve(each.claimed_location) for each in partitions if each.claimed_location)
         elif table is not None and table.storage.location:
             found[resolve(table.storage.location)] += 1
         return cls(found, tuple(sorted(found)))

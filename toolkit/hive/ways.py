@@ -37,6 +37,7 @@ from toolkit.hive.workers import ExportWorker, LandingWorker
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
+    from toolkit.catalog.location_policy import LocationPolicy
     from toolkit.catalog.model import Table
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, TableUri
@@ -54,20 +55,23 @@ class Catalog:
     Attributes:
         metastore: opened for reading.
         bound: the same for one run, with the hook that every change asks.
-        place: of a location as the metastore has it.
-        place_for_reading: the same, by the cluster's ``readonly`` end point where it has one.
+        policy: which of its texts are used as paths.
     """
 
     metastore: Metastore
     bound: Callable[[Callable[[], None]], Metastore]
-    place: Callable[[str], CanonicalPath]
-    place_for_reading: Callable[[str], CanonicalPath]
+    policy: LocationPolicy
+
+    def place(self, text: str) -> CanonicalPath:
+        """See `LocationPolicy.place`."""
+        return self.policy.place(text)
 
     def reader(self, work: RunContext, *, as_source: bool = False) -> TableReader:
         """What reads its tables, and changes nothing."""
         return TableReader(
             metastore=self.metastore,
-            place=self.place_for_reading if as_source else self.place,
+            policy=self.policy,
+            place=self.policy.place_for_reading if as_source else self.policy.place,
             storage=work.stores,
             pool=work.pool,
             check=work.guard.run.check,

@@ -136,7 +136,7 @@ class _Located:
 
     def _in(self, table: Table, names: tuple[str, ...]) -> Iterator[Partition]:
         for each in self.metastore.partitions(table.name, names):
-            if each.location and self._is_in(self.cluster.place(each.location)):
+            if each.claimed_location and self._is_in(self.cluster.place(each.claimed_location)):
                 yield each
 
     def _is_in(self, location: CanonicalPath) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from toolkit.catalog.errors import ForeignLocation
 from toolkit.catalog.model import TableName
 from toolkit.el import CanonicalPath, format_instant
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile, ReadInput
@@ -108,6 +109,8 @@ def _files_of_partitions(data: DataAccess, cluster: Cluster, address: PartitionA
     metastore = data.metastores(cluster)
     table = metastore.table(TableName(address.database, address.table))
     for each in metastore.partitions(table.name, _names(metastore, table, address)):
+        if each.refusal:
+            raise ForeignLocation(about=f"{table.name}/{table.partition_name(each)}", detail=each.refusal)
         path = cluster.place(each.location)
         for file in _files(data.stores(path), path, ()):
             yield file._replace(name=f"{table.partition_name(each)}/{file.name}")

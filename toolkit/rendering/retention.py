@@ -17,7 +17,7 @@ from toolkit.rendering.action_result import (
     run_document,
 )
 from toolkit.result import Outcome
-from toolkit.retention import FeedTarget, ItemKind, PlanItem, RetentionDetail
+from toolkit.retention import FORGOTTEN, FeedTarget, ItemKind, PlanItem, RetentionDetail
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -32,6 +32,7 @@ _ITEMS = {
     ItemKind.GATED: "blocked by the gate",
     ItemKind.EMPTY_DIRECTORY: "empty directories",
     ItemKind.PARTITION: "partitions",
+    ItemKind.PARTITION_ENTRY: "partitions whose data stay",
     ItemKind.PARTITION_DATA: "directories of partitions",
     ItemKind.UNREADABLE: "unreadable directories",
 }
@@ -104,7 +105,7 @@ def _item(item: PlanItem) -> Document:
 def _item_text(item: PlanItem) -> str:
     what = item.instance_key or item.type.value
     to = "" if item.archive is None else f"  to {item.archive}"
-    where = item.partition if item.type is ItemKind.PARTITION else item.path
+    where = item.partition if item.type in FORGOTTEN else item.path
     return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {where}{to}"
 
 

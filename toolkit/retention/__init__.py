@@ -2,6 +2,7 @@
 
 from toolkit.retention.action import NAME, RetentionAction
 from toolkit.retention.plan import (
+    FORGOTTEN,
     FeedPlan,
     FeedResult,
     ItemKind,
@@ -15,6 +16,7 @@ from toolkit.retention.shared_data import SharedDataIndex
 from toolkit.retention.targets import FeedTarget, Location
 
 __all__ = [
+    "FORGOTTEN",
     "NAME",
     "FeedPlan",
     "FeedResult",

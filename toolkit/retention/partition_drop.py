@@ -11,10 +11,11 @@ from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import BoundMetastore
 from toolkit.catalog.errors import AccessDenied, CatalogError, MetastoreUnreachable
 from toolkit.el import ElError
-from toolkit.retention.plan import PlanItem, StayReason
+from toolkit.retention.plan import ItemKind, PlanItem, StayReason
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
+    from toolkit.catalog.model import Partition
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath
     from toolkit.retention.targets import FeedTable
@@ -66,7 +67,7 @@ class PartitionDrop:
         if isinstance(error, AccessDenied):
             return results, set()
         try:
-            there = self._locations(asked, metastore)
+            there = self._there(asked, metastore)
         except CatalogError:
             return results, set(asked)
         gone = {at: ItemResult.done(item) for at, item in asked.items() if _name(item) not in there}
@@ -74,10 +75,10 @@ class PartitionDrop:
 
     def _looked_at(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[int, ItemResult[PlanItem]]:
         """Those that are not, or not any more, what was planned."""
-        locations = self._locations(partitions, metastore)
+        there = self._there(partitions, metastore)
         results: dict[int, ItemResult[PlanItem]] = {}
         for group in _groups(partitions):
-            of_group = {at: self._why_not(item, locations) for at, item in group.items()}
+            of_group = {at: self._why_not(item, there) for at, item in group.items()}
             # The data of the others stay then, so they do, too.
             is_kept = StayReason.MOVED in of_group.values() or any(at in self.held for at in (*group, max(group) + 1))
             stay = StayReason.PARTITION_STAYS if is_kept else None
@@ -86,17 +87,19 @@ class PartitionDrop:
             results.update({at: self.held[at] for at in group if at in self.held})
         return results
 
-    def _why_not(self, item: PlanItem, locations: Mapping[str, str]) -> StayReason | None:
-        location = locations.get(_name(item))
-        if location is None:
+    def _why_not(self, item: PlanItem, there: Mapping[str, Partition]) -> StayReason | None:
+        found = there.get(_name(item))
+        if found is None:
             return StayReason.ALREADY_GONE
+        # Data go only from where the policy lets them go now; an entry without its data is known by what it claims.
+        location = found.claimed_location if item.type is ItemKind.PARTITION_ENTRY else found.location
         return None if self._is_at(location, item.path) else StayReason.MOVED
 
-    def _locations(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[str, str]:
-        """Where those that are there are, by their names."""
+    def _there(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[str, Partition]:
+        """Those that are there, by their names."""
         found = metastore.table(self.table.name)
         there = metastore.partitions(self.table.name, [_name(item) for item in partitions.values()])
-        return {found.partition_name(each): each.location for each in there}
+        return {found.partition_name(each): each for each in there}
 
     def _is_at(self, location: str, place: CanonicalPath) -> bool:
         try:
@@ -106,10 +109,10 @@ class PartitionDrop:
 
 
 def _groups(partitions: Mapping[int, PlanItem]) -> Iterator[dict[int, PlanItem]]:
-    """Those that share a directory, which stands behind them in the plan."""
+    """Those that share a directory, which stands behind them in the plan; one whose data stay shares none."""
     group: dict[int, PlanItem] = {}
     for at, item in partitions.items():
-        if group and at - 1 not in group:
+        if group and (at - 1 not in group or item.type is ItemKind.PARTITION_ENTRY):
             yield group
             group = {}
         group[at] = item

@@ -81,10 +81,8 @@ class PartitionPlaces:
             return f"the table's own directory {self.table} is a whole store, or a top-level directory"
         if place.is_within(self.table):
             return self.owner_of(place, own=self.table)
-        if overlap(place, self.table):
-            return f"{place} is, or holds, the directory of the whole table"
-        if any(PlaceIndex([(self.table, self.table)], self.listed).owners_of(place)):
-            return f"{place} may be in, or hold, the table's own directory {self.table} by another name"
+        if why := meeting(place, self.table, self.listed):
+            return why
         if _is_broad(place):
             return f"{place} is a whole store, or a top-level directory"
         return self.owner_of(place, own=None)
@@ -106,6 +104,21 @@ class PartitionPlaces:
             else:
                 groups.append(PartitionGroup(root, self.base_of(root), names))
         return DividedPartitions(groups=tuple(groups), stays=stays)
+
+
+def meeting(place: CanonicalPath, table: CanonicalPath, listed: frozenset[str]) -> str:
+    """Return why a place that is not within a table's own directory may have its data all the same; empty: it has not.
+
+    Args:
+        place: of a partition.
+        table: the directory.
+        listed: see `PlaceIndex`.
+    """
+    if overlap(place, table):
+        return f"{place} is, or holds, the directory of the whole table"
+    if any(PlaceIndex([(table, table)], listed).owners_of(place)):
+        return f"{place} may be in, or hold, the table's own directory {table} by another name"
+    return ""
 
 
 def overlap(one: CanonicalPath, other: CanonicalPath) -> bool:

@@ -34,13 +34,17 @@ class ItemKind(StrEnum):
     """An old directory above instances that nothing is in."""
     PARTITION = "partition"
     """A partition of a table, which the metastore forgets."""
+    PARTITION_ENTRY = "partition_entry"
+    """A partition that the metastore forgets, and whose data stay: they are where feedctl touches nothing."""
     PARTITION_DATA = "partition_data"
     """The directory of the partitions that stand just before it in the plan; it goes after them."""
     UNREADABLE = "unreadable"
     """A directory that could not be listed; never part of a plan, only of a result."""
 
 
-OF_TABLES = frozenset({ItemKind.PARTITION, ItemKind.PARTITION_DATA})
+FORGOTTEN = frozenset({ItemKind.PARTITION, ItemKind.PARTITION_ENTRY})
+"""What the metastore forgets."""
+OF_TABLES = FORGOTTEN | {ItemKind.PARTITION_DATA}
 """What only table feeds have."""
 
 
@@ -55,7 +59,7 @@ class NamedPartition(NamedTuple):
         return f"catalog:{self.table.database}:{self.table.table}#{self.name}"
 
 
-EVICTED = frozenset({ItemKind.INSTANCE, ItemKind.PARTITION})
+EVICTED = FORGOTTEN | {ItemKind.INSTANCE}
 """What readers lose."""
 
 
@@ -119,7 +123,7 @@ class PlanItem:
     @property
     def uri(self) -> str:
         """See `WorkItem.uri`; of a partition its address, since the effect is in the metastore."""
-        return str(self.partition if self.type is ItemKind.PARTITION else self.path)
+        return str(self.partition if self.type in FORGOTTEN else self.path)
 
     @property
     def identity(self) -> tuple[str, ...]:

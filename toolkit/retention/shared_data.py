@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -202,10 +202,9 @@ class SharedDataIndex:
 
     def _work_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
         for cluster in self.clusters:
-            for name, text in asdict(cluster.locations).items():
-                if text is not None:
-                    place, owner = cluster.place(text), _Owner(f"the {name} directory of the cluster {cluster.name}")
-                    yield from ((base, owner) for base in (place, self.real(place)))
+            for name, text in cluster.locations.work.items():
+                place, owner = cluster.place(text), _Owner(f"the {name} directory of the cluster {cluster.name}")
+                yield from ((base, owner) for base in (place, self.real(place)))
 
     @cached_property
     def _index(self) -> _Index:

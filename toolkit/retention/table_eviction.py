@@ -22,7 +22,7 @@ from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for
 from toolkit.retention.output_watch import held_items, writers_of
 from toolkit.retention.partition_drop import PartitionDrop
-from toolkit.retention.plan import ItemKind, PlanItem, StayReason
+from toolkit.retention.plan import FORGOTTEN, ItemKind, PlanItem, StayReason
 from toolkit.retention.records import InstanceEvents
 from toolkit.storage import aside_name
 
@@ -188,7 +188,7 @@ class _BatchOutcome:
     @property
     def partitions(self) -> dict[int, PlanItem]:
         """Those to be forgotten."""
-        return {at: self.items[at] for at in self.positions if self.items[at].type is ItemKind.PARTITION}
+        return {at: self.items[at] for at in self.positions if self.items[at].type in FORGOTTEN}
 
     def ready(self) -> list[int]:
         """The directories that may go: none of their partitions is there any more, and one of them because of us.
@@ -201,6 +201,8 @@ class _BatchOutcome:
             if self.items[position].type is ItemKind.PARTITION:
                 above.append(position)
                 continue
+            if self.items[position].type is ItemKind.PARTITION_ENTRY:
+                continue  # its data stay
             if self.items[position].type is ItemKind.GATED:
                 found.extend([] if position in self.results else [position])
                 continue

@@ -18,7 +18,8 @@ from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_tim
 from toolkit.retention.agreement import ConflictingRetention
 from toolkit.retention.evictable_tables import UnreadableLocations, require_evictable
 from toolkit.retention.foreign_data import ForeignData
-from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces
+from toolkit.retention.located_partitions import LocatedPartitions, stay_notes
+from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces, meeting
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, RetentionDetail, Unrecognized
 from toolkit.retention.table_gate import waiting
 from toolkit.storage import NotFound, StorageError
@@ -35,8 +36,6 @@ _LOG = logging.getLogger(__name__)
 _SAMPLE = 10
 UNUSABLE_STORE = "unusable_store"
 """The code of a table with data on a store that cannot be opened."""
-_PLACES = 2_000
-"""So many partitions are asked for at once: a few batches, two of which are on their way at once."""
 
 
 @dataclass(kw_only=True)
@@ -196,13 +195,19 @@ class _TableLook:
         hold_file: HoldFile | None,
     ) -> FeedPlan:
         names = self.names if going else tuple(kept)
-        places = places_of(self.table, self.metastore, names, self.planner.check)
-        self._require_stores(scan.base, [places[name] for name in going if name in places])
-        divided = self._divided(scan.base, places, going)
+        located = LocatedPartitions.of(self.table, self.metastore, names, self.planner.check)
+        places = located.places
+        removed = [name for name in going if name in places and name not in located.refused]
+        self._require_stores(scan.base, [places[name] for name in removed])
+        divided = self._divided(scan.base, places, removed)
         self._require_parents(scan.base, divided)
+        refused = [name for name in going if name in located.refused]
+        doubtful = {name: meeting(places[name], scan.base, self.table.listed) for name in refused}
+        entries = {name: located.refused[name] for name in refused if not doubtful[name]}
+        stays = {**divided.stays, **{name: why for name, why in doubtful.items() if why}}
         shared = {
             name: Kept(candidate=scan.candidates[name], reason=KeepReason.SHARED_LOCATION, detail=why)
-            for name, why in divided.stays.items()
+            for name, why in stays.items()
         }
         told = {**kept, **shared}
         detail = RetentionDetail(
@@ -216,8 +221,11 @@ class _TableLook:
         return TargetPlan(
             target=self.target,
             detail=detail,
-            items=tuple(self._items(divided, scan.candidates, places)),
-            notes=(*self.target.notes, *held),
+            items=(
+                *self._items(divided, scan.candidates, places),
+                *(self._entry(scan.candidates[name], places[name], scan.base) for name in sorted(entries)),
+            ),
+            notes=(*self.target.notes, *held, *stay_notes(entries)),
         )
 
     def _require_stores(self, base: CanonicalPath, places: Sequence[CanonicalPath]) -> None:
@@ -259,6 +267,9 @@ class _TableLook:
             yield from items
             yield replace(items[-1], type=ItemKind.PARTITION_DATA, path=group.root)
 
+    def _entry(self, candidate: Candidate, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
+        return replace(self._item(candidate, place, base), type=ItemKind.PARTITION_ENTRY)
+
     def _blocked(self, going: Sequence[Candidate], base: CanonicalPath) -> list[PlanItem]:
         """What waits at the gate for partitions that would be evicted."""
         items = [replace(self._item(each, each.path, base), type=ItemKind.GATED, partition=None) for each in going]
@@ -279,8 +290,8 @@ class _TableLook:
 
 def places_of(
     table: FeedTable, metastore: Metastore, names: Sequence[str], check: Callable[[], None]
-) -> dict[str, CanonicalPath]:
-    """Where the data of partitions are, by their names; one that is gone by now has none.
+) -> Mapping[str, CanonicalPath]:
+    """Where the data of partitions are, by their names, for comparing; one that is gone by now has none.
 
     Args:
         table: of the feed.
@@ -292,20 +303,7 @@ def places_of(
         CatalogError: the metastore does not say.
         UnreadableLocations: of some nobody can tell, so that they may be anywhere.
     """
-    found = metastore.table(table.name)
-    places: dict[str, CanonicalPath] = {}
-    unreadable: dict[str, str] = {}
-    for at in range(0, len(names), _PLACES):
-        check()
-        for partition in metastore.partitions(table.name, names[at : at + _PLACES]):
-            name = found.partition_name(partition)
-            try:
-                places[name] = table.place(partition.location)
-            except ElError as error:
-                unreadable[name] = str(error)
-    if unreadable:
-        raise UnreadableLocations(table=table.name, found=unreadable)
-    return places
+    return LocatedPartitions.of(table, metastore, names, check).places
 
 
 def _absent(parents: Sequence[CanonicalPath]) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from toolkit.retention.plan import ItemKind
+from toolkit.retention.plan import FORGOTTEN, ItemKind
 from toolkit.storage import NotFound, StorageError
 from toolkit.threads import WorkerPool, worker_pool
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 _LOG = logging.getLogger(__name__)
-_WEIGHTLESS = frozenset({ItemKind.EMPTY_DIRECTORY, ItemKind.PARTITION})
+_WEIGHTLESS = FORGOTTEN | {ItemKind.EMPTY_DIRECTORY}
 _AHEAD = 256
 """So many are asked for before the sum is looked at."""
 

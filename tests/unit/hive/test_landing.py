@@ -20,10 +20,12 @@ from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.gate import Gate, Judged
 from toolkit.actions.guard import Guard
 from toolkit.actions.model import ItemResult
-from toolkit.catalog.bound import BoundMetastore, read_only
+from toolkit.catalog.bound import read_only
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Column, Table, TableKind, TableName
-from toolkit.el import CanonicalPath, Frequency, TableUri, parse_instant
-from toolkit.entities import Feed
+from toolkit.catalog.restricted import RestrictedMetastore
+from toolkit.el import Frequency, TableUri, parse_instant
+from toolkit.entities import Cluster, Feed
 from toolkit.hive.action import TableAction
 from toolkit.hive.targets import LandingRules, SchemaChange, TableItem, TablePlan, TableTarget
 from toolkit.hive.ways import Catalog, LandingWay, Tables
@@ -70,6 +72,7 @@ class Scene:
         key: of the instance; of the whole table the time of the run.
         rules: how the table comes.
         gate: judges it; None: it is not judged.
+        cluster: both sides, as far as places go.
         store: of the target and the source; what counts its effects is given.
     """
 
@@ -78,6 +81,7 @@ class Scene:
     rules: LandingRules = field(default_factory=LandingRules)
     gate: Gate | None = None
     store: type[LocalFileSystem] = LocalFileSystem
+    cluster: Cluster = CLUSTER
     run: int = 0
 
     def __post_init__(self) -> None:
@@ -144,11 +148,13 @@ class Scene:
     def catalog(self, metastore: MemoryMetastore) -> Catalog:
         """A metastore of this scene."""
         return Catalog(
-            metastore=read_only(metastore),
-            bound=lambda _: BoundMetastore(metastore, self.hook),
-            place=CanonicalPath.parse,
-            place_for_reading=CanonicalPath.parse,
+            metastore=read_only(self._restricted(metastore)),
+            bound=lambda _: self._restricted(metastore),
+            policy=LocationPolicy(cluster=self.cluster),
         )
+
+    def _restricted(self, metastore: MemoryMetastore) -> RestrictedMetastore:
+        return RestrictedMetastore(metastore, self.hook, LocationPolicy(cluster=self.cluster))
 
     def ran(self, life: Life | None = None, *, whole: bool = False) -> Iterator[ItemResult[TableItem]]:
         """A run that plans, settles what an earlier one left, and applies; dies when its life is over."""

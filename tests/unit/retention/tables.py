@@ -12,8 +12,10 @@ from tests.unit.retention.acting import SharedStore
 from tests.unit.retention.feeds import NOMINAL, FeedText, acted, cluster, context_on, request_of, retention
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
 from toolkit.actions.action import RunContext
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.port import Metastore
+from toolkit.catalog.restricted import RestrictedMetastore
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Cluster, ClusterLocations, Feed, FeedMaxDelete, Hold
 from toolkit.errors import NotImplementedYet
@@ -40,7 +42,7 @@ class TableSite:
         keys: partition keys of the table with their types.
         others: feeds of the repo that the run is not about.
         unusable: the scheme of stores that cannot be opened.
-        work: directories for feedctl's own work on the cluster.
+        work: directories of the cluster; partitions may have data wherever it is not said otherwise.
     """
 
     uri: str = DS
@@ -48,7 +50,7 @@ class TableSite:
     text: FeedText = field(default_factory=FeedText)
     others: Sequence[Feed] = ()
     unusable: str = ""
-    work: ClusterLocations = field(default_factory=ClusterLocations)
+    work: ClusterLocations = field(default_factory=lambda: ClusterLocations(tables=("/",)))
     system: SharedStore = field(default_factory=SharedStore)
     metastore: Metastore = field(default_factory=lambda: MemoryMetastore(["logs", "web"]))
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
@@ -83,7 +85,7 @@ class TableSite:
             storage=lambda _: self.system,
             shared_data=SharedDataIndex(feeds=feeds, clusters=clusters),
             shared_tables=SharedTables(feeds=feeds, clusters=clusters),
-            metastore=lambda _: self.metastore,
+            metastore=lambda on: RestrictedMetastore(self.metastore, lambda: None, LocationPolicy(cluster=on)),
         )
 
     @property

@@ -259,7 +259,8 @@ def test_archives_of_feeds_stay(place: str) -> None:
 
 @pytest.mark.parametrize("kind", ["staging", "temp", "working"])
 def test_directories_of_feedctls_own_work_stay(kind: str) -> None:
-    site = TableSite(work=ClusterLocations(**{kind: "/apps/feedctl"}))
+    work = replace(ClusterLocations(**{kind: "/apps/feedctl"}), tables=("/",))
+    site = TableSite(work=work)
     site.add(OLD, location="/apps/feedctl/one")
     _stays(site, f"the {kind} directory of the cluster primary")
 
@@ -285,7 +286,8 @@ class _OnHdfs(TableSite):
     @property
     def cluster(self) -> Cluster:
         conf = {"dfs.nameservices": "ns1,ns2", "dfs.namenode.rpc-address.ns2": "nn9:8020"}
-        return Cluster(name="primary", interfaces=Interfaces(write=Interface(endpoint="hdfs://ns1")), hadoop_conf=conf)
+        interfaces = Interfaces(write=Interface(endpoint="hdfs://ns1"))
+        return Cluster(name="primary", interfaces=interfaces, hadoop_conf=conf, locations=self.work)
 
     def __post_init__(self) -> None:
         super().__post_init__()

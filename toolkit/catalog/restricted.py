@@ -1,0 +1,67 @@
+"""A metastore whose locations were checked: no other way leads from a cluster's metastore to a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolkit.catalog.bound import BoundMetastore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolkit.catalog.location_policy import LocationPolicy
+    from toolkit.catalog.model import Partition, Table, TableName
+    from toolkit.el import CanonicalPath
+
+
+@dataclass(frozen=True, slots=True)
+class RestrictedMetastore(BoundMetastore):
+    """Passes calls on, and refuses places that its cluster does not have.
+
+    A table or database elsewhere is refused as a whole. A partition elsewhere comes with a `Partition.refusal`, so that
+    it can still be dropped.
+
+    Args:
+        policy: of the cluster.
+    """
+
+    policy: LocationPolicy
+
+    def table(self, name: TableName) -> Table:
+        """See `Metastore.table`.
+
+        Raises:
+            ForeignLocation: its directory is on no file system of the cluster.
+        """
+        found = self.inner.table(name)
+        for text in (found.location, found.storage.location or ""):  # Spark may keep its own beside that
+            self.policy.require_location(name, text)
+        return found
+
+    def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
+        """See `Metastore.partitions`.
+
+        Raises:
+            ForeignLocation: the directory of the table is on no file system of the cluster.
+        """
+        found = self.inner.partitions(name, names)
+        if not found:
+            return found
+        text = self.table(name).location
+        own = self.policy.place(text) if text else None
+        return tuple(self._checked(each, own) for each in found)
+
+    def _checked(self, partition: Partition, own: CanonicalPath | None) -> Partition:
+        location = partition.claimed_location
+        return replace(partition, refusal=self.policy.why_not_used(location, own)) if location else partition
+
+    def database_location(self, name: str) -> str:
+        """See `Metastore.database_location`.
+
+        Raises:
+            ForeignLocation: it is on no file system of the cluster.
+        """
+        found = self.inner.database_location(name)
+        self.policy.require_location(name, found)
+        return found
