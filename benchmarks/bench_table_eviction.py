@@ -24,11 +24,10 @@ from benchmarks.bench_tables import spark
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.e2e.in_process import APP
 from tests.e2e.table_site import CLUSTER, FEED
-from tests.tables.databases import create_database
+from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore_on_postgres import metastore_on, multiply_partition
 from toolkit.catalog.model import Partition, Table, TableKind, TableName
-from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import BATCH, CatalogSpec, Metastore
 from toolkit.cli.boundary import run_app
 
@@ -51,7 +50,7 @@ class Site:
     @classmethod
     def make(cls, uri: str, directory: Path) -> Site:
         """Both, without partitions."""
-        metastore = open_metastore(CatalogSpec(uris=uri))
+        metastore = plain_metastore(CatalogSpec(uris=uri))
         create_database(CatalogSpec(uris=uri), NAME.database, f"file:{directory}")
         made = table_of(NAME, f"file:{directory}/evicted", ds="string", region="string")
         table = replace(made, kind=TableKind.MANAGED, parameters={})

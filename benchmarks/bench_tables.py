@@ -16,11 +16,10 @@ from statistics import median
 from pyspark.sql import SparkSession
 
 from tests.databases.postgresql import PostgresServer, running_postgres
-from tests.tables.databases import create_database
+from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore_on_postgres import metastore_on, multiply_partition
 from toolkit.catalog.model import TableName
-from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import BATCH, CatalogSpec, Metastore
 
 PARTITIONS = 20_000
@@ -75,7 +74,7 @@ def main() -> int:
     """The exit code: 1 when the goal was missed."""
     with running_postgres() as postgres, metastore_on(postgres) as uri, tempfile.TemporaryDirectory() as directory:
         spec = CatalogSpec(uris=uri)
-        metastore = open_metastore(spec)
+        metastore = plain_metastore(spec)
         with spark(uri) as session:
             filled(metastore, spec, postgres, directory)
             found = medians(contestants(metastore, session))

@@ -13,11 +13,10 @@ from benchmarks.replication.clusters import Clusters, running_clusters
 from benchmarks.replication.shapes import START, Source, WrongCopy
 from benchmarks.whole_process import PROGRAMS
 from tests.databases.postgresql import running_postgres
-from tests.tables.databases import create_database, make_privileges
+from tests.tables.databases import create_database, make_privileges, plain_metastore
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore_on_postgres import metastore_on
 from toolkit.catalog.model import TableName
-from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import BATCH, CatalogSpec, Metastore
 
 DATABASE, LIKE, WAREHOUSE = "bench", "like_clicks", "/warehouse"
@@ -69,13 +68,13 @@ class Site:
     @property
     def at_target(self) -> Metastore:
         """The metastore that tables come to."""
-        return open_metastore(CatalogSpec(uris=self.target))
+        return plain_metastore(CatalogSpec(uris=self.target))
 
     def fill(self, table: str, shape: TableShape) -> Source:
         """Make the table with its partitions and files."""
         files = Source(client=self.clusters.at_source, shape=shape)
         files.make()
-        metastore = open_metastore(CatalogSpec(uris=self.source))
+        metastore = plain_metastore(CatalogSpec(uris=self.source))
         made = table_of(TableName(DATABASE, table), f"{self.clusters.source}{TABLE}", ds="string", region="string")
         metastore.create_table(made)
         partitions = [partition_of(made, *values) for values in shape.values]

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tests.tables.databases import create_database
+from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.model import Table, TableName
-from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import Metastore
 
 CLUSTER = """\
 kind: cluster
 name: {name}
+locations: {{tables: ["{default_fs}"]}}
 interfaces:
   write: {{endpoint: "{default_fs}"}}
   registry: {{endpoint: "{registry}"}}
@@ -59,7 +59,7 @@ class TableRepo:
     metastore: Metastore = field(init=False)
 
     def __post_init__(self) -> None:
-        self.metastore = open_metastore(self.server.spec)
+        self.metastore = plain_metastore(self.server.spec)
 
     @classmethod
     def make(cls, directory: Path, server: HiveMetastoreServer) -> TableRepo:

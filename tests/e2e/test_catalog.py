@@ -19,9 +19,12 @@ from tests.testbed.waiting import becomes_true
 _SCRIPT = """
 import json, sys, time
 from pathlib import Path
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import CatalogSpec
-found = open_metastore(CatalogSpec(uris=sys.argv[1])).databases()
+from toolkit.entities import Cluster, Interface, Interfaces
+local = Cluster(name="local", interfaces=Interfaces(write=Interface(endpoint="file:///")))
+found = open_metastore(CatalogSpec(uris=sys.argv[1]), LocationPolicy(cluster=local)).databases()
 from pyspark import SparkContext
 children = [int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
 print(json.dumps({"found": found, "context": SparkContext._active_spark_context is not None, "children": children}))

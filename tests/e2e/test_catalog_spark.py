@@ -19,13 +19,16 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 from toolkit.catalog.formats import table_format
 from toolkit.catalog.model import Statistics, TableName
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import CatalogSpec
+from toolkit.entities import Cluster, Interface, Interfaces
 from toolkit.catalog.values import typed_value
 
 uri, place = sys.argv[1:]
 spark = SparkSession.builder.enableHiveSupport().getOrCreate()
-metastore = open_metastore(CatalogSpec(uris=uri))
+local = Cluster(name="local", interfaces=Interfaces(write=Interface(endpoint="file:///")))
+metastore = open_metastore(CatalogSpec(uris=uri), LocationPolicy(cluster=local))
 rows = "select 1 id, 'a/b=c' ds, 3 n, date'2026-03-01' day union all select 2, null, null, null"
 for statement in (
     "set hive.exec.dynamic.partition.mode=nonstrict",

@@ -13,11 +13,10 @@ import pytest
 from entrypoints import process as entrypoint
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import environment
-from tests.tables.databases import create_database
+from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.model import Column, TableName
-from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import Metastore
 from toolkit.cli.boundary import run_app
 
@@ -160,7 +159,7 @@ def site(tmp_path: Path, java_home: Path, metastore: HiveMetastoreServer, monkey
     place = f"file:{tmp_path}/warehouse"
     create_database(metastore.spec, database, place)
     made = Site(
-        directory=tmp_path, java_home=java_home, metastore=open_metastore(metastore.spec), database=database
+        directory=tmp_path, java_home=java_home, metastore=plain_metastore(metastore.spec), database=database
     )  # fmt: skip
     made.write(metastore.uri)
     made.create("clicks_by_country", f"{place}/clicks_by_country", ds="string", region="string")

@@ -18,10 +18,9 @@ from entrypoints import hive_export, hive_import, hive_replication
 from tests.described import faults, printed_faults
 from tests.e2e.commands import ROOT
 from tests.integration.replications import End
-from tests.tables.databases import create_database
+from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import table_of
 from toolkit.catalog.model import Partition, Table, TableName
-from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.partition_name import joined_name
 from toolkit.catalog.port import CatalogSpec, Metastore
 from toolkit.cli.boundary import run_app
@@ -60,7 +59,7 @@ class Side:
     @property
     def metastore(self) -> Metastore:
         """Of the cluster."""
-        return open_metastore(self.spec)
+        return plain_metastore(self.spec)
 
     def name(self, table: str = "clicks") -> TableName:
         """Of a table."""
@@ -69,7 +68,8 @@ class Side:
     def document(self, name: str) -> str:
         """The YAML of the cluster."""
         interfaces = f'write: {{endpoint: "{self.end.uri}"}}, registry: {{endpoint: "{self.registry}"}}'
-        return f"kind: cluster\nname: {name}\ncolo: {name}\ninterfaces: {{{interfaces}}}\n"
+        locations = f'locations: {{tables: ["{self.end.uri}/outside"]}}'
+        return f"kind: cluster\nname: {name}\ncolo: {name}\ninterfaces: {{{interfaces}}}\n{locations}\n"
 
     def rows(self, table: str = "clicks") -> dict[str, dict[str, bytes]]:
         """The files of each partition, by its name."""

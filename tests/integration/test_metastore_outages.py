@@ -7,14 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.tables.databases import create_database
+from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore import HiveMetastoreServer
 from tests.unit.doctor.servers import listening, unused_port
 from toolkit.catalog.adapters.hive import HiveMetastore
 from toolkit.catalog.errors import MetastoreUnreachable
 from toolkit.catalog.model import TableName
-from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import CatalogSpec
 from toolkit.errors import InvalidInput
 
@@ -25,7 +24,7 @@ _PATIENCE = 20.0
 def test_a_metastore_that_is_down_is_named_at_once_and_one_that_is_up_again_is_used(
     restartable_metastore: HiveMetastoreServer,
 ) -> None:
-    metastore = open_metastore(restartable_metastore.spec)
+    metastore = plain_metastore(restartable_metastore.spec)
     assert "default" in metastore.databases()
     restartable_metastore.stop()
     begun = time.monotonic()
@@ -41,7 +40,7 @@ def test_a_metastore_that_is_down_is_named_at_once_and_one_that_is_up_again_is_u
 def test_a_metastore_that_was_started_anew_between_two_calls_is_used_without_an_error(
     restartable_metastore: HiveMetastoreServer,
 ) -> None:
-    metastore = open_metastore(restartable_metastore.spec)
+    metastore = plain_metastore(restartable_metastore.spec)
     before = metastore.databases()
     restartable_metastore.stop()
     restartable_metastore.start()
@@ -65,7 +64,7 @@ def test_a_frozen_metastore_is_given_up_after_the_time_of_a_call_and_used_when_i
 
 def test_of_several_end_points_one_that_is_up_is_enough(metastore: HiveMetastoreServer) -> None:
     spec = CatalogSpec(uris=f"thrift://127.0.0.1:{unused_port()}, {metastore.uri}")
-    assert "default" in open_metastore(spec).databases()
+    assert "default" in plain_metastore(spec).databases()
 
 
 def test_what_is_no_metastore_is_unreachable(metastore: HiveMetastoreServer) -> None:
@@ -79,11 +78,11 @@ def test_what_is_no_metastore_is_unreachable(metastore: HiveMetastoreServer) -> 
 @pytest.mark.parametrize("uris", ["", "hive2://host:1", "thrift://host", "thrift://:9083", "thrift://h:x", "host:9083"])
 def test_an_end_point_that_is_none_is_refused_with_what_was_expected(uris: str) -> None:
     with pytest.raises(InvalidInput, match="expected thrift://HOST:PORT"):
-        open_metastore(CatalogSpec(uris=uris))
+        plain_metastore(CatalogSpec(uris=uris))
 
 
 def test_threads_share_a_metastore(metastore: HiveMetastoreServer) -> None:
-    opened, name = open_metastore(metastore.spec), TableName("threads", "t")
+    opened, name = plain_metastore(metastore.spec), TableName("threads", "t")
     create_database(metastore.spec, name.database, f"{metastore.warehouse}/threads")
     table = table_of(name, f"{metastore.warehouse}/threads/t", ds="string")
     opened.create_table(table)

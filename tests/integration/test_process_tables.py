@@ -13,7 +13,7 @@ import pytest
 
 from entrypoints import late_check
 from tests.integration.process_runs import KEYS
-from tests.tables.databases import create_database
+from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.actions.choosing import NO_FEED
@@ -22,7 +22,6 @@ from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.bootstrap.process import ProcessOptions, run_processes
 from toolkit.catalog.model import Table, TableName
-from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import Metastore
 from toolkit.cli import main
 from toolkit.cli.boundary import run_app
@@ -141,7 +140,7 @@ def site(tmp_path: Path, metastore: HiveMetastoreServer, monkeypatch: pytest.Mon
     monkeypatch.setenv("FEEDCTL_LOG_DIR", str(tmp_path / "logs"))
     database = f"test_{uuid4().hex}"
     create_database(metastore.spec, database, f"{metastore.warehouse}/{database}")
-    client = open_metastore(metastore.spec)
+    client = plain_metastore(metastore.spec)
     for name in ("clicks", "counts"):
         place = f"{metastore.warehouse}/{database}/{name}"
         client.create_table(table_of(TableName(database, name), place, ds="string", region="string"))

@@ -16,6 +16,11 @@ from tests.tables.tables import of_spark, partition_of, table_of
 from tests.unit.hive.exports import exported, imported
 from tests.unit.hive.test_landing import FROM, TO, Scene
 from tests.unit.retention.tables import BASE, TableSite, done
+from tests.unit.runs.fakes import left_item
+from toolkit.availability import DataAccess
+from toolkit.bootstrap.catalogs import catalog_for_reading, open_catalog
+from toolkit.bootstrap.hive import catalog_of
+from toolkit.catalog import opening
 from toolkit.catalog.errors import ForeignLocation
 from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Serde, StorageDescriptor, Table, TableKind, TableName
@@ -23,7 +28,12 @@ from toolkit.catalog.restricted import RestrictedMetastore
 from toolkit.el import CanonicalPath
 from toolkit.entities import Cluster, ClusterLocations, Interface, Interfaces
 from toolkit.hive.layout import METADATA
+from toolkit.ledger.runs.items import NewItem
+from toolkit.ledger.vocabulary import ItemState
+from toolkit.process_runner.late_fingerprint import fingerprint_at
 from toolkit.result import Status
+from toolkit.retention import ItemKind
+from toolkit.storage import FileSystem
 
 OLD = "2026-03-01"
 PRIVATE = "/home/op/private"
@@ -101,12 +111,23 @@ def test_a_partition_beside_others_that_go_whole_is_the_only_one_whose_data_stay
         site.put(f"2026-03-{day}", f"hdfs://ns1{BASE}/ds=2026-03-{day}")
     site.put("2026-03-03", f"file:{PRIVATE}")
     dry = site.run(dry_run=True)
-    kinds = [item.kind for target in dry.targets for item in target.plan.items]
-    assert kinds.count("partition_entry:data") == 1
+    kinds = [item.type for target in dry.targets for item in target.plan.items]
+    assert kinds.count(ItemKind.PARTITION_ENTRY) == 1
     assert site.run().status is Status.SUCCEEDED
     assert site.names == []
     assert [name for name in site.system.files if name.endswith("/part")] == [f"{PRIVATE}/part"]
     assert site.run().status is Status.SUCCEEDED
+
+
+def test_a_run_that_died_at_a_partition_whose_data_stay_is_settled_by_the_next() -> None:
+    site = _OnHdfs()
+    site.system.put(f"{PRIVATE}/part")
+    path = f"catalog:logs:clicks#ds={OLD}"
+    left = left_item(NewItem(position=0, kind="partition:data", path=path, instance_key=f"{OLD}T00:00Z"), 7)
+    site.run(left=[left])
+    (settled,) = site.recorder.settled_left
+    assert settled.item.state is ItemState.DONE
+    assert f"{PRIVATE}/part" in site.system.files
 
 
 def test_a_table_with_a_local_directory_is_left_alone() -> None:
@@ -179,6 +200,36 @@ def test_which_places_are_on_a_file_system_of_a_cluster(cluster: Cluster, text: 
     why = LocationPolicy(cluster=cluster).why_not_stored(text)
     assert (why == "") is is_used, why
     assert "user:secret" not in why
+
+
+@pytest.mark.parametrize("location", [f"file:{PRIVATE}", "hdfs://ns1/elsewhere"])
+def test_what_a_process_reads_is_not_looked_for_elsewhere(location: str) -> None:
+    inner = MemoryMetastore(["logs"])
+    table = table_of(TableName("logs", "clicks"), "hdfs://ns1/clicks", ds="string")
+    inner.create_table(table)
+    inner.add_partitions(table.name, [partition_of(table, OLD, location=location)])
+    cluster = _cluster("hdfs://ns1")
+    opened = RestrictedMetastore(inner, lambda: None, LocationPolicy(cluster=cluster))
+
+    def nothing(path: CanonicalPath) -> FileSystem:
+        pytest.fail(f"{path} was opened")
+
+    data = DataAccess(stores=nothing, metastores=lambda _: opened)
+    with pytest.raises(ForeignLocation, match=f"ds={OLD}"):
+        fingerprint_at(data, cluster, f"hcat://m:9083/logs/clicks/ds={OLD}")
+
+
+def test_every_metastore_that_a_run_opens_is_restricted_to_its_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "_adapter", lambda _: MemoryMetastore(["logs"], warehouse=f"file:{PRIVATE}"))
+    registry = Interface(endpoint=f"thrift://{OLD}:9083")
+    cluster = replace(
+        _cluster("hdfs://ns1"), interfaces=Interfaces(write=Interface(endpoint="hdfs://ns1"), registry=registry)
+    )
+    catalog = catalog_of(cluster)
+    opened = [open_catalog(cluster), catalog_for_reading(cluster), catalog.metastore, catalog.bound(lambda: None)]
+    for metastore in opened:
+        with pytest.raises(ForeignLocation):
+            metastore.database_location("logs")
 
 
 def test_no_location_elsewhere_comes_out_of_a_metastore() -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from toolkit.catalog.adapters.connections import Connections
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import TableName
-from toolkit.catalog.port import CatalogSpec
+from toolkit.catalog.opening import open_metastore
+from toolkit.catalog.port import CatalogSpec, Metastore
+from toolkit.el import CanonicalPath
+from toolkit.entities import Cluster, Interface, Interfaces
 
 
 def create_database(spec: CatalogSpec, name: str, location: str) -> None:
@@ -28,3 +32,21 @@ def make_privileges(spec: CatalogSpec, name: TableName) -> None:
         lambda java, stub: stub.get_privilege_set(java.filled(java.api.HiveObjectRef(), struct), "nobody", None),
     )
     connections.close()
+
+
+class _Anywhere(LocationPolicy):
+    """Lets everything be used: for looking at what there is."""
+
+    def why_not_stored(self, text: str) -> str:
+        del text
+        return ""
+
+    def why_not_used(self, location: str, own: CanonicalPath | None) -> str:
+        del location, own
+        return ""
+
+
+def plain_metastore(spec: CatalogSpec) -> Metastore:
+    """Open a metastore without a cluster: all its locations are used."""
+    cluster = Cluster(name="any", interfaces=Interfaces(write=Interface(endpoint="file:///")))
+    return open_metastore(spec, _Anywhere(cluster=cluster))

@@ -149,7 +149,7 @@ class Cluster:
         Raises:
             ElError: one is no path.
         """
-        found = [self.place(text) for text in self.locations.tables]
+        found = [self.place(f"{text.rstrip('/')}/") for text in self.locations.tables]
         return tuple(each for each in found if self.place("/").is_local or not each.is_local)
 
     def place(self, text: str) -> CanonicalPath:

@@ -117,8 +117,8 @@ class PlanItem:
 
     @property
     def kind(self) -> str:
-        """See `WorkItem.kind`; for example ``instance:data``."""
-        return f"{self.type}:{self.location}"
+        """See `WorkItem.kind`; for example ``instance:data``. A recovery settles a partition alike, with data or not."""
+        return f"{ItemKind.PARTITION if self.type in FORGOTTEN else self.type}:{self.location}"
 
     @property
     def uri(self) -> str:

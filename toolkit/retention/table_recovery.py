@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from toolkit.retention.targets import FeedTable
 
 _LOG = logging.getLogger(__name__)
-_PARTITION, _ENTRY, _DATA, _GATED = (
-    f"{kind}:{LocationType.DATA}"
-    for kind in (ItemKind.PARTITION, ItemKind.PARTITION_ENTRY, ItemKind.PARTITION_DATA, ItemKind.GATED)
+_PARTITION, _DATA, _GATED = (
+    f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA, ItemKind.GATED)
 )
 _CHANGED = "transient_lastDdlTime"
 """Hive's parameter of a table; partitions that come and go leave it alone."""
@@ -138,7 +137,7 @@ class TableRecovery:
 
     def recovered(self, left: Sequence[Item], *, may_touch: bool) -> Recovery:
         """See `Action.recover`; what nobody can tell now stays open, and is a failure where data may be left."""
-        own = [item for item in left if item.kind in {_PARTITION, _ENTRY, _DATA}]
+        own = [item for item in left if item.kind in {_PARTITION, _DATA}]
         at_gate = [item for item in left if item.kind == _GATED]
         if not (own or at_gate) or self.plan.detail.hold_file is not None:
             return Recovery()
@@ -340,8 +339,6 @@ def _groups(left: Sequence[Item]) -> Iterator[_Group]:
         if item.kind == _DATA:
             yield _Group(partitions=above, data=item)
             above = []
-        elif item.kind == _ENTRY:  # its data stay, so that it belongs to no directory behind it
-            yield _Group(partitions=[item], data=None)
         else:
             above = [*above, item]
     if above:

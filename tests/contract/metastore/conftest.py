@@ -12,9 +12,19 @@ import pytest
 from tests.tables.databases import create_database
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import table_of
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.opening import open_metastore
 from toolkit.catalog.port import CatalogSpec, Metastore
+from toolkit.catalog.restricted import RestrictedMetastore
+from toolkit.entities import Cluster, ClusterLocations, Interface, Interfaces
+
+_CLUSTER = Cluster(
+    name="primary",
+    interfaces=Interfaces(write=Interface(endpoint="file:///")),
+    locations=ClusterLocations(tables=("/",)),
+)
+_POLICY = LocationPolicy(cluster=_CLUSTER)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +58,13 @@ def _memory(_request: pytest.FixtureRequest) -> Iterator[Place]:
     yield Place(metastore=MemoryMetastore(("default", database)), database=database, directory="file:/nowhere")
 
 
+def _restricted(_request: pytest.FixtureRequest) -> Iterator[Place]:
+    database = f"test_{uuid4().hex}"
+    inner = MemoryMetastore(("default", database))
+    opened = RestrictedMetastore(inner, lambda: None, _POLICY)
+    yield Place(metastore=opened, database=database, directory="file:/nowhere")
+
+
 def _hive(request: pytest.FixtureRequest) -> Iterator[Place]:
     yield _real(request.getfixturevalue("metastore").spec, request)
 
@@ -64,12 +81,13 @@ def _real(spec: CatalogSpec, request: pytest.FixtureRequest) -> Place:
     directory: Path = request.getfixturevalue("tmp_path")
     database = f"test_{uuid4().hex}"
     create_database(spec, database, f"file:{directory}")
-    return Place(metastore=open_metastore(spec), database=database, directory=f"file:{directory}")
+    return Place(metastore=open_metastore(spec, _POLICY), database=database, directory=f"file:{directory}")
 
 
 @pytest.fixture(
     params=[
         pytest.param(_memory, id="memory"),
+        pytest.param(_restricted, id="restricted"),
         pytest.param(_hive, id="hive"),
         pytest.param(_on_postgres, id="on-postgres", marks=pytest.mark.extended),
         pytest.param(_hive_4, id="hive-4", marks=pytest.mark.extended),

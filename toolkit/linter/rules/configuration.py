@@ -100,6 +100,31 @@ def _same_place(cluster: Cluster, one: str, other: str) -> bool:
         return one == other
 
 
+def table_roots(context: LintContext) -> Iterator[Hit]:
+    """Report directories of `locations.tables` that cannot bound what owners of tables choose."""
+    for _, cluster in sorted(context.repository.clusters.items()):
+        for index, text in enumerate(cluster.locations.tables):
+            if why := _why_no_root(cluster, text):
+                yield Hit(
+                    subject=cluster.name,
+                    pointer=("locations", "tables", index),
+                    message=f"found {text!r}, {why}",
+                    hint="name the directory that partitions outside of their table's own directory are in",
+                )
+
+
+def _why_no_root(cluster: Cluster, text: str) -> str:
+    try:
+        place = cluster.place(f"{text.rstrip('/')}/")
+        is_own_local = cluster.place("/").is_local
+    except ElError as error:
+        return str(error)
+    if place.is_local and not is_own_local:
+        return f"a local directory, expected one on a store of the cluster, whose file system is {cluster.default_fs}"
+    is_whole = place.path == "/" and not place.in_object_store
+    return "a whole file system, expected a directory in it" if is_whole else ""
+
+
 _DATABASES: Mapping[DatasourceType, _Kind] = MappingProxyType(
     {
         DatasourceType.MYSQL: _kind(r"jdbc:(?:mysql|mariadb):.*", "jdbc:mysql://"),
@@ -285,6 +310,7 @@ CHECKS: Mapping[str, Check] = {
     "endpoint-type": endpoint_type,
     "table-without-registry": table_without_registry,
     "staging-is-working": shared_directory,
+    "table-root": table_roots,
     "secret-in-repo": secret_in_repo,
     "not-implemented": unimplemented_value,
     "audit-file-outside": audit_file_outside,
