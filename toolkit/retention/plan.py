@@ -117,7 +117,7 @@ class PlanItem:
 
     @property
     def kind(self) -> str:
-        """See `WorkItem.kind`; for example ``instance:data``. A recovery settles a partition alike, with data or not."""
+        """See `WorkItem.kind`; for example ``instance:data``. Recovery settles all partitions alike."""
         return f"{ItemKind.PARTITION if self.type in FORGOTTEN else self.type}:{self.location}"
 
     @property
