@@ -40,6 +40,7 @@ CLUSTER = """\
 kind: cluster
 name: primary
 interfaces: {{write: {{endpoint: "file://{data}"}}, registry: {{endpoint: "{uri}"}}}}
+locations: {{tables: ["{warehouse}"]}}
 """
 FEED = """\
 kind: feed
@@ -74,13 +75,14 @@ class Site:
     database: str
     metastore: Metastore
     uri: str
+    warehouse: str
     works: Callable[[StepCall], None] | None = None
     calls: list[StepCall] = field(default_factory=list)
 
     def write(self, start: str = "now(0,0)", end: str = "now(0,0)") -> None:
         files = {
             "repo.yaml": f"name: counting\nledger: sqlite:///{self.directory}/ledger.db\n",
-            "clusters/primary.yaml": CLUSTER.format(data=self.directory, uri=self.uri),
+            "clusters/primary.yaml": CLUSTER.format(data=self.directory, uri=self.uri, warehouse=self.warehouse),
             "processes/count.yaml": PROCESS.replace("START", start).replace("END", end),
             "workflows/count.sh": "#!/bin/sh\n",
         }
@@ -144,7 +146,7 @@ def site(tmp_path: Path, metastore: HiveMetastoreServer, monkeypatch: pytest.Mon
     for name in ("clicks", "counts"):
         place = f"{metastore.warehouse}/{database}/{name}"
         client.create_table(table_of(TableName(database, name), place, ds="string", region="string"))
-    made = Site(tmp_path, database, client, metastore.uri)
+    made = Site(tmp_path, database, client, metastore.uri, metastore.warehouse)
     made.write()
     yield made
     client.close()

@@ -259,7 +259,10 @@ def test_archives_of_feeds_stay(place: str) -> None:
 
 @pytest.mark.parametrize("kind", ["staging", "temp", "working"])
 def test_directories_of_feedctls_own_work_stay(kind: str) -> None:
-    work = replace(ClusterLocations(**{kind: "/apps/feedctl"}), tables=("/",))
+    own = {"staging": "", "temp": "", "working": "", kind: "/apps/feedctl"}
+    work = ClusterLocations(
+        staging=own["staging"] or None, temp=own["temp"] or None, working=own["working"] or None, tables=("/",)
+    )
     site = TableSite(work=work)
     site.add(OLD, location="/apps/feedctl/one")
     _stays(site, f"the {kind} directory of the cluster primary")
