@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from reference_pages.markdown import code, codes, meanings, page, prose, table
 from reference_pages.unexplained import UnexplainedError
+from toolkit.ledger.columns import Choice
 from toolkit.ledger.schema_version import REVISIONS
 from toolkit.ledger.tables import metadata
 from toolkit.ledger.upgrading import module_of
@@ -94,8 +95,8 @@ def _column(column: sa.Column[object]) -> list[str]:
 
 
 def _type(column: sa.Column[object]) -> str:
-    if isinstance(column.type, sa.Enum) and column.type.enum_class is not None:
-        name = column.type.enum_class.__name__
+    if isinstance(column.type, Choice):
+        name = column.type.kind.__name__
         return f"[{name}](#{name.lower()})"
     return column.type.compile(_POSTGRESQL).lower().replace("timestamp with time zone", "timestamptz")
 
@@ -115,15 +116,13 @@ def _indexes(each: sa.Table) -> Iterator[str]:
 
 def _enumerations() -> list[type[StrEnum]]:
     """The closed sets that columns have, each once, by name."""
-    found = {
-        column.type.enum_class
+    found: set[type[StrEnum]] = {
+        column.type.kind
         for each in metadata.tables.values()
         for column in each.columns
-        if isinstance(column.type, sa.Enum)
+        if isinstance(column.type, Choice)
     }
-    return sorted(
-        (each for each in found if isinstance(each, type) and issubclass(each, StrEnum)), key=lambda each: each.__name__
-    )
+    return sorted(found, key=lambda each: each.__name__)
 
 
 def _words(members: type[StrEnum]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from toolkit.ledger.columns import Number, UtcTime, choice
+from toolkit.ledger.columns import Choice, Number, UtcTime
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import lease
 from toolkit.ledger.vocabulary import LeaseMode
@@ -16,7 +16,7 @@ held = sa.Table(
     sa.MetaData(),
     sa.Column("resource", sa.Text, primary_key=True),
     sa.Column("run_id", Number, primary_key=True, autoincrement=False),
-    sa.Column("mode", choice(LeaseMode), nullable=False),
+    sa.Column("mode", Choice(LeaseMode), nullable=False),
     sa.Column("fence", Number, nullable=False),
     sa.Column("began_at", UtcTime, nullable=False),
     sa.Column("expires_at", UtcTime, nullable=False),

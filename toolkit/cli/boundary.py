@@ -115,7 +115,9 @@ def _bug_report(trace: str) -> str:
     versions = f"feedctl {__version__}, Python {platform.python_version()}, {platform.platform()}"
     report = f"{versions}\ncommand: {command}\n\n{trace}"
     try:
-        with tempfile.NamedTemporaryFile("w", prefix="feedctl-bug-", suffix=".txt", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="feedctl-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
             file.write(report)
         place = f"the report is in {file.name}; please send it to the maintainers"
     except OSError as error:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from toolkit.errors import Failed, InvalidInput
+from toolkit.plain_files import read_plain
 from toolkit.schedules.actions import Schedule
 from toolkit.schedules.cron import with_block
 from toolkit.schedules.files import Files, mark_in
@@ -27,6 +28,21 @@ class ForeignFiles(InvalidInput):
         self.files = tuple(files)
         shown = ", ".join(map(str, self.files))
         super().__init__(f"{shown}: found what `feedctl export` has not written for this environment; move it away")
+
+
+class LinkBelowFolder(InvalidInput):
+    """A symbolic link below the folder of an export, which would have files elsewhere written and removed.
+
+    Args:
+        link: its path.
+    """
+
+    def __init__(self, *, link: Path) -> None:
+        self.link = link
+        super().__init__(
+            f"{link}: found a link, expected a folder or file of the export; nothing was written; remove the link, or"
+            " give the folder that it leads to by --into"
+        )
 
 
 class ExportNotWritten(Failed):
@@ -92,9 +108,11 @@ def folder_changes(files: Files, folder: Path) -> tuple[Change, ...]:
     """What is to be changed in a folder: first what is written, then what was written once and is no more.
 
     Raises:
+        LinkBelowFolder: something below the folder is a link.
         ForeignFiles: something else stands where files belong.
         ExportNotWritten: one cannot be read.
     """
+    _require_no_link(folder, [*files.texts, files.schedule.environment])
     there = {name: _read(folder / name) for name in files.texts}
     foreign = [
         folder / name for name, text in there.items() if text is not None and not files.may_replace(mark_in(text))
@@ -119,6 +137,18 @@ def make(changes: Sequence[Change]) -> None:
         each.make()
 
 
+def _require_no_link(folder: Path, names: Iterable[str]) -> None:
+    """Refuse links on the way to files of the export; the folder itself is the user's to choose."""
+    for name in sorted({part for each in names for part in _ways(each)}):
+        if (folder / name).is_symlink():
+            raise LinkBelowFolder(link=folder / name)
+
+
+def _ways(name: str) -> Iterator[str]:
+    yield name
+    yield from (each.as_posix() for each in PurePosixPath(name).parents if each.name)
+
+
 def _stale(files: Files, folder: Path) -> Iterator[Change]:
     for file in sorted((folder / files.schedule.environment).rglob("*")):
         name = file.relative_to(folder).as_posix()
@@ -130,11 +160,14 @@ def _stale(files: Files, folder: Path) -> Iterator[Change]:
 
 def _read(file: Path) -> str | None:
     try:
-        return file.read_bytes().decode("utf-8", "surrogateescape")
+        return read_plain(file, _MOST_BYTES).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ExportNotWritten(file=file, reason=error.strerror or str(error)) from error
+
+
+_MOST_BYTES = 64 << 20
 
 
 def _write(file: Path, text: str) -> None:

@@ -56,22 +56,51 @@ def _as_text(value: datetime) -> str:
     return value.astimezone(UTC).strftime(_TEXT_FORMAT)
 
 
-def choice(kind: type[E]) -> sa.Enum:
-    """A column of an enum's values, kept as text; what may stand there is the code's affair, not the database's.
+class UnknownWord(ValueError):  # noqa: N818 - named for what was found
+    """A word in the ledger that its closed set does not have.
 
-    A check constraint would make each new value a migration that rewrites the table on SQLite.
+    Args:
+        word: as it was found.
+        kind: the closed set.
     """
-    return sa.Enum(
-        kind,
-        native_enum=False,
-        create_constraint=False,
-        length=16,
-        values_callable=lambda members: [member.value for member in members],
-    )
+
+    def __init__(self, *, word: str, kind: type[StrEnum]) -> None:
+        self.word, self.kind = word, kind
+        super().__init__(f"{word!r} as a {kind.__name__}, expected one of {', '.join(kind)}")
+
+
+class Choice(TypeDecorator[E]):
+    """A column of a closed set's words, kept as text; the code decides which words there are, and not the database.
+
+    A check constraint would make each new word a migration that rewrites the table on SQLite.
+
+    Args:
+        kind: the closed set.
+    """
+
+    impl = sa.String(16)
+    cache_ok = True
+
+    def __init__(self, kind: type[E]) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def process_bind_param(self, value: E | str | None, dialect: Dialect) -> str | None:
+        """See `TypeDecorator`; a word that is not in the set is a bug and raises ValueError."""
+        del dialect
+        return None if value is None else self.kind(value).value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> E | None:
+        """See `TypeDecorator`; somebody else may have written the row, and raises UnknownWord."""
+        del dialect
+        try:
+            return None if value is None else self.kind(value)
+        except ValueError:
+            raise UnknownWord(word=value or "", kind=self.kind) from None
 
 
 def is_one_of(column: sa.ColumnElement[E], *values: E) -> sa.ColumnElement[bool]:
-    """Whether a column of `choice` has one of these values, which stand in the statement itself.
+    """Whether a column of `Choice` has one of these values, which stand in the statement itself.
 
     A database uses a partial index only where it can see at planning that the statement asks for nothing else.
     """

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, stop_after_delay, wait_random_exponential
 
+from toolkit.ledger.columns import UnknownWord
 from toolkit.ledger.engine import READING, UNHURRIED, cut_connection
-from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, UnusableLedger
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, NotUtf8, UnusableLedger
 from toolkit.ledger.location import SQLITE
 from toolkit.ledger.sqlite_place import hindrance
 from toolkit.ledger.statements import NOW, WRITTEN, Followed, S, Timed, if_new, insert_of, locking
@@ -149,7 +150,9 @@ def translated(place: str) -> Iterator[None]:
     Raises:
         LedgerUnavailable: the database cannot be used now.
         LedgerConflict: the transaction collided with another one; all of it was rolled back.
-        UnusableLedger: the driver does not understand the options of the URL.
+        UnusableLedger: the driver does not understand the options of the URL, or a row has a word that this feedctl
+            does not know.
+        NotUtf8: a text cannot be kept.
     """
     try:
         yield
@@ -164,6 +167,11 @@ def translated(place: str) -> Iterator[None]:
             found = f"cannot be used: {_first_line(error.orig)}"
             raise UnusableLedger(place=place, found=found, todo="correct the options of its URL") from error
         raise
+    except UnknownWord as error:
+        todo = "a newer feedctl or a person wrote it; use that version, or correct the row"
+        raise UnusableLedger(place=place, found=f"has {error}", todo=todo) from error
+    except UnicodeEncodeError as error:  # of both drivers
+        raise NotUtf8(text=error.object) from error
 
 
 def is_conflict(error: sa.exc.DBAPIError) -> bool:

@@ -64,6 +64,20 @@ class UnusableLedger(InvalidInput):
         super().__init__(f"the ledger {place} {found}; {todo}")
 
 
+class NotUtf8(InvalidInput):
+    """A text of a command that no database keeps; nothing was changed.
+
+    Args:
+        text: as it was given.
+    """
+
+    code = "not_utf8"
+
+    def __init__(self, *, text: str) -> None:
+        self.text = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        super().__init__(f"found {self.text}, which is not UTF-8; nothing was changed, give the text in UTF-8")
+
+
 class IllegalTransition(FeedctlError):  # noqa: N818 - named for what was asked, as its siblings
     """A change of status that `TRANSITIONS` does not have; nothing was changed.
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolkit.errors import Failed
+from toolkit.foreign_json import MOST_BYTES, parse_json
+from toolkit.plain_files import read_plain
 from toolkit.quality.exchange import write_private
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _FOLDER_OWNER_ONLY = 0o700
 _MOST_LISTED = 1000
 """In the index; older pages stay."""
+_INDEXED = ("at", "state", "feed", "cluster", "instance_key", "failed", "findings")
 _WIDTH, _HEIGHT = 96, 20
 _NOT_SAID = frozenset({"column"})
 """Arguments that have a column of their own."""
@@ -111,8 +114,28 @@ def _write(path: Path, facts: Callable[[], Mapping[str, Any]]) -> None:
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    """Read what a page is drawn from.
+
+    Raises:
+        OSError: it is not there, or no plain file.
+        ValueError: it is not of a page.
+    """
+    facts = parse_json(read_plain(path, MOST_BYTES, follow=False))
+    if not isinstance(facts, dict) or not facts.keys() >= set(_INDEXED):
+        message = f"{path} is not of a page"
+        raise ValueError(message)
     return facts
+
+
+def _listed(path: Path) -> dict[str, Any] | None:
+    """Read what the index says of a page; None: the file is none of ours."""
+    try:
+        facts = _facts(path)
+    except (OSError, ValueError):
+        return None
+    findings = facts["findings"] if isinstance(facts["findings"], list) else ()
+    texts = {name: str(facts[name]) for name in _INDEXED}
+    return {**texts, "findings": len(findings), "page": path.with_suffix(".html").name}
 
 
 def _templates() -> Environment:
@@ -131,9 +154,9 @@ def _write_index(directory: Path, templates: Environment) -> None:
     """Until it lists what is there: another process may have written a page, and the index, at the same time."""
     written: set[Path] = set()
     while (there := set(directory.glob("*.json"))) != written:
-        last = sorted(there, key=lambda each: each.stat().st_mtime)[-_MOST_LISTED:]
-        newest = sorted(map(_facts, last), key=itemgetter("at", "page"), reverse=True)
-        facts = {"pages": newest, "left_out": len(there) - len(newest)}
+        last = sorted(there, key=lambda each: each.lstat().st_mtime)[-_MOST_LISTED:]
+        newest = sorted(filter(None, map(_listed, last)), key=itemgetter("at", "page"), reverse=True)
+        facts = {"pages": newest, "left_out": len(there) - len(last)}
         write_private(directory / "index.html", templates.get_template("index.html").render(facts))
         written = there
 

@@ -65,6 +65,11 @@ def test_a_bug_has_a_traceback_and_a_report_file(capsys: pytest.CaptureFixture[s
         assert part in report
 
 
+def test_a_bug_about_a_text_that_is_no_utf_8_has_a_report_file_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(_app(ValueError("found \udcff")), []) == 70
+    assert "the report is in" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("arguments", "part"), [(["--numbre", "1"], "--numbre"), (["--number", "x"], "valid int")])
 def test_wrong_usage_is_one_line_and_2(arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_app(_app(), arguments) == 2

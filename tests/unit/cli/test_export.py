@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,37 @@ def test_a_check_needs_a_file(feedctl: Feedctl) -> None:
 def test_a_master_is_one_argument(feedctl: Feedctl) -> None:
     ran = feedctl("export", "cron", *PROD, "--master", "a\nb")
     assert (ran.code, "--master: found 'a\\nb'" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("form", ["oozie", "airflow"])
+@pytest.mark.parametrize("link", ["prod", "prod/primary"])
+def test_a_link_below_the_folder_is_not_followed(feedctl: Feedctl, tmp_path: Path, form: str, link: str) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    into = ("export", form, *PROD, "--into", str(out))
+    feedctl(*into)
+    (out / link).rename(elsewhere)
+    (out / link).symlink_to(elsewhere)
+    before = tree(elsewhere)
+    next(each for each in elsewhere.rglob("*.*") if each.is_file()).write_text("changed since\n")
+    changed = tree(elsewhere)
+    ran = feedctl(*into)
+    assert ran.code == 2
+    assert f"{out / link}: found a link" in ran.err
+    assert tree(elsewhere) == changed != before
+
+
+@pytest.mark.parametrize("form", ["oozie", "airflow"])
+def test_the_folder_itself_may_be_a_link(feedctl: Feedctl, tmp_path: Path, form: str) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    into = ("export", form, *PROD, "--into", str(tmp_path / "link"))
+    assert feedctl(*into).code == 0
+    assert tree(tmp_path / "real")
+    assert "0 files written, 0 removed" in feedctl(*into).out
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_is_no_crontab(feedctl: Feedctl, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "crontab")
+    ran = feedctl("export", "cron", *PROD, "--into", str(tmp_path / "crontab"))
+    assert (ran.code, "not a file" in ran.err) == (1, True)

@@ -98,6 +98,29 @@ def test_a_value_is_text_and_nothing_that_a_browser_runs(tmp_path: Path) -> None
     assert "<script>document.title='run'</script>" in elements.text
 
 
+@pytest.mark.timeout(20)
+def test_what_is_no_page_of_ours_is_left_out_of_the_index_and_read_by_nobody(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "clicks-pipe.json")
+    (tmp_path / "clicks-link.json").symlink_to(tmp_path / "nowhere.json")
+    (tmp_path / "notes.json").write_text("[1, 2]")
+    (tmp_path / "broken.json").write_text("no JSON")
+    (tmp_path / "empty.json").write_text("{}")
+    (tmp_path / "large.json").write_bytes(b" " * (1 << 24))
+    page = drawn(tmp_path)
+    index = (tmp_path / "index.html").read_text()
+    assert page.name in index
+    assert "notes" not in index
+
+
+@pytest.mark.timeout(20)
+def test_a_decision_about_a_page_whose_facts_are_a_pipe_says_that_there_is_none(tmp_path: Path) -> None:
+    page = drawn(tmp_path)
+    page.with_suffix(".json").unlink()
+    os.mkfifo(page.with_suffix(".json"))
+    with pytest.raises(NoPage, match="not a file"):
+        write_decision(page, VerdictState.RELEASED, who="ann", at=SEVEN, reason="known")
+
+
 def test_pages_need_nothing_but_each_other(tmp_path: Path) -> None:
     written = drawn(tmp_path)
     for page in (written, tmp_path / "index.html"):
@@ -155,13 +178,6 @@ def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(NoPage, match="file"):
         drawn(tmp_path / "file")
-
-
-@pytest.mark.parametrize("text", ["{}", "no JSON", "[1]"])
-def test_a_file_of_somebody_else_in_the_directory_costs_no_more_than_the_page(tmp_path: Path, text: str) -> None:
-    (tmp_path / "other.json").write_text(text)
-    with pytest.raises(NoPage):
-        drawn(tmp_path)
 
 
 def test_without_jinja_there_is_no_page_and_it_says_what_to_install(

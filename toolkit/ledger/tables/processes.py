@@ -6,14 +6,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toolkit.ledger.columns import Number, UtcTime, choice, metadata, partial_index, partial_unique
+from toolkit.ledger.columns import Choice, Number, UtcTime, metadata, partial_index, partial_unique
 from toolkit.ledger.vocabulary import BatchKind, BatchState, ProcessKind, QueueState
 
 process = sa.Table(
     "process",
     metadata,
     sa.Column("process_id", Number, primary_key=True, comment="never used twice"),
-    sa.Column("kind", choice(ProcessKind), nullable=False, comment="a process, or a feed that no process makes"),
+    sa.Column("kind", Choice(ProcessKind), nullable=False, comment="a process, or a feed that no process makes"),
     sa.Column("name", sa.String(120), nullable=False, comment="of the entity"),
     sa.Column("cluster", sa.String(120), nullable=False, comment="where it runs"),
     sa.Column("domain", sa.Text, comment="business domain"),
@@ -91,8 +91,8 @@ batch = sa.Table(
     "batch",
     metadata,
     sa.Column("batch_id", Number, primary_key=True, comment="never used twice; 0 is the seed"),
-    sa.Column("kind", choice(BatchKind), nullable=False, comment="where it comes from"),
-    sa.Column("state", choice(BatchState), nullable=False, comment="whether it may be read"),
+    sa.Column("kind", Choice(BatchKind), nullable=False, comment="where it comes from"),
+    sa.Column("state", Choice(BatchState), nullable=False, comment="whether it may be read"),
     sa.Column("process_id", Number, sa.ForeignKey("process.process_id"), comment="whose result it is"),
     sa.Column("source_run_id", Number, sa.ForeignKey("run.run_id"), comment="the job that makes it, its last attempt"),
     sa.Column("marking", sa.Text, comment="batch dates, sorted, joined with ','"),
@@ -125,7 +125,7 @@ def _queue_columns() -> list[sa.Column[Any]]:
         sa.Column("step_id", Number, sa.ForeignKey("step.step_id"), nullable=False, comment="who reads it"),
         sa.Column("source_process_id", Number, sa.ForeignKey("process.process_id"), comment="who enqueued it"),
         sa.Column("target_batch_id", Number, sa.ForeignKey("batch.batch_id"), comment="empty: nobody has taken it"),
-        sa.Column("state", choice(QueueState), nullable=False, comment="how far the step is with it"),
+        sa.Column("state", Choice(QueueState), nullable=False, comment="how far the step is with it"),
         sa.Column("marking", sa.Text, comment="batch dates, sorted, joined with ','"),
         sa.Column("inserted_at", UtcTime, nullable=False, comment="when it was enqueued"),
         sa.Column("started_at", UtcTime, comment="by init_step"),

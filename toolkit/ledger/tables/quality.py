@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toolkit.ledger.columns import Number, UtcTime, choice, metadata
+from toolkit.ledger.columns import Choice, Number, UtcTime, metadata
 from toolkit.ledger.vocabulary import LifeCycle, VerdictState
 
 verdict = sa.Table(
@@ -12,7 +12,7 @@ verdict = sa.Table(
     metadata,
     sa.Column("verdict_id", Number, primary_key=True, comment="rises with time"),
     sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), comment="that wrote the data; empty: judged by hand"),
-    sa.Column("life_cycle", choice(LifeCycle), comment="of the action that wrote the data; empty: judged by hand"),
+    sa.Column("life_cycle", Choice(LifeCycle), comment="of the action that wrote the data; empty: judged by hand"),
     sa.Column("entity", sa.String(120), nullable=False, comment="the process or feed whose action wrote the data"),
     sa.Column("feed", sa.String(120), nullable=False, comment="the feed"),
     sa.Column("cluster", sa.String(120), nullable=False, comment="where"),
@@ -23,7 +23,7 @@ verdict = sa.Table(
     sa.Column("layout_digest", sa.String(64), nullable=False, comment="of their names and sizes alone; SHA-256"),
     sa.Column("suites_digest", sa.String(64), nullable=False, comment="of all that the data were judged by; SHA-256"),
     sa.Column("suites", sa.Text, nullable=False, comment="their names, a JSON list"),
-    sa.Column("state", choice(VerdictState), nullable=False, comment="what holds of the data now"),
+    sa.Column("state", Choice(VerdictState), nullable=False, comment="what holds of the data now"),
     sa.Column("is_by_hand", sa.Boolean, nullable=False, comment="nothing is announced because of it"),
     sa.Column("rows", Number, comment="of the data; empty: nobody could tell"),
     sa.Column("files", Number, nullable=False, comment="of the data"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toolkit.ledger.columns import Number, UtcTime, choice, metadata, partial_index, partial_unique
+from toolkit.ledger.columns import Choice, Number, UtcTime, metadata, partial_index, partial_unique
 from toolkit.ledger.vocabulary import EventKind, ItemState, JobMode, LeaseMode, LifeCycle, RequestKind, RunStatus
 
 _ACTIVE = "status IN ('running', 'suspended')"
@@ -15,7 +15,7 @@ run = sa.Table(
     "run",
     metadata,
     sa.Column("run_id", Number, primary_key=True, comment="never used twice"),
-    sa.Column("life_cycle", choice(LifeCycle), nullable=False, comment="what the run does"),
+    sa.Column("life_cycle", Choice(LifeCycle), nullable=False, comment="what the run does"),
     sa.Column("entity", sa.String(120), nullable=False, comment="feed or process"),
     sa.Column("cluster", sa.String(120), nullable=False, comment="where"),
     sa.Column("counterpart", sa.String(120), nullable=False, comment="the other cluster of a copy, else empty"),
@@ -26,11 +26,11 @@ run = sa.Table(
         comment="instance key or nominal time, 2026-03-01T06:40Z; 'batch-N' for a job on the queue",
     ),
     sa.Column("attempt", sa.Integer, nullable=False, comment="from 1 within the run key"),
-    sa.Column("status", choice(RunStatus), nullable=False, comment="how far it is"),
-    sa.Column("suspended_from", choice(RunStatus), comment="where a resume leads back to"),
+    sa.Column("status", Choice(RunStatus), nullable=False, comment="how far it is"),
+    sa.Column("suspended_from", Choice(RunStatus), comment="where a resume leads back to"),
     sa.Column("is_forced", sa.Boolean, nullable=False, comment="starts at the first step, whatever succeeded before"),
     sa.Column("process_id", Number, sa.ForeignKey("process.process_id"), comment="of a job"),
-    sa.Column("mode", choice(JobMode), comment="of a job"),
+    sa.Column("mode", Choice(JobMode), comment="of a job"),
     sa.Column("target_batch_id", Number, comment="the batch that a job makes; kept by the rerun after a failure"),
     sa.Column("target_marking", sa.Text, comment="the batch dates of all batches that a job reads"),
     sa.Column("snapshot", sa.Text, comment="the state of the config repo that was read"),
@@ -82,7 +82,7 @@ step_run = sa.Table(
     sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), nullable=False, comment="the job"),
     sa.Column("step_id", Number, sa.ForeignKey("step.step_id"), nullable=False, comment="the step"),
     sa.Column("attempt", sa.Integer, nullable=False, comment="from 1 within the run"),
-    sa.Column("status", choice(RunStatus), nullable=False, comment="running, succeeded, failed or killed"),
+    sa.Column("status", Choice(RunStatus), nullable=False, comment="running, succeeded, failed or killed"),
     sa.Column("application_id", sa.Text, comment="of Spark or YARN"),
     sa.Column("log_location", sa.Text, comment="where its log is"),
     sa.Column("started_at", UtcTime, nullable=False, comment="by init_step"),
@@ -106,7 +106,7 @@ lease = sa.Table(
     metadata,
     sa.Column("resource", sa.String(400), sa.ForeignKey("resource.resource"), primary_key=True, comment="what"),
     sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), primary_key=True, comment="the holder"),
-    sa.Column("mode", choice(LeaseMode), nullable=False, comment="how"),
+    sa.Column("mode", Choice(LeaseMode), nullable=False, comment="how"),
     sa.Column("fence", Number, nullable=False, comment="the resource's number when the lease was given"),
     sa.Column("acquired_at", UtcTime, nullable=False, comment="by the database's clock"),
     sa.Column("expires_at", UtcTime, nullable=False, comment="by the database's clock; a heartbeat moves it"),
@@ -122,7 +122,7 @@ item = sa.Table(
     sa.Column("kind", sa.String(32), nullable=False, comment="what the item is about, in the action's words"),
     sa.Column("path", sa.Text, nullable=False, comment="what the effect is on"),
     sa.Column("instance_key", sa.String(32), nullable=False, comment="empty: the item is no instance"),
-    sa.Column("state", choice(ItemState), nullable=False, comment="how far it is"),
+    sa.Column("state", Choice(ItemState), nullable=False, comment="how far it is"),
     sa.Column("code", sa.String(64), comment="of a failure or a skip"),
     sa.Column("message", sa.Text, comment="of a failure"),
     sa.Column("intended_at", UtcTime, nullable=False, comment="before the effect"),
@@ -136,7 +136,7 @@ request = sa.Table(
     metadata,
     sa.Column("request_id", Number, primary_key=True, comment="in the order of asking"),
     sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), nullable=False, comment="whose owner is asked"),
-    sa.Column("kind", choice(RequestKind), nullable=False, comment="what is asked"),
+    sa.Column("kind", Choice(RequestKind), nullable=False, comment="what is asked"),
     sa.Column("requested_by", sa.Text, nullable=False, comment="who asks"),
     sa.Column("requested_at", UtcTime, nullable=False, comment="when"),
     sa.Column("honoured_at", UtcTime, comment="when the owner, or the command itself, acted on it"),
@@ -220,7 +220,7 @@ event = sa.Table(
     "event",
     metadata,
     sa.Column("sequence", Number, primary_key=True, autoincrement=False, comment="in the order of commit, no gaps"),
-    sa.Column("kind", choice(EventKind), nullable=False, comment="what happened"),
+    sa.Column("kind", Choice(EventKind), nullable=False, comment="what happened"),
     sa.Column("feed", sa.String(120), nullable=False, comment="the feed"),
     sa.Column("cluster", sa.String(120), nullable=False, comment="where"),
     sa.Column("instance_key", sa.String(32), nullable=False, comment="which instance"),
