@@ -113,6 +113,7 @@ def test_an_instance_that_waited_for_too_long_has_timed_out(counting: Runs) -> N
 def test_a_workflow_that_exits_with_0_and_makes_nothing_has_failed_unless_that_is_allowed(
     counting: Runs, monkeypatch: pytest.MonkeyPatch, script: str, allowed: str, code: int
 ) -> None:
+    monkeypatch.setenv("FEEDCTL_STEP_VARIABLES", "FEEDCTL_TEST")
     monkeypatch.setenv("FEEDCTL_TEST", str(counting.directory / "data/counts"))
     counting.write(scripts={"count": script}, of_output=allowed)
     found, result = counting.run()

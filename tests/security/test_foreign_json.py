@@ -66,7 +66,13 @@ def test_an_answer_of_the_validating_process_that_is_none_is_said(text: bytes, t
 def test_a_problem_of_sql_that_nobody_can_read_is_a_failure_like_others(text: bytes, tmp_path: Path) -> None:
     (tmp_path / "problem").write_bytes(text)
     message, may_retry = problem_in(tmp_path / "problem")
-    assert (len(message) < 1000, may_retry) == (True, True)
+    assert (len(message) < 1000, may_retry) == (True, None)
+
+
+@pytest.mark.parametrize(("written", "read"), [(b"null", None), (b"false", False), (b"true", None), (b'"x"', None)])
+def test_only_a_statement_that_is_wrong_itself_is_not_tried_again(written: bytes, read: object, tmp_path: Path) -> None:
+    (tmp_path / "problem").write_bytes(b'{"message": "m", "may_retry": %s}' % written)
+    assert problem_in(tmp_path / "problem") == ("m", read)
 
 
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)

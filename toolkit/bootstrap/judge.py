@@ -20,6 +20,7 @@ from toolkit.entities import Engine, SparkAttributes, Workflow
 from toolkit.errors import Failed
 from toolkit.process_runner.engines.port import StepCall, StepEngine, StepMark
 from toolkit.process_runner.engines.spark_submit import SparkSubmitEngine
+from toolkit.process_runner.engines.step_environment import step_environment
 from toolkit.process_runner.engines.step_log import NoPlaceForLogs, log_directory, private
 from toolkit.quality.exchange import NotUnderstood, read_answer, write_question
 from toolkit.quality.gate import NoAnswer
@@ -44,7 +45,7 @@ class SparkJudge:
 
     Attributes:
         cluster: whose data are judged.
-        variables: of this process, which the child gets.
+        variables: of this process; the child gets those of a step.
         engine: starts it and ends it.
     """
 
@@ -98,7 +99,8 @@ class SparkJudge:
             # Files are read, and no tables: a metastore that is away must not stand against a verdict.
             cluster=replace(self.cluster, interfaces=replace(self.cluster.interfaces, registry=None)),
             args=(str(folder / "question.json"), str(folder / "answer.json")),
-            environment=_with_own_python(self.variables),
+            environment=_with_own_python(step_environment(self.variables)),
+            variables=self.variables,
             directory=folder,
             log=_log(folder),
         )
@@ -119,7 +121,7 @@ class SparkJudge:
 
 
 def _with_own_python(variables: Mapping[str, str]) -> dict[str, str]:
-    """The environment of this process, with its own Python for the driver; the program finds its package by itself."""
+    """The environment of a step, with this process's own Python for the driver; the program finds its own package."""
     beside = str(Path(sys.executable).parent)
     path = f"{variables.get('PATH', os.defpath)}{os.pathsep}{beside}"
     return {"PYSPARK_DRIVER_PYTHON": sys.executable, "PYSPARK_PYTHON": sys.executable, **variables, "PATH": path}

@@ -21,6 +21,7 @@ from toolkit.errors import InvalidInput
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import LedgerExamination, examine, open_ledger
+from toolkit.process_runner.engines.step_environment import LISTED_VARIABLE, WITHHELD_VARIABLE
 from toolkit.runs.audit import AuditPlace
 
 LEDGER_VARIABLE = "FEEDCTL_LEDGER"
@@ -45,6 +46,18 @@ class NoLedgerNamed(InvalidInput):
             "(sqlite:///.feedctl/ledger.db, below the config repo) or a PostgreSQL database "
             "(postgresql://USER:${env:FEEDCTL_LEDGER_PASSWORD}@HOST/DATABASE); an action can also do without: "
             "--no-ledger"
+        )
+
+
+class LedgerWithheld(InvalidInput):
+    """A step asks for the ledger, and its runner works with one that steps do not get."""
+
+    code = "ledger_withheld"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"the run of this step works with the ledger of {LEDGER_VARIABLE}, which steps do not get; let the "
+            f"operator list {LEDGER_VARIABLE}, and the variable of its password, in {LISTED_VARIABLE}"
         )
 
 
@@ -133,7 +146,7 @@ def location_for(config_repo: str | None, environment: str | None) -> LedgerLoca
     Raises:
         InvalidInput: no ledger is named, or its URL cannot be used, or there is no usable config repo.
     """
-    named = os.environ.get(LEDGER_VARIABLE)
+    named = _named()
     if named and not _RELATIVE.match(named):
         return located(named, named_by=LEDGER_VARIABLE, root=None, variables=os.environ)
     snapshot = open_config(config_repo)
@@ -177,7 +190,7 @@ def location_of(snapshot: Snapshot, settings: RepoSettings) -> LedgerLocation:
         InvalidInput: the URL cannot be used.
         UntrustedFile: it is a file that came with the config repo, or is reached through a link in it.
     """
-    named = os.environ.get(LEDGER_VARIABLE)
+    named = _named()
     text, named_by = (named, LEDGER_VARIABLE) if named else (settings.ledger, REPO_FILE)
     if not text:
         raise NoLedgerNamed
@@ -186,6 +199,14 @@ def location_of(snapshot: Snapshot, settings: RepoSettings) -> LedgerLocation:
         for end in ("", "-wal", "-shm", "-journal"):
             _refuse_given(snapshot, found.file.with_name(f"{found.file.name}{end}"))
     return found
+
+
+def _named() -> str | None:
+    """The ledger of FEEDCTL_LEDGER; a step must not take another one because it does not get that variable."""
+    named = os.environ.get(LEDGER_VARIABLE)
+    if not named and os.environ.get(WITHHELD_VARIABLE):
+        raise LedgerWithheld
+    return named
 
 
 def audit_place(snapshot: Snapshot, settings: RepoSettings) -> AuditPlace:

@@ -113,7 +113,7 @@ class ProcessWiring:
 
     def wired(self) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
         """The action, and whose turn it is."""
-        here = LocalPlace(root=Path(self.context.snapshot.root).absolute(), environment=dict(os.environ))
+        here = LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ))
         place = here.reading(path for site in self.sites for path in files_of(site.process))
         ledger = self.context.use.ledger
         if ledger is not None and not self.context.options.dry_run:
@@ -130,7 +130,7 @@ class ProcessWiring:
                 mark,
                 cluster=target.site.cluster,
                 workflow=target.site.process.workflow,
-                environment=place.environment,
+                environment=place.variables,
             ),
         )
         return Wired(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.errors import InvalidInput
+from toolkit.process_runner.engines.step_environment import step_environment
 from toolkit.process_runner.engines.step_log import log_directory, step_log
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ class LocalPlace:
 
     Attributes:
         root: of the config repo.
-        environment: of this process.
+        variables: of this process.
         read: what files of the config repo were when it was read, by path; None: there was none.
     """
 
     root: Path
-    environment: Mapping[str, str]
+    variables: Mapping[str, str]
     read: Mapping[str, FileMark | None] = field(default_factory=dict, repr=False)
 
     def reading(self, paths: Iterable[str]) -> LocalPlace:
@@ -57,6 +58,11 @@ class LocalPlace:
     def is_as_read(self, path: str) -> bool:
         """See `Workplace.is_as_read`."""
         return path not in self.read or _mark(self.root / path) == self.read[path]
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """See `Workplace.environment`."""
+        return step_environment(self.variables)
 
     @property
     def directory(self) -> Path:
@@ -79,7 +85,7 @@ class LocalPlace:
     def log(self, target: ProcessTarget, run_id: int, step: str) -> Path:
         """See `Workplace.log`."""
         run = (target.entity, target.cluster, target.instance_key, run_id)
-        return step_log(log_directory(self.environment), run, step)
+        return step_log(log_directory(self.variables), run, step)
 
 
 def _is_elsewhere(path: str) -> bool:

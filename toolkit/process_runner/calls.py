@@ -55,6 +55,11 @@ class Workplace(Protocol):
         """Of the steps, as a whole."""
         ...
 
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Of this process."""
+        ...
+
 
 def require_as_read(place: Workplace, paths: Iterable[str]) -> None:
     """Return when all files are what they were when the run read the config repo.
@@ -100,6 +105,7 @@ def step_call(
         paths=(*read, *made),
         properties=resolved.properties,
         environment=place.environment,
+        variables=place.variables,
         directory=place.directory,
         log=place.log(target, run_id, item.name),
     )

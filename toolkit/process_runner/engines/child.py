@@ -227,20 +227,31 @@ def _how(exit_code: int) -> str:
 def _order(program: Program, call: StepCall) -> dict[str, object]:
     """What `supervisor` reads."""
     own = {name: text for name, text in call.environment.items() if name not in _OF_ANOTHER_JVM}
-    lines = {line for text in program.secrets.values() for line in text.splitlines()}
     return {
         "program": program.path,
         "arguments": program.arguments,
         "environment": {**own, **program.variables, **program.secrets, MARK_VARIABLE: str(call.log)},
         "directory": str(call.directory),
         "log": str(call.log),
-        "secrets": [line for line in lines if len(line) >= _SHORTEST_SECRET],
+        "secrets": _secret_lines(program),
         "application": program.application,
         "grace_seconds": call.grace_seconds,
         "quiet_seconds": call.quiet_seconds,
         "piece_bytes": program.piece_bytes,
         "pieces": program.pieces,
     }
+
+
+def masked(text: str, program: Program) -> str:
+    """Return a text of a step with `***` for the secrets of its program, as its log has them."""
+    for secret in sorted(_secret_lines(program), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
+
+
+def _secret_lines(program: Program) -> list[str]:
+    lines = {line.strip() for text in program.secrets.values() for line in text.splitlines()}
+    return [line for line in lines if len(line) >= _SHORTEST_SECRET]
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -47,7 +47,7 @@ def _program(call: StepCall) -> Program:
         variables=property_variables(call),
         secrets=secret_variables(call),
         application=APPLICATION,
-        end_application=partial(end_application, master=None, environment=call.environment),
+        end_application=partial(end_application, master=None, environment=call.variables),
     )
 
 

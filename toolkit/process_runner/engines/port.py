@@ -28,6 +28,7 @@ class StepCall:
             Spark application (Falcon, spark-attributes).
         properties: names and texts of the instance, without secrets.
         environment: of the child, as a whole: nothing else is taken from this process.
+        variables: of this process: what secrets are found in, and what programs that end an application get.
         directory: that it runs in: the root of the config repo's files; what the entity names relatively is below it.
         log: the file for all that it says. No two attempts have the same, so that it also names the attempt.
         quiet_seconds: so long the step goes on while nothing is heard of a runner that lives, but is frozen: less than
@@ -44,6 +45,7 @@ class StepCall:
     paths: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     directory: Path
     log: Path
     quiet_seconds: float | None = None

@@ -18,7 +18,7 @@ from typing import Any
 from toolkit.errors import InvalidInput
 from toolkit.foreign_json import parse_json
 from toolkit.printable import on_one_line
-from toolkit.process_runner.engines.child import Program, run_prepared
+from toolkit.process_runner.engines.child import Program, masked, run_prepared
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
 from toolkit.process_runner.engines.sql_text import statements
 from toolkit.process_runner.engines.step_log import private
@@ -41,22 +41,29 @@ class SparkSqlEngine:
         """See `StepEngine.run`."""
         problem = _beside_log(call, "problem")
         problem.unlink(missing_ok=True)
+        programs: list[Program] = []
+
+        def prepare(each: StepCall) -> Program:
+            programs.append(_program(each, runner, problem))
+            return programs[-1]
+
         with as_file(files(__package__) / "sql_runner.py") as runner:
-            end = run_prepared(lambda each: _program(each, runner, problem), call, started, check)
+            end = run_prepared(prepare, call, started, check)
         if end.succeeded or not problem.exists():
             return end
         message, may_retry = problem_in(problem)
-        return replace(end, message=on_one_line(message), may_retry=may_retry)
+        problem.unlink(missing_ok=True)  # the program may have written a secret into it
+        return replace(end, message=on_one_line(masked(message, programs[-1])), may_retry=may_retry)
 
 
-def problem_in(problem: Path) -> tuple[str, bool]:
+def problem_in(problem: Path) -> tuple[str, bool | None]:
     """Read what went wrong and whether to try again; statements run in that process too, and may have written it."""
     try:
         with problem.open("rb") as file:
             facts: Any = parse_json(file.read(_MOST_SAID + 1), most_bytes=_MOST_SAID)
-        return str(facts["message"]), facts["may_retry"] is True
+        return str(facts["message"]), False if facts["may_retry"] is False else None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        return f"failed, and {problem} does not say why ({type(error).__name__})", True
+        return f"failed, and {problem} did not say why ({type(error).__name__})", None
 
 
 def _program(call: StepCall, runner: Path, problem: Path) -> Program:

@@ -87,7 +87,7 @@ def submission(call: StepCall, application: str, arguments: Iterable[str], *, fi
         variables=property_variables(call),
         secrets=_secrets(call, is_elsewhere=is_elsewhere),
         application=APPLICATION,
-        end_application=partial(end_application, master=master, environment=call.environment),
+        end_application=partial(end_application, master=master, environment=call.variables),
     )
 
 

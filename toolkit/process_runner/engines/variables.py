@@ -10,6 +10,7 @@ from toolkit.entities import Credential
 from toolkit.errors import InvalidInput
 from toolkit.planning.step_settings import is_operators
 from toolkit.process_runner.engines.port import StepCall
+from toolkit.process_runner.engines.step_environment import LISTED_VARIABLE, OFFERED, offers
 from toolkit.process_runner.engines.step_log import private
 
 PROPERTIES_VARIABLE = "FEEDCTL_PROPERTIES"
@@ -20,6 +21,8 @@ _LONGEST = (1 << 17) - 1
 
 
 _OPERATORS = "that variable is the operator's: it says what programs load, or whom feedctl trusts; take another name"
+
+_NOT_OFFERED = f"which the operator does not offer to steps: call it {OFFERED}..., or list it in {LISTED_VARIABLE}"
 
 
 class UnusableProperty(InvalidInput):
@@ -93,7 +96,7 @@ def secret_variables(call: StepCall) -> dict[str, str]:
         UnusableSecret: one has the name of a variable that is the operator's.
     """
     references = call.workflow.secrets.items()
-    return {name: _found(name, each, call.environment) for name, each in references if each.alias is None}
+    return {name: _found(name, each, call.variables) for name, each in references if each.alias is None}
 
 
 def providers(call: StepCall) -> tuple[str, ...]:
@@ -102,13 +105,15 @@ def providers(call: StepCall) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in found if each))
 
 
-def _found(name: str, reference: Credential, environment: Mapping[str, str]) -> str:
+def _found(name: str, reference: Credential, variables: Mapping[str, str]) -> str:
     if is_operators(name):
         raise UnusableSecret(name=name)
     if reference.env is not None:
-        if reference.env not in environment:
+        if not offers(reference.env, variables):
+            raise SecretUnavailable(name=name, place=f"the variable {reference.env}", why=_NOT_OFFERED)
+        if reference.env not in variables:
             raise SecretUnavailable(name=name, place=f"the variable {reference.env}", why="which is not set")
-        return environment[reference.env]
+        return variables[reference.env]
     if reference.file is None:
         raise SecretUnavailable(name=name, place="nowhere", why="give env, file or alias")
     try:

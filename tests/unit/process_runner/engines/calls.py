@@ -24,6 +24,7 @@ def a_call(directory: Path, path: str | Path, *args: str, **changes: object) -> 
         cluster=LOCAL,
         args=args,
         environment=dict(os.environ),
+        variables=dict(os.environ),
         directory=directory,
         log=directory / "logs" / "count.log",
         grace_seconds=1.0,

@@ -140,13 +140,13 @@ def test_no_property_and_no_secret_says_what_code_a_program_loads_or_whom_feedct
 
 def test_secrets_come_from_where_the_entity_says_and_stay_out_of_the_log(tmp_path: Path) -> None:
     (tmp_path / "pw").write_text("file-geheim\n")
-    workflow = Workflow(secrets={"A": Credential(env="OF_SCHEDULER"), "B": Credential(file=str(tmp_path / "pw"))})
+    workflow = Workflow(secrets={"A": Credential(env="FEEDCTL_SECRET_A"), "B": Credential(file=str(tmp_path / "pw"))})
     script = a_script(
         tmp_path, 'echo "a=$A b=$B"; printf "%s" "$B" | wc -c; printf "x%.0s" $(seq 70000); printf "%s" "$A"'
     )
-    environment = {**os.environ, "OF_SCHEDULER": "env-geheim"}
+    variables = {**os.environ, "FEEDCTL_SECRET_A": "env-geheim"}
 
-    end = ended(a_call(tmp_path, script, workflow=workflow, environment=environment))
+    end = ended(a_call(tmp_path, script, workflow=workflow, variables=variables))
 
     said = (tmp_path / "logs" / "count.log").read_text()
     assert end.succeeded
@@ -157,7 +157,8 @@ def test_secrets_come_from_where_the_entity_says_and_stay_out_of_the_log(tmp_pat
 @pytest.mark.parametrize(
     ("reference", "place"),
     [
-        (Credential(env="NOT_SET"), "the variable NOT_SET"),
+        (Credential(env="FEEDCTL_SECRET_NOT_SET"), "the variable FEEDCTL_SECRET_NOT_SET, which is not set"),
+        (Credential(env="HOME"), "the variable HOME, which the operator does not offer to steps"),
         (Credential(file="/no/such/file"), "the file /no/such/file"),
         (Credential(alias="pw", provider="jceks://file/x"), "the credential provider jceks://file/x"),
     ],

@@ -53,7 +53,8 @@ def spark_call(site: Path, engine: Engine = Engine.SPARK_SUBMIT, **changes: obje
     known = {name: text for name, text in os.environ.items() if name != "SPARK_HOME"}
     environment = {**known, "PATH": f"{site}/bin:{os.environ['PATH']}"}
     path = site / ("job.sql" if engine is Engine.SPARK_SQL else "job.py")
-    return replace(a_call(site, path, engine=engine, environment=environment), **changes)  # type: ignore[arg-type]
+    call = a_call(site, path, engine=engine, environment=environment, variables=environment)
+    return replace(call, **changes)  # type: ignore[arg-type]
 
 
 def run(call: StepCall) -> StepEnd:
@@ -181,10 +182,10 @@ def test_who_says_aloud_that_an_application_is_waited_for_is_obeyed(site: Path) 
 
 
 def test_secrets_of_the_machine_do_not_go_to_a_cluster_but_providers_do(site: Path) -> None:
-    of_variable = Workflow(secrets={"PW": Credential(env="HOME")})
+    of_variable = Workflow(secrets={"PW": Credential(env="FEEDCTL_SECRET_PW")})
     of_provider = Workflow(secrets={"PW": Credential(alias="pw", provider="jceks://hdfs/keys")})
 
-    refused = run(spark_call(site, cluster=YARN, workflow=of_variable))
+    refused = run(spark_call(site, cluster=YARN, workflow=of_variable, variables={"FEEDCTL_SECRET_PW": "sesame"}))
     assert "which does not reach a driver on the cluster" in refused.message
     assert run(spark_call(site, cluster=YARN, workflow=of_provider)).succeeded
     assert "spark.hadoop.hadoop.security.credential.provider.path=jceks://hdfs/keys" in calls(site)[0]
