@@ -99,6 +99,7 @@ def on_s3(s3: S3Store, s3_bucket: str, tmp_path: Path, monkeypatch: pytest.Monke
     )
     put_judge(tmp_path / "bin", trace=runs.trace, hang=tmp_path / "hang", conf=s3.settings)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("FEEDCTL_STEP_VARIABLES", "AWS_*")
     return runs
 
 
