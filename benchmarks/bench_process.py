@@ -62,7 +62,7 @@ def due_instances(folder: Path, ledger: str, instances: int) -> Cost:
     validity = f"{{start: {START:%Y-%m-%dT%H:%MZ}, end: {end:%Y-%m-%dT%H:%MZ}}}"
     interfaces = f'interfaces: {{write: {{endpoint: "file://{folder}"}}}}'
     files = {
-        "repo.yaml": f"name: bench\nledger: {ledger}\n",
+        "repo.yaml": "name: bench\n",
         "clusters/primary.yaml": f"kind: cluster\nname: primary\n{interfaces}\n",
         "processes/only.yaml": "kind: process\nname: only\nfrequency: hours(1)\n"
         "workflow: {engine: command, path: only}\n"
@@ -73,7 +73,7 @@ def due_instances(folder: Path, ledger: str, instances: int) -> Cost:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     shutil.copy(COMMAND, repo / "only")
-    os.environ["FEEDCTL_LOG_DIR"] = str(folder / "logs")
+    os.environ |= {"FEEDCTL_LOG_DIR": str(folder / "logs"), "FEEDCTL_LEDGER": ledger}
     which = ["--process", "only", "--due", "--time", f"{end:%Y-%m-%dT%H:%MZ}", "--config-repo", str(repo)]
     began = time.perf_counter()
     processor, _ = run([sys.executable, str(ROOT / "entrypoints" / "process.py"), *which])

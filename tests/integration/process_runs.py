@@ -56,11 +56,9 @@ class Runs:
 
     Attributes:
         directory: for repo, data, logs and ledger.
-        ledger: its URL; empty: SQLite beside the repo.
     """
 
     directory: Path
-    ledger: str = ""
     end: str = "2099-01-01T00:00Z"
 
     def write(
@@ -73,8 +71,7 @@ class Runs:
         flag: str = "availability_flag: _SUCCESS",
     ) -> None:
         """Write the repo anew; a script without a text of its own makes the output."""
-        ledger = self.ledger or f"sqlite:///{self.directory}/ledger.db"
-        self._put("repo.yaml", f"name: counting\nledger: {ledger}\n")
+        self._put("repo.yaml", f"name: counting\nledger: sqlite:///{self.directory}/ledger.db\n")
         endpoint = f"file://{self.directory}/data"
         cluster = f'kind: cluster\nname: primary\ninterfaces: {{write: {{endpoint: "{endpoint}"}}}}\n'
         self._put("clusters/primary.yaml", cluster)
