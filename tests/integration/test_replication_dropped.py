@@ -144,6 +144,22 @@ def test_what_was_never_copied_or_is_on_hold_stays(copying: Replication) -> None
     assert parts(removing) == ["_SUCCESS", "at", "de", "xx"]
 
 
+@pytest.mark.parametrize("was_removed", [False, True])
+def test_a_part_with_a_file_that_was_never_copied_stays_and_verify_says_why(
+    copying: Replication, *, was_removed: bool
+) -> None:
+    removing = replace(copying, of_target=DELETE)
+    if was_removed:
+        shutil.rmtree(Path(copying.target.root.path, INSTANCE, "fr"))
+    copying.target.fill({f"{INSTANCE}/fr/own": b"made by a job of the target"})
+    assert removing.run(*ONE, time=KEYS[0])[0] == 0
+    assert parts(removing) == ["_SUCCESS", "at", "de", "fr"]
+    code, document = removing.feedctl("verify", "clicks")
+    told = [each["message"] for each in document["instances"][0]["differences"] if each["path"].endswith("/fr")]
+    assert (code, len(told)) == (4, 1)
+    assert "no replication removes it" in told[0]
+
+
 def test_a_name_that_is_no_directory_any_more_at_the_source_is_not_taken_for_dropped(copying: Replication) -> None:
     removing = replace(copying, of_target=DELETE)
     removing.sources["primary"].fill({f"{INSTANCE}/fr": b"a file"})

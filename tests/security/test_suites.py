@@ -51,10 +51,21 @@ def test_sql_is_known_wherever_it_is(kind: str, kwargs: dict[str, object]) -> No
         ("expect_multicolumn_sum_to_equal", {"column_list": ["a`,0)+reflect('a','b')+coalesce(`a"]}),
         ("expect_column_values_to_match_json_schema", {"json_schema": {"$ref": "http://127.0.0.1/x"}}),
         ("expect_column_values_to_match_json_schema", {"json_schema": {"a": [{"$dynamicRef": "other.json"}]}}),
+        ("expect_column_values_to_match_json_schema", {"json_schema": {"allOf": [{"$id": "file:///etc/x.json"}]}}),
+        ("expect_column_values_to_match_json_schema", {"json_schema": {"allOf": [{"id": "http://127.0.0.1/x"}]}}),
     ],
 )
 def test_what_else_is_run_or_fetched_is_never_allowed(kind: str, kwargs: dict[str, object]) -> None:
     assert [each.is_sql for each in code_in(kind, kwargs)] == [False]
+
+
+def test_the_name_of_a_schema_itself_and_properties_called_id_are_no_code() -> None:
+    schema = {
+        "$id": "https://example.com/order.json",
+        "properties": {"id": {"type": "string"}, "$id": {"$ref": "#/$defs/key"}},
+        "$defs": {"key": {"type": "integer"}},
+    }
+    assert not list(code_in("expect_column_values_to_match_json_schema", {"json_schema": schema}))
 
 
 def test_only_the_operator_allows_sql() -> None:

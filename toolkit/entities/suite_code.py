@@ -19,6 +19,8 @@ _ADDED = "expect_multicolumn_sum_to_equal"
 """Great Expectations writes its columns into an SQL expression; for Spark 3 without quotes."""
 _PLAIN_COLUMN = re.compile(r"[\w .-]+")
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_NAMES = frozenset({"$id", "id"})
+"""Names of a schema, new and old: what stands within a named part refers to that name, which the library looks up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +78,9 @@ def _outside_references(schema: object, pointer: Pointer) -> Iterator[SuiteCode]
             place = (*pointer, key)
             if key in _REFERENCES and not (isinstance(value, str) and value.startswith("#")):
                 message = f"{key} {value!r} would be fetched: expected a reference within the schema, `#/...`"
+                yield SuiteCode(pointer=place, message=message, is_sql=False)
+            elif key in _NAMES and isinstance(value, str) and len(pointer) > 1:
+                message = f"{key} {value!r} would be fetched: expected only at the beginning of the whole schema"
                 yield SuiteCode(pointer=place, message=message, is_sql=False)
             yield from _outside_references(value, place)
     elif isinstance(schema, list | tuple):

@@ -14,11 +14,13 @@ from toolkit.replication.errors import TooMuchToRemove
 from toolkit.replication.listing import selected
 from toolkit.replication.targets import REMOVE, ReplicationPlan, ReplicationTarget, UnitItem
 from toolkit.runs.recorder import path_of
+from toolkit.storage import FileKind
 from toolkit.transfer.trees import below, read_tree
 
 if TYPE_CHECKING:
     from toolkit.ledger.manifests import Manifest
     from toolkit.storage import FileSystem
+    from toolkit.transfer.trees import Tree
 
 
 def dropped_parts(
@@ -48,6 +50,16 @@ def dropped_parts(
             yield place
 
 
+def never_copied(present: Tree, manifest: Manifest) -> bool:
+    """Return whether a part at the target has a file that the ledger does not know as copied: it is somebody's own.
+
+    Args:
+        present: all that the part has.
+        manifest: what the ledger has of it.
+    """
+    return any(entry.kind is not FileKind.DIRECTORY and name not in manifest for name, entry in present.items())
+
+
 def removals(
     target: ReplicationTarget,
     recorded: Mapping[str, Manifest],
@@ -55,6 +67,8 @@ def removals(
     check: Callable[[], None],
 ) -> Iterator[UnitItem]:
     """Yield an item for each dropped part that is removed, or that is gone already and that the ledger still has.
+
+    A part with a file that was never copied stays: the source never had what would go.
 
     Args:
         target: as for `dropped_parts`.
@@ -65,11 +79,11 @@ def removals(
     Raises:
         StorageError: a side cannot be looked at.
     """
-    known = [CanonicalPath.parse(path_of(path)) for path in recorded]
+    known = {CanonicalPath.parse(path_of(path)): manifest for path, manifest in recorded.items()}
     directories = all(storage(end).capabilities.directories for end in (target.source, target.target))
     for place in dropped_parts(target, known, storage):
         present = read_tree(storage(place), place, check, directories=directories)
-        if present is None or target.removes_dropped:
+        if present is None or (target.removes_dropped and not never_copied(present, known[place])):
             yield UnitItem(
                 instance_key=target.instance_key,
                 source=below(target.source, place.relative_to(target.target)),

@@ -15,7 +15,7 @@ from toolkit.availability import is_ready, is_there
 from toolkit.el import CanonicalPath
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.replication.listing import selected
-from toolkit.replication.removals import dropped_parts
+from toolkit.replication.removals import dropped_parts, never_copied
 from toolkit.runs.recorder import path_of
 from toolkit.storage import FileKind, NotFound, StorageError, Unreachable
 from toolkit.threads import WorkerPool
@@ -184,7 +184,7 @@ class Verifier:
                 if place in dropped:
                     if not is_there(self.storage(place), place):
                         continue
-                    seen.add(place, *_told_of_dropped(target))
+                    seen.add(place, *self._told_of_dropped(target, place, manifest or {}))
                 was_there |= self._compare_unit(target, source, place, manifest, seen)
         except StorageError as error:
             return VerifiedInstance(target=target, problem=Problem(code=error.code, message=str(error)))
@@ -220,6 +220,19 @@ class Verifier:
             if isinstance(error, Unreachable):
                 self._silent.add(source.authority)
             return frozenset()
+
+    def _told_of_dropped(
+        self, target: ReplicationTarget, place: CanonicalPath, manifest: Manifest
+    ) -> tuple[Verdict, str]:
+        gone = "the source no longer has it"
+        if not target.removes_dropped:
+            return Verdict.KEPT, f"{gone}; on_source_delete: delete at the target lets a replication remove it"
+        if never_copied(self._files(place) or {}, manifest):
+            return (
+                Verdict.EXTRA,
+                f"{gone}, with files that were never copied, so no replication removes it; move them",
+            )
+        return Verdict.EXTRA, f"{gone}; a replication of the instance (--start) removes it"
 
     def _units(
         self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
@@ -282,15 +295,6 @@ class Verifier:
     def _files(self, root: CanonicalPath) -> Tree | None:
         found = read_tree(self.storage(root), root, self.check, directories=False)
         return None if found is None else {name: each for name, each in found.items() if each.kind is FileKind.FILE}
-
-
-def _told_of_dropped(target: ReplicationTarget) -> tuple[Verdict, str]:
-    if target.removes_dropped:
-        return Verdict.EXTRA, "the source no longer has it; a replication of the instance (--start) removes it"
-    return (
-        Verdict.KEPT,
-        "the source no longer has it; on_source_delete: delete at the target lets a replication remove it",
-    )
 
 
 def _moved(unit: CanonicalPath, instance: CanonicalPath, other: CanonicalPath) -> CanonicalPath:

@@ -235,7 +235,7 @@ def test_a_part_that_the_source_dropped_never_goes_beside_the_flag_and_a_rerun_c
         instance.target = replace(instance.target, removes_dropped=True)
         (instance.source / "fr/data").unlink()
         (instance.source / "fr").rmdir()
-        recorded = {str(instance.target.target.child("fr")): dict[str, ManifestFile]()}
+        recorded = {str(instance.target.target.child("fr")): {"data": ManifestFile(5)}}
         missing: list[bool] = []
 
         def look(at: Path = instance.place, missing: list[bool] = missing) -> None:
@@ -255,7 +255,7 @@ def test_a_part_that_came_back_at_the_source_is_not_removed(tmp_path: Path) -> N
     instance = Instance(tmp_path)
     instance.target = replace(instance.target, removes_dropped=True)
     (instance.source / "fr").rename(instance.source / ".fr")
-    plan = instance.plan({str(instance.target.target.child("fr")): dict[str, ManifestFile]()})
+    plan = instance.plan({str(instance.target.target.child("fr")): {"data": ManifestFile(5)}})
     (instance.source / ".fr").rename(instance.source / "fr")
     (removal,) = [item for item in plan.items if item.kind == REMOVE]
     with pytest.raises(SourceChanged):
