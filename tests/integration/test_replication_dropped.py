@@ -117,6 +117,14 @@ def test_the_limits_of_deletions_refuse_it_and_an_approval_lifts_them_once(
     assert parts(removing) == ["_SUCCESS", "at", "de"]
 
 
+def test_an_approval_is_not_good_for_other_data_of_the_same_names(copying: Replication) -> None:
+    removing = replace(copying, of_target=DELETE, settings="max_delete: {bytes: 10}")
+    _, planned = removing.run("--dry-run", *ONE, time=KEYS[0])
+    Path(copying.target.root.path, INSTANCE, "fr/part-0").write_bytes(bytes(1_000_000))
+    assert removing.run(*ONE, "--approve", planned["plan_digest"], time=KEYS[0])[0] == 3
+    assert parts(removing) == ["_SUCCESS", "at", "de", "fr"]
+
+
 def test_an_empty_or_missing_source_removes_nothing(copying: Replication) -> None:
     removing = replace(copying, of_target=DELETE)
     before = parts(removing)

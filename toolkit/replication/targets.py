@@ -189,7 +189,7 @@ class UnitItem:
         """See `WorkItem.identity`: with all that was listed, so that an approval is not good for other data."""
         digest = hashlib.sha256()
         lines = [(name, *entry, name in self.copied) for name, entry in sorted(self.wanted.items())]
-        for line in (*lines, *sorted(self.gone)):
+        for line in (*lines, *((name, *(self.present or {})[name]) for name in sorted(self.gone))):
             digest.update(repr(line).encode())
         return (self.instance_key, str(self.source), str(self.target), digest.hexdigest())
 
