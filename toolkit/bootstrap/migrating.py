@@ -48,7 +48,7 @@ def migration(paths: Sequence[Path], root: Path, clock: Clock) -> Migration:
     _refuse_secrets(planned, complaints)
     accepted, found = accepting(planned, complaints)
     refuse_taken(accepted)
-    return Migration(plan=accepted, report=report(accepted, found, _complaints(accepted, clock) if found else ()))
+    return Migration(plan=accepted, report=report(accepted, found, _complaints(accepted, clock) if complaints else ()))
 
 
 def write(root: Path, made: Migration) -> None:

@@ -55,7 +55,7 @@ def falcon(
 ) -> int:
     """Make a config repo from Falcon's XML, and report what became of each element; exit code 2 writes nothing.
 
-    Exit code 1: it was written, and `feedctl lint` finds something that no comment could accept.
+    Exit code 1: it was written, and `feedctl lint` finds something that no comment accepts; the report lists it.
     """
     from toolkit.bootstrap.migrating import migration, write
     from toolkit.cli.streams import say

@@ -7,6 +7,7 @@ import re
 from toolkit.entities import Kind, Pointer, SchemaName
 from toolkit.migration.conversions import instant, permission, property_value, tags, whole_number, words
 from toolkit.migration.draft import CannotConvert, Convert, Draft, Names, as_is
+from toolkit.migration.expressions import leave_calls
 from toolkit.migration.xml_tree import Element, Fact
 
 _HEAD: Names = {
@@ -69,6 +70,8 @@ def _named_value(draft: Draft, pointer: Pointer, value: Fact) -> None:
         draft.refuse(value, "bad-value", message)
         return
     draft.put(shown, pointer, converted.value, converted.note)
+    if draft.kind in {Kind.PROCESS, Kind.CLUSTER} and pointer[0] == "properties":  # which workflows are told
+        leave_calls(draft, value, pointer, f"the property {name!r}")
 
 
 def _note_empty(draft: Draft, parent: Element, wrapper: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from toolkit.migration.draft import CannotConvert, Converted, Draft, as_is
+from toolkit.migration.expressions import leave_calls
 from toolkit.migration.job import FOLDER, URI, Job, Runs, own_path
 from toolkit.migration.known import names_in
 from toolkit.migration.xml_tree import Element
@@ -124,7 +125,9 @@ def spark(job: Job) -> Runs:
     job.draft.copy_text(attributes.child("class"), (*pointer, "class"))
     job.draft.copy_text(attributes.child("spark-opts"), (*pointer, "options"), _options)
     for each in attributes.each("arg"):
-        job.draft.copy_text(each, job.draft.end_of((*pointer, "args")))
+        place = job.draft.end_of((*pointer, "args"))
+        job.draft.copy_text(each, place)
+        leave_calls(job.draft, each.text(), place, "the argument")
     _libraries(job)
     return runs
 
