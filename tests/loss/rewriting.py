@@ -88,17 +88,17 @@ class Rewriting:
         return self.directory / "data" / top / name
 
     def process(
-        self, between: Callable[[int], None] = lambda _: None, *, key: str = KEY, text: str = "new"
+        self, between: Callable[[int], None] = lambda _: None, *, key: str = KEY, text: str = "new", into: str = ""
     ) -> ProcessResult:
-        """A forced run of an instance."""
-        writer = PartWriter(place=self.at(key), text=text, between=between)
+        """A forced run of an instance, which writes the output's instance of its own time, or of another one."""
+        writer = PartWriter(place=self.at(into or key), text=text, between=between)
         own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None), is_forced=True)
         asked = self._options(NO_FEED, parse_instant(key))
         return run_processes(own, asked, SystemClock(), NeverStopped(), NoProgress(), {Engine.COMMAND: writer})
 
-    def evict(self) -> RetentionResult:
+    def evict(self, feed: str = "counts") -> RetentionResult:
         """A run of retention."""
-        chosen = EntitySelection(names=("counts",))
+        chosen = EntitySelection(names=(feed,))
         return evict(self._options(chosen, LATER), SystemClock(), NeverStopped(), NoProgress())
 
     def _options(self, selection: EntitySelection, nominal: datetime) -> ActionOptions:

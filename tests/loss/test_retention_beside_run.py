@@ -113,6 +113,56 @@ def test_a_new_instance_waits_until_the_directory_above_it_has_gone(
     assert site.seen(key=KEYS[3]) == whole("new")
 
 
+def test_instances_that_write_one_output_run_at_the_same_time(tmp_path: Path) -> None:
+    """Hours that each write a file of their day."""
+    site = _written(tmp_path, archives=False)
+    process = tmp_path / "repo/processes/count.yaml"
+    process.write_text(process.read_text().replace('feed: counts, instance: "now', 'feed: counts, instance: "today'))
+    with site.half_written() as running:
+        beside, retention = site.process(key=KEYS[1], into=KEYS[0]), site.evict()
+    assert (beside.exit_code, running.result().exit_code) == (ExitCode.DONE, ExitCode.DONE)
+    assert {each.code for each in retention.items} == {"lease_held"}
+
+
+def _asked_meanwhile(site: Rewriting, monkeypatch: pytest.MonkeyPatch, feed: str, row: str = "") -> ProcessResult:
+    """The process is asked for after retention of a feed has looked for writers, and before something goes."""
+    asked: list[ProcessResult] = []
+    removed = SingleDelete.remove
+
+    def remove(self: SingleDelete, item: PlanItem, *, gone_by_us: bool = False) -> Removed:
+        if row:
+            with contextlib.closing(sqlite3.connect(site.directory / "ledger.db")) as ledger:
+                ledger.execute("UPDATE item SET path = ? WHERE kind = 'instance:data'", (row,))
+                ledger.commit()
+        asked.append(site.process())
+        return removed(self, item, gone_by_us=gone_by_us)
+
+    monkeypatch.setattr(SingleDelete, "remove", remove)
+    assert site.evict(feed).exit_code is ExitCode.DONE
+    (found,) = asked
+    return found
+
+
+def test_a_run_waits_for_retention_of_a_feed_that_reaches_the_directory_through_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = _written(tmp_path, archives=False)
+    link, feeds = tmp_path / "data/linked", tmp_path / "repo/feeds"
+    link.symlink_to(tmp_path / "data/counts")
+    settings = tmp_path / "repo/repo.yaml"
+    settings.write_text(f'{settings.read_text()}trusted_links: ["{link}"]\n')
+    text = (feeds / "counts.yaml").read_text()
+    (feeds / "linked.yaml").write_text(text.replace("name: counts", "name: linked").replace("/counts/", "/linked/"))
+    assert _asked_meanwhile(site, monkeypatch, "linked").exit_code is ExitCode.NOT_YET
+    assert [kind for kind, _ in site.events()] == ["available"]
+
+
+@pytest.mark.parametrize("row", ["", "nonsense", "file:///a/../b"])
+def test_a_row_that_names_no_place_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str) -> None:
+    site = _written(tmp_path, archives=False)
+    assert _asked_meanwhile(site, monkeypatch, "counts", row).exit_code is ExitCode.NOT_YET
+
+
 def test_a_run_that_has_lost_its_lease_announces_nothing(tmp_path: Path) -> None:
     """As after a long sleep of the machine: retention may have taken what it wrote."""
     site = _written(tmp_path, archives=False)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from toolkit.catalog.partition_name import split_name
-from toolkit.el import CanonicalPath
+from toolkit.el import CanonicalPath, ElError
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.outputs import OpenEviction, output_resource
-from toolkit.ledger.vocabulary import LeaseMode
+from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.recorder import path_of
-from toolkit.storage import NotFound
+from toolkit.storage import NotFound, RealPlaces
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -37,10 +38,12 @@ def table_lease(cluster: str, table: TableName, mode: LeaseMode = LeaseMode.EXCL
     return Wanted(resource=resource_name(f"table/{cluster}/{table}"), mode=mode)
 
 
-def table_leases(cluster: str, table: TableName, instance_key: str) -> tuple[Wanted, ...]:
+def table_leases(
+    cluster: str, table: TableName, instance_key: str, mode: LeaseMode = LeaseMode.EXCLUSIVE
+) -> tuple[Wanted, ...]:
     """Return the leases of a run that writes, or decides on, an instance of a table."""
     whole = table_lease(cluster, table, LeaseMode.SHARED)
-    return (whole, Wanted(resource=resource_name(f"{whole.resource}/{instance_key}")))
+    return (whole, Wanted(resource=resource_name(f"{whole.resource}/{instance_key}"), mode=mode))
 
 
 def resource_name(text: str) -> str:
@@ -65,8 +68,14 @@ def eviction_of_path(path: CanonicalPath, base: CanonicalPath, work: RunContext)
         StorageError: a directory above the instance cannot be listed.
         Stopped: the ledger cannot be read.
     """
-    found = work.outputs.evictions()
-    going = [(CanonicalPath.parse(path_of(each.path)), each) for each in found if not each.path.startswith(_CATALOG)]
+    spelt, going = _spelt_as(base), list[tuple[CanonicalPath, OpenEviction]]()
+    for each in work.outputs.evictions():
+        if each.path.startswith(_CATALOG):
+            continue
+        try:
+            going.append((spelt(CanonicalPath.parse(path_of(each.path))), each))
+        except ElError:  # nobody can tell which place it is
+            return _why(str(path), each)
     for place, each in going:
         if place.meets(path):
             return _why(str(path), each)
@@ -79,6 +88,25 @@ def eviction_of_path(path: CanonicalPath, base: CanonicalPath, work: RunContext)
             return _why(str(path), below[0][1])
         above = above.parent
     return ""
+
+
+def _spelt_as(base: CanonicalPath) -> Callable[[CanonicalPath], CanonicalPath]:
+    """Return a function that gives paths below a feed's directory by the name that the feed has for it.
+
+    On a local disk another feed may reach the same directory through a link or a mount.
+    """
+    if not base.is_local:
+        return lambda path: path
+    places = RealPlaces()
+    own = places.of(base)
+
+    @cache
+    def spelt(path: CanonicalPath) -> CanonicalPath:
+        if path == path.parent or not path.is_local:
+            return path
+        return base if places.of(path) == own else spelt(path.parent).child(path.name)
+
+    return spelt
 
 
 def _holds_nothing_else(directory: CanonicalPath, going: Sequence[CanonicalPath], work: RunContext) -> bool:
@@ -104,9 +132,16 @@ def eviction_of_partition(cluster: str, table: TableName, values: Mapping[str, s
     prefix = f"{_CATALOG}{table.database}:{table.table}#"
     for each in work.outputs.evictions():
         name = each.path.removeprefix(prefix)
-        if each.run.cluster == cluster and name != each.path and not are_apart(split_name(name), values):
+        if each.run.cluster == cluster and name != each.path and _may_be_same(name, values):
             return _why(f"{table} {name}", each)
     return ""
+
+
+def _may_be_same(name: str, values: Mapping[str, str]) -> bool:
+    try:
+        return not are_apart(split_name(name), values)
+    except ValueError:  # nobody can tell which partition it is
+        return True
 
 
 def are_apart(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
@@ -116,13 +151,16 @@ def are_apart(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
 
 
 def writer_of(feed: str, cluster: str, instance_key: str, work: RunContext) -> str:
-    """Return who writes an instance at this moment, in words, or an empty text.
+    """Return who writes an instance at this moment, in words, or an empty text: a copy of a part counts for nobody.
 
     Raises:
         Stopped: the ledger cannot be read.
     """
-    held = work.outputs.held((), [output_resource(feed, cluster, instance_key)])
-    return str(held[0].held) if held else ""
+    for each in work.outputs.held([(feed, cluster)]):
+        is_copy = each.mode is LeaseMode.SHARED and each.held.holder.life_cycle is not LifeCycle.EXECUTION
+        if each.instance_key == instance_key and not is_copy:
+            return str(each.held)
+    return ""
 
 
 def _why(what: str, eviction: OpenEviction) -> str:

@@ -180,7 +180,7 @@ class TableAction:
         What was left for a whole table is found by the next run for it, which is for another time.
         """
         root, target = plan.detail.root, plan.target
-        if root is None or not may_touch:
+        if root is None or not may_touch or plan.waiting is not None:  # what waits has no items, and is not whole
             return Recovery()
         own = [left for left in open_items if left.instance_key == target.instance_key or _is_of_whole(left, plan)]
         if not own:

@@ -63,7 +63,7 @@ class ProcessAction:
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
     def leases(self, target: ProcessTarget) -> tuple[Wanted, ...]:
-        """One run of an instance at a time, and one writer of each of its outputs, whatever the writer is."""
+        """See `Action.leases`: one run of an instance at a time, and no import or decision beside it on its outputs."""
         return (run_lease(target.ref), *output_leases(target))
 
     def conditions(self, target: ProcessTarget, work: RunContext) -> tuple[()]:

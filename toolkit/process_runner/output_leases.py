@@ -9,6 +9,7 @@ from toolkit.actions.output_leases import eviction_of_partition, eviction_of_pat
 from toolkit.catalog.model import TableName
 from toolkit.el import format_instant
 from toolkit.errors import InvalidInput
+from toolkit.ledger.vocabulary import LeaseMode
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -18,17 +19,20 @@ if TYPE_CHECKING:
 
 
 def output_leases(target: ProcessTarget) -> Iterator[Wanted]:
-    """Return the leases on all outputs; none if they cannot be resolved, which makes the plan fail."""
+    """Return the leases on all outputs; none if they cannot be resolved, which makes the plan fail.
+
+    They are shared, since several instances may write one output: those of a day, for example, its daily instance.
+    """
     try:
         outputs = target.site.outputs(target.nominal_time)
     except InvalidInput:
         return
     for each in outputs:
         key = format_instant(each.instance.instant)
-        yield output_lease(each.storage.feed, each.storage.cluster, key)
+        yield output_lease(each.storage.feed, each.storage.cluster, key, LeaseMode.SHARED)
         if each.storage.table is not None:
             table = TableName(each.storage.table.database, each.storage.table.table)
-            yield from table_leases(each.storage.cluster, table, key)
+            yield from table_leases(each.storage.cluster, table, key, LeaseMode.SHARED)
 
 
 def eviction_in_the_way(target: ProcessTarget, outputs: Iterable[PlannedOutput], work: RunContext) -> str:

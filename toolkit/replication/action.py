@@ -150,7 +150,7 @@ class ReplicationAction:
     ) -> Recovery:
         """See `Action.recover`: only of this instance, whose lease is held."""
         own = [left for left in open_items if left.instance_key == plan.target.instance_key]
-        if not own or not may_touch:
+        if not own or not may_touch or self._is_evicted(plan.target, work):
             return Recovery()
         settled: list[SettledLeftOver] = []
         unknown: list[SettledLeftOver] = []
@@ -173,6 +173,13 @@ class ReplicationAction:
             f"an earlier run died: of its {len(settled)} open copies {done} had been finished; the others are made anew"
         )
         return Recovery(settled=(*settled, *unknown), notes=(note, *notes))
+
+    def _is_evicted(self, target: ReplicationTarget, work: RunContext) -> bool:
+        """Whether nothing may get its place now, also of a plan that found nothing to do."""
+        try:
+            return bool(eviction_of_path(target.target, target.target_base, work))
+        except StorageError:
+            return True
 
     def _finished(self, plan: ReplicationPlan, left: Item, unit: CanonicalPath, work: RunContext) -> bool:
         system = work.stores(unit)

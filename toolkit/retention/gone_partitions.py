@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from toolkit.planning.retention import Candidate
     from toolkit.retention.targets import FeedTable, FeedTarget
 
+_CHANGED = "transient_lastDdlTime"
+"""Hive's parameter of a table; partitions that come and go leave it alone."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GonePartitions:
@@ -100,3 +103,9 @@ def is_partition_name(text: str, table: Table) -> bool:
         return list(split_name(text)) == [key.lower() for key in table.key_names]
     except ValueError:
         return False
+
+
+def last_change(table: Table) -> int | None:
+    """Return when a table was last made or altered, in seconds since 1970, rounded down; None: that is not known."""
+    told = table.parameters.get(_CHANGED, "")
+    return int(told) if told.isascii() and told.isdigit() and told.strip("0") else None

@@ -9,8 +9,9 @@ ledger names a directory, and never decides where one is. Else they stay open, a
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, place_named
@@ -24,7 +25,8 @@ from toolkit.result import Outcome
 from toolkit.retention.delete import is_present
 from toolkit.retention.evictable_tables import UnreadableLocations
 from toolkit.retention.foreign_data import ForeignData
-from toolkit.retention.gone_partitions import GonePartitions, is_partition_name
+from toolkit.retention.gone_partitions import GonePartitions, is_partition_name, last_change
+from toolkit.retention.output_watch import Writers, writers_of
 from toolkit.retention.partition_places import PartitionPlaces
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem
 from toolkit.retention.records import as_settled, can_be_told_of, keys_of, notes
@@ -35,7 +37,6 @@ from toolkit.storage import NotFound
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.catalog.model import Table
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath
     from toolkit.ledger.runs.items import Item, SettledItem
@@ -46,8 +47,6 @@ _LOG = logging.getLogger(__name__)
 _PARTITION, _DATA, _GATED = (
     f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA, ItemKind.GATED)
 )
-_CHANGED = "transient_lastDdlTime"
-"""Hive's parameter of a table; partitions that come and go leave it alone."""
 UNKNOWN_OWNER = "unknown_owner"
 """The code of a directory that stays open, since nobody can tell whether its partitions are gone."""
 IN_USE = "location_in_use"
@@ -162,7 +161,7 @@ class TableRecovery:
         keys = {item.instance_key for item in left if there.get(item.path)}
         outcome = _Outcome(plan=self.plan, quiet=keys_of(self.plan) | keys)
         planned = {item.path for item in self.plan.items if item.type is ItemKind.PARTITION_DATA}
-        changed = _last_change(metastore.table(self.table.name))
+        changed = last_change(metastore.table(self.table.name))
         gone = self._gone(map(self._name, (each for each in left if each.path in there)), metastore)
         ready: list[_Ready] = []
         for group in _groups(left):
@@ -176,7 +175,7 @@ class TableRecovery:
             if place in planned or (not why and any(there[each.path] for each in group.partitions)):
                 outcome.settle_partitions(group, there)
                 outcome.settle_data(group.data, is_gone=False)  # the plan takes what is still to go
-            elif gone.is_held(names):
+            elif gone.is_held(names) or (place is not None and self._is_written(group, place, there)):
                 continue
             elif place is None or not_ours:
                 self._leave(group, place, why or not_ours, there, outcome)
@@ -252,6 +251,17 @@ class TableRecovery:
         """By the aliases that the cluster has now; None: it is not a place."""
         return place_named(data, self.table.place)
 
+    @cached_property
+    def _writers(self) -> Writers:
+        return writers_of(self.plan.target, self.work)
+
+    def _is_written(self, group: _Group, place: CanonicalPath, known: Container[str]) -> bool:
+        """Whether another run writes there: it writes files before the metastore has the partition again."""
+        own = [each for each in group.partitions if each.path in known]
+        named = [(each, NamedPartition(self.table.name, self._name(each))) for each in own]
+        items = [replace(_plan_item(self.plan, left, place, self.base), partition=name) for left, name in named]
+        return any(self._writers.result_of(each) is not None for each in items)
+
     def _name(self, partition: Item) -> str:
         """The name that a row gives to a partition; empty: it is one of another table."""
         own = str(NamedPartition(self.table.name, ""))
@@ -321,12 +331,6 @@ def _plan_item(plan: FeedPlan, left: Item, place: CanonicalPath, base: Canonical
         path=place,
         base=base,
     )
-
-
-def _last_change(table: Table) -> int | None:
-    """When a table was last made or altered, in seconds since 1970, rounded down; None: the metastore does not say."""
-    told = table.parameters.get(_CHANGED, "")
-    return int(told) if told.isascii() and told.isdigit() and told.strip("0") else None
 
 
 def _groups(left: Sequence[Item]) -> Iterator[_Group]:

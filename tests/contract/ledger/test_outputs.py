@@ -105,6 +105,18 @@ def test_the_open_items_of_a_living_eviction_are_told_until_they_are_settled(
     assert _evictions(clocked_ledger) == []
 
 
+def test_open_items_of_a_dead_eviction_are_told_while_another_one_may_bring_them_to_an_end(
+    clocked_ledger: Ledger, hand_clock: HandClock
+) -> None:
+    _evicting(clocked_ledger, 2)
+    hand_clock.forward(LEASE_SECONDS + 1)
+    _started(clocked_ledger, "evict/views/primary", LifeCycle.EVICTION)
+    assert _evictions(clocked_ledger) == []
+    again = _started(clocked_ledger, "evict/clicks/primary", LifeCycle.EVICTION)
+    expected = [("file:/d/0", again.run_id), ("file:/d/1", again.run_id)]
+    assert [(each.path, each.run.run_id) for each in _evictions(clocked_ledger)] == expected
+
+
 def test_items_of_other_actions_are_nobodys_concern(ledger: Ledger) -> None:
     run = _writer(ledger)
     new = NewItem(position=0, kind="step", path="count", instance_key=KEY)

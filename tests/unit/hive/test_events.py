@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.unit.hive.test_landing import KEY, NAMES, Dead, Life, Scene
+from tests.unit.hive.test_landing import KEY, NAMES, TO, Dead, Life, Scene
+from tests.unit.retention.test_writers import RUN
 from toolkit.hive.targets import TablePlan
 from toolkit.ledger.events import NewEvent
+from toolkit.ledger.runs.outputs import OpenEviction
 from toolkit.ledger.vocabulary import EventKind
+from toolkit.runs.output_use import OutputUse
 
 
 def told(scene: Scene) -> tuple[Sequence[NewEvent], TablePlan]:
@@ -21,9 +25,17 @@ def told(scene: Scene) -> tuple[Sequence[NewEvent], TablePlan]:
     return found, plan
 
 
-def recovered(scene: Scene) -> list[NewEvent]:
+@dataclass(frozen=True, kw_only=True)
+class _Removing(OutputUse):
+    """A ledger in which retention removes the first partition."""
+
+    def evictions(self) -> list[OpenEviction]:
+        return [OpenEviction(path=f"catalog:dst:clicks#{NAMES[0]}", run=replace(RUN, cluster="backup"))]
+
+
+def recovered(scene: Scene, outputs: OutputUse | None = None) -> list[NewEvent]:
     """What is told of a run that died after it had finished all."""
-    work = scene.work(Life())
+    work = replace(scene.work(Life()), outputs=outputs or OutputUse())
     action, target = scene.action()
     plan: TablePlan = action.plan(target, work)
     assert not plan.items
@@ -59,6 +71,12 @@ def test_nobody_is_told_of_an_instance_with_a_partition_that_cannot_be_read(tmp_
     assert [each.code for each in plan.unreadable] == ["data_missing"]
     assert found == []
     assert list(scene.rows()) == [NAMES[0]]
+
+
+def test_nobody_is_told_of_an_instance_that_retention_removes_when_a_dead_run_is_settled(tmp_path: Path) -> None:
+    scene = killed_after_its_last_effect(tmp_path)
+    scene.target.drop_partitions(TO, list(NAMES))
+    assert recovered(scene, _Removing()) == []
 
 
 def test_nobody_is_told_of_a_part_when_a_dead_run_is_settled(tmp_path: Path) -> None:

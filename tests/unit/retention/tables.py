@@ -24,6 +24,7 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Outcome
 from toolkit.retention import FeedTarget, Resolver, RetentionResult, SharedDataIndex
 from toolkit.retention.shared_tables import SharedTables
+from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import StopSignal
 from toolkit.storage import FileSystem
 
@@ -43,6 +44,7 @@ class TableSite:
         others: feeds of the repo that the run is not about.
         unusable: the scheme of stores that cannot be opened.
         work: directories of the cluster; partitions may have data wherever it is not said otherwise.
+        outputs: what other runs write.
     """
 
     uri: str = DS
@@ -55,6 +57,7 @@ class TableSite:
     metastore: Metastore = field(default_factory=lambda: MemoryMetastore(["logs", "web"]))
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
     audit: AuditMemory = field(default_factory=AuditMemory)
+    outputs: OutputUse = field(default_factory=OutputUse)
     table: Table = field(init=False)
 
     def __post_init__(self) -> None:
@@ -116,7 +119,7 @@ class TableSite:
         def open_context(run: StopSignal) -> RunContext:
             work = context_on(self.system, run)
             self.system.before_effect = work.guard.check
-            return replace(work, stores=partial(self._opened, work.stores))
+            return replace(work, stores=partial(self._opened, work.stores), outputs=self.outputs)
 
         return acted(
             retention(limits=limits),

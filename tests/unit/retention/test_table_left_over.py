@@ -12,6 +12,7 @@ from tests.unit.retention.acting import capabilities
 from tests.unit.retention.feeds import FeedText, days, run
 from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.retention.tables import BASE, TableSite
+from tests.unit.retention.test_writers import Held
 from tests.unit.runs.fakes import MemoryRecorder, left_item
 from toolkit.catalog.model import TableName
 from toolkit.el import parse_instant
@@ -21,6 +22,7 @@ from toolkit.ledger.vocabulary import ItemState
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
 from toolkit.retention import RetentionResult
+from toolkit.runs.output_use import OutputUse
 from toolkit.storage import aside_name
 
 KEY = "2026-03-01T00:00Z"
@@ -61,6 +63,25 @@ def test_killed_before_the_metadata_the_plan_takes_it_again() -> None:
     assert _settled(site) == [(0, ItemState.FAILED, "not_done", None), (1, ItemState.FAILED, "not_done", None)]
     assert (site.names, site.directories) == ([], [])
     assert [each.instance_key for each in site.recorder.events()] == [KEY]
+
+
+def test_data_of_a_partition_that_a_run_writes_anew_stay_until_that_run_is_over() -> None:
+    """A backfill writes the files first: the metastore does not have the partition yet."""
+    site = TableSite(outputs=Held(key=KEY))
+    site.system.put(f"{BASE}/{OLD}/part")
+    result = site.run(left=[_partition(), _data()])
+    assert f"{BASE}/{OLD}/part" in site.system.files
+    assert (_settled(site), result.exit_code) == ([], ExitCode.DONE)
+    site.outputs = OutputUse()
+    site.run(left=[_partition(), _data()])
+    assert (site.directories, _settled(site)) == ([], GONE)
+
+
+def test_a_row_that_names_no_partition_beside_a_writer_ends_no_run() -> None:
+    site = TableSite(outputs=Held(key=KEY))
+    site.system.put(f"{BASE}/{OLD}/part")
+    site.run(left=[_partition(name="nonsense"), _data()])
+    assert f"{BASE}/{OLD}/part" in site.system.files
 
 
 def _failures(result: RetentionResult) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ from toolkit.runs.stop import StopSignal
 
 HOUR = "/data/clicks/2026/03/01/{:02}"
 _NONE: Any = None
-_RUN = Run(
+RUN = Run(
     run_id=7, life_cycle=LifeCycle.EXECUTION, entity="make", cluster="primary", counterpart="", who="ada",
     instance_key="2026-03-01T01:00Z", attempt=1, status=RunStatus.RUNNING, suspended_from=None, is_forced=False,
     created_at=THEN, **dict.fromkeys((
@@ -45,7 +45,7 @@ class Held(OutputUse):
         if (self.feed, "primary") not in places:
             return []
         resource = output_resource(self.feed, "primary", self.key)
-        held = LeaseHeld(resource=resource, holder=_RUN, since=THEN, until=THEN)
+        held = LeaseHeld(resource=resource, holder=RUN, since=THEN, until=THEN)
         return [HeldOutput(feed=self.feed, cluster="primary", instance_key=self.key, held=held)]
 
 

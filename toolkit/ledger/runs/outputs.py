@@ -38,21 +38,25 @@ class HeldOutput:
         cluster: of the instance.
         instance_key: of the instance.
         held: the holder, and how the lease can end, in words.
+        mode: whether others may write the instance beside the holder.
     """
 
     feed: str = ""
     cluster: str = ""
     instance_key: str = ""
     held: LeaseHeld
+    mode: LeaseMode = LeaseMode.EXCLUSIVE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenEviction:
-    """An item that a living eviction has written down and not settled: it may be removed at any moment.
+    """An item that a living eviction, or an earlier one of its feed, has written down and not settled.
+
+    It may be removed at any moment.
 
     Attributes:
         path: as the item has it.
-        run: the eviction.
+        run: the living eviction.
     """
 
     path: str
@@ -75,7 +79,7 @@ def held_outputs(
         prefixes = {output_resource(feed, cluster, ""): (feed, cluster) for feed, cluster in chunk}
         named = [lease.c.resource.startswith(prefix, autoescape=True) for prefix in prefixes]
         found = tx.execute(
-            sa.select(lease.c.resource, lease.c.run_id, lease.c.acquired_at, lease.c.expires_at)
+            sa.select(lease.c.resource, lease.c.run_id, lease.c.mode, lease.c.acquired_at, lease.c.expires_at)
             .where(sa.or_(*named, lease.c.resource.in_(also) & is_exclusive), lease.c.expires_at > tx.now())
             .order_by(lease.c.resource, lease.c.run_id)
         )
@@ -89,19 +93,25 @@ def held_outputs(
                 yield HeldOutput(held=held)
             elif f"{above}/" in prefixes:  # LIKE may ignore the case
                 feed, cluster = prefixes[f"{above}/"]
-                yield HeldOutput(feed=feed, cluster=cluster, instance_key=key, held=held)
+                yield HeldOutput(feed=feed, cluster=cluster, instance_key=key, held=held, mode=row.mode)
 
 
 def open_evictions(tx: Transaction) -> list[OpenEviction]:
-    """Return the items that living evictions may be removing now: one statement, and two while there are evictions."""
+    """Return the items that living evictions may be removing now: one statement, and two while there are evictions.
+
+    A living eviction also brings to an end what earlier ones of its feed have left open.
+    """
     living = sa.select(lease.c.run_id).where(lease.c.expires_at > tx.now())
     evicting = sa.select(run).where(run.c.run_id.in_(living), run.c.life_cycle == LifeCycle.EVICTION)
-    runs = {each.run_id: each for each in tx.rows(Run, evicting)}
+    runs = {(each.entity, each.cluster): each for each in tx.rows(Run, evicting)}
     if not runs:
         return []
     asked = (
-        sa.select(item.c.run_id, item.c.path)
-        .where(item.c.run_id.in_(list(runs)), is_one_of(item.c.state, ItemState.INTENDED))
+        sa.select(run.c.entity, run.c.cluster, item.c.path)
+        .join_from(item, run, item.c.run_id == run.c.run_id)
+        .where(is_one_of(item.c.state, ItemState.INTENDED), run.c.life_cycle == LifeCycle.EVICTION)
+        .where(run.c.entity.in_(sorted({entity for entity, _ in runs})))
         .order_by(item.c.run_id, item.c.position)
     )
-    return [OpenEviction(path=row.path, run=runs[row.run_id]) for row in tx.execute(asked).all()]
+    found = ((row.path, runs.get((row.entity, row.cluster))) for row in tx.execute(asked).all())
+    return [OpenEviction(path=path, run=eviction) for path, eviction in found if eviction is not None]

@@ -1,0 +1,86 @@
+"""Who writes an instance that is to be copied, and what an eviction stands in the way of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from tests.unit.actions.fake_action import context
+from tests.unit.replication.test_gated import Copying
+from tests.unit.retention.test_writers import RUN
+from tests.unit.runs.fakes import THEN, left_item
+from toolkit.actions.output_leases import eviction_of_partition, writer_of
+from toolkit.catalog.model import TableName
+from toolkit.ledger.runs.errors import LeaseHeld
+from toolkit.ledger.runs.items import NewItem
+from toolkit.ledger.runs.outputs import HeldOutput, OpenEviction
+from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
+from toolkit.replication.publish import aside_of
+from toolkit.runs.output_use import OutputUse
+from toolkit.runs.stop import NeverStopped
+from toolkit.storage.local.file_system import LocalFileSystem
+from toolkit.transfer.publication import staging_of
+
+KEY = "2026-03-01T01:00Z"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Held(OutputUse):
+    found: HeldOutput
+
+    def held(self, places: Collection[tuple[str, str]], also: Collection[str] = ()) -> list[HeldOutput]:
+        del also
+        return [self.found] if (self.found.feed, self.found.cluster) in places else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Evicting(OutputUse):
+    path: str
+
+    def evictions(self) -> list[OpenEviction]:
+        return [OpenEviction(path=self.path, run=RUN)]
+
+
+@pytest.mark.parametrize(
+    ("life_cycle", "mode", "key", "is_writer"),
+    [
+        (LifeCycle.EXECUTION, LeaseMode.SHARED, KEY, True),
+        (LifeCycle.REPLICATION, LeaseMode.EXCLUSIVE, KEY, True),
+        (LifeCycle.REPLICATION, LeaseMode.SHARED, KEY, False),
+        (LifeCycle.EXECUTION, LeaseMode.SHARED, "2026-03-01T02:00Z", False),
+    ],
+)
+def test_a_run_and_a_table_import_write_an_instance(
+    life_cycle: LifeCycle, mode: LeaseMode, key: str, *, is_writer: bool
+) -> None:
+    held = LeaseHeld(resource="r", holder=replace(RUN, life_cycle=life_cycle), since=THEN, until=THEN)
+    found = HeldOutput(feed="clicks", cluster="primary", instance_key=key, held=held, mode=mode)
+    work = replace(context(NeverStopped()), outputs=_Held(found=found))
+    assert bool(writer_of("clicks", "primary", KEY, work)) is is_writer
+
+
+@pytest.mark.parametrize(("name", "waits"), [("ds=1", True), ("ds=2", False), ("nonsense", True)])
+def test_a_row_that_names_no_partition_ends_no_run(name: str, *, waits: bool) -> None:
+    work = replace(context(NeverStopped()), outputs=_Evicting(path=f"catalog:web:clicks#{name}"))
+    assert bool(eviction_of_partition("primary", TableName("web", "clicks"), {"ds": "1"}, work)) is waits
+
+
+@pytest.mark.parametrize("is_evicted", [False, True])
+def test_a_killed_copy_gets_its_place_only_when_no_eviction_is_under_way(tmp_path: Path, *, is_evicted: bool) -> None:
+    """Also when the source is not there, so that the plan itself has nothing to ask for."""
+    copying = Copying(tmp_path)
+    unit = copying.target.target
+    for own in (staging_of(unit, "7"), aside_of(unit, "7")):
+        Path(own.path).mkdir(parents=True)
+        (Path(own.path) / "a").write_text("new")
+    left = left_item(NewItem(position=0, kind="copy", path=str(unit), instance_key=copying.target.instance_key))
+    outputs = _Evicting(path=str(unit)) if is_evicted else OutputUse()
+    work = replace(context(NeverStopped()), stores=lambda _: LocalFileSystem(), outputs=outputs)
+    action = copying.action()
+    plan = action.plan(copying.target, work)
+    assert plan.waiting is not None
+    action.recover(plan, [left], work, may_touch=True)
+    assert copying.seen() == ({} if is_evicted else {"a": "new"})
