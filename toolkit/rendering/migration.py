@@ -44,12 +44,12 @@ def report_document(found: Report, into: str, *, is_written: bool) -> Mapping[st
         "counts": {each.name.lower(): counts[each] for each in Outcome},
         "files": list(found.files),
         "left_alone": list(found.left_alone),
-        "rows": [_row(each) for each in found.rows],
         "tasks": [{**_sides(each), "text": each.text} for each in found.tasks],
         "accepted": [{**_sides(each), "rule": each.rule, "message": each.message} for each in found.accepted],
         "refused": [
             {"file": each.file, "line": each.line, "rule": each.rule, "message": each.message} for each in found.refused
         ],
+        "rows": [_row(each) for each in found.rows],
     }
 
 
@@ -69,10 +69,7 @@ def _sides(each: Row | Task | Accepted) -> dict[str, object]:
 
 
 def report_lines(found: Report, into: str, *, is_written: bool) -> Iterator[str]:
-    """Every text of the XML on a line of its own, entity by entity, then what is left to do."""
-    for entity, rows in groupby(found.rows, key=lambda row: row.entity):
-        yield on_one_line(entity)
-        yield from (f"  {on_one_line(_line(row))}" for row in rows)
+    """What is left to do, then every text of the XML on a line of its own, entity by entity; the figures last."""
     yield from _section("to do:", (f"{_where(each)}: {each.text}" for each in found.tasks))
     yield from _section(
         "findings of lint that comments accept, look at each:",
@@ -83,6 +80,9 @@ def report_lines(found: Report, into: str, *, is_written: bool) -> Iterator[str]
         (f"{each.file}:{each.line}: {each.rule}: {each.message}" for each in found.refused),
     )
     yield from _section("left alone, no entities of Falcon's:", found.left_alone)
+    for entity, rows in groupby(found.rows, key=lambda row: row.entity):
+        yield on_one_line(entity)
+        yield from (f"  {on_one_line(_line(row))}" for row in rows)
     yield on_one_line(summary(found, into, is_written=is_written))
 
 

@@ -46,6 +46,17 @@ def test_every_report_has_the_same_rows(feedctl: Feedctl, tmp_path: Path) -> Non
     assert sum(line.startswith("  ") for line in text.splitlines()) == len(listed)
 
 
+def test_what_is_to_do_comes_before_what_became_of_each_text(feedctl: Feedctl, tmp_path: Path) -> None:
+    arguments = ("migrate", "falcon", *XML, "--into", str(tmp_path / "repo"), "--dry-run", "--report")
+    keys = list(feedctl(*arguments, "json").document)
+    assert max(map(keys.index, ("tasks", "accepted", "refused", "left_alone"))) < keys.index("rows")
+    for form, to_do, carried in (("text", "to do:", "  carried:"), ("markdown", "## To do", "| carried |")):
+        lines = feedctl(*arguments, form).out.splitlines()
+        rows = [number for number, line in enumerate(lines) if line.startswith(carried)]
+        assert lines.index(to_do) < rows[0]
+        assert not any(line.startswith(("findings", "## Findings")) for line in lines[rows[0] :])
+
+
 def test_lint_accepts_what_was_written(feedctl: Feedctl, tmp_path: Path) -> None:
     assert feedctl("migrate", "falcon", *XML, "--into", str(tmp_path / "repo")).code == 0
     linted = feedctl("lint", "--config-repo", str(tmp_path / "repo"), "--format", "json")
