@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from toolkit.entities import Document, Kind, Problem
 from toolkit.entities.formats import FORMATS, allows
 from toolkit.entities.pointers import value_at
-from toolkit.migration.draft import Draft, MigrationRefused
+from toolkit.migration.draft import Draft
 from toolkit.migration.feed import feed, is_imported
 from toolkit.migration.known import Known
 from toolkit.migration.places import cluster, datasource
@@ -19,25 +19,22 @@ _READERS = {Kind.CLUSTER: cluster, Kind.DATASOURCE: datasource, Kind.FEED: feed}
 _REMARK = "comments are not migrated; move what still matters by hand"
 
 
-def convert(sources: Sequence[Source], existing: Mapping[str, Document]) -> tuple[Draft, ...]:
-    """The drafts of all entities, clusters first and processes last.
+def convert(
+    sources: Sequence[Source], existing: Mapping[str, Document]
+) -> tuple[tuple[Draft, ...], tuple[Problem, ...]]:
+    """The drafts of all entities, clusters first and processes last, and all that is wrong in the XML.
 
     Args:
         sources: in any order.
         existing: merged documents of the entities that the config repo has already, by name.
-
-    Raises:
-        MigrationRefused: all that is wrong in all files.
     """
     drafts = [_read(each) for kind in _READERS for each in sources if each.kind is kind]
     known = Known(clusters=_documents(drafts, Kind.CLUSTER, existing), feeds=_documents(drafts, Kind.FEED, existing))
     drafts += [_read_process(each, known) for each in sources if each.kind is Kind.PROCESS]
     problems = [problem for draft in drafts for problem in draft.problems]
     problems += _duplicates(drafts)
-    if problems:
-        raise MigrationRefused(problems=problems)
     _mark_external(drafts, existing)
-    return tuple(drafts)
+    return tuple(drafts), tuple(problems)
 
 
 def _documents(drafts: Iterable[Draft], kind: Kind, existing: Mapping[str, Document]) -> dict[str, Document]:

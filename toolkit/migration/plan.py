@@ -20,6 +20,8 @@ from toolkit.migration.yaml_writing import yaml_text
 
 _LEDGER = "sqlite:///.feedctl/ledger.db"
 _IGNORED = ".feedctl/\n.schemas/\n"
+_UNKNOWN = frozenset(f"unknown-{kind}" for kind in Kind)
+"""What the loader says of a reference to an entity that is not there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +72,10 @@ def plan(sources: Sources, existing: Snapshot) -> Plan:
     """
     is_new = REPO_FILE not in existing.files
     there = {} if is_new else {name: entry.document for name, entry in _loaded(existing).entries.items()}
-    drafts = convert(sources.entities, there)
+    converted, in_xml = convert(sources.entities, there)
+    problems = [*sources.problems, *in_xml]
+    wrong = {each.file for each in problems}
+    drafts = tuple(each for each in converted if each.file not in wrong)
     lifted = {kind: common_values([each.document for each in drafts if each.kind is kind]) for kind in Kind}
     lifted = lifted if is_new else {kind: {} for kind in Kind}
     taken_out = {} if is_new else _defaults_that_do_not_hold(existing, drafts)
@@ -85,7 +90,9 @@ def plan(sources: Sources, existing: Snapshot) -> Plan:
         lifted=lifted,
         left_alone=sources.left_alone,
     )
-    _prove(made)
+    problems += _not_what_is_meant(made, is_all=not problems)
+    if problems:
+        raise MigrationRefused(problems=problems)
     return made
 
 
@@ -130,14 +137,18 @@ def _loaded(snapshot: Snapshot) -> Repository:
     return repository
 
 
-def _prove(made: Plan) -> None:
-    """Load what will be written: it is what the drafts say, or nothing is written."""
+def _not_what_is_meant(made: Plan, *, is_all: bool) -> list[Problem]:
+    """Load what will be written: it is what the drafts say, or nothing is written.
+
+    Args:
+        made: the plan.
+        is_all: else files were left out, and a name that leads nowhere may be that of an entity in one of them.
+    """
     repository, problems = load_all(made.snapshot())
-    found = list(made.tracing().in_xml(problems))
     if not problems:
-        found = [each for draft in made.drafts for each in _changed(draft, repository)]
-    if found:
-        raise MigrationRefused(problems=found)
+        return [each for draft in made.drafts for each in _changed(draft, repository)]
+    found = made.tracing().in_xml(problems)
+    return [each for each in found if is_all or each.rule not in _UNKNOWN]
 
 
 def _changed(draft: Draft, repository: Repository) -> Iterator[Problem]:

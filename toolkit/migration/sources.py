@@ -9,7 +9,6 @@ from pathlib import Path
 
 from toolkit.config_source import read_file
 from toolkit.entities import Kind, Problem
-from toolkit.migration.draft import MigrationRefused
 from toolkit.migration.xml_tree import Element, UnreadableXml, read_xml
 
 _MOST_BYTES = 1 << 20
@@ -37,10 +36,12 @@ class Sources:
 
     Attributes:
         left_alone: files of folders that are no entities of Falcon's.
+        problems: of files that cannot be read, or are no entities.
     """
 
     entities: tuple[Source, ...]
     left_alone: tuple[str, ...]
+    problems: tuple[Problem, ...] = ()
 
 
 def read_sources(paths: Iterable[Path]) -> Sources:
@@ -48,9 +49,6 @@ def read_sources(paths: Iterable[Path]) -> Sources:
 
     Args:
         paths: a file is an entity; a folder is searched, and what is no entity there is left alone.
-
-    Raises:
-        MigrationRefused: a file cannot be read, or is no entity; all such files are named.
     """
     entities: dict[str, Source] = {}
     left_alone: list[str] = []
@@ -68,9 +66,9 @@ def read_sources(paths: Iterable[Path]) -> Sources:
     if not entities and not problems:
         message = "found no entity of Falcon's, expected files with a cluster, feed, process or datasource"
         problems.append(Problem(file=" ".join(map(str, paths)), rule="no-entity", message=message))
-    if problems:
-        raise MigrationRefused(problems=problems)
-    return Sources(entities=tuple(entities.values()), left_alone=tuple(dict.fromkeys(left_alone)))
+    return Sources(
+        entities=tuple(entities.values()), left_alone=tuple(dict.fromkeys(left_alone)), problems=tuple(problems)
+    )
 
 
 def _files(paths: Iterable[Path], problems: list[Problem]) -> Iterator[tuple[Path, bool]]:

@@ -149,6 +149,25 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_a_broken_file_hides_no_problem_of_others(tmp_path: Path) -> None:
+    found = refusal(
+        tmp_path,
+        a='<cluster name="main"',
+        d="<a/>",
+        f=feed(more="<nonsense/>"),
+        g=feed("other", more='<late-arrival cut-off="6 hours"/>'),
+        p=process(more='<inputs><input name="in" feed="clicks" start="now(0,0)" end="now(0,0)"/></inputs>'),
+        q=process("second", workflow='<workflow engine="bash" path="/a"/>'),
+    )
+    assert [(each.partition(":")[0], each.split(": ")[1]) for each in found] == [
+        ("a.xml", "xml-syntax"),
+        ("d.xml", "no-entity"),
+        ("f.xml", "unknown-element"),
+        ("g.xml", "bad-frequency"),
+        ("q.xml", "bad-value"),
+    ], "and that `main` and `clicks` are unknown is not wrong with the files that name them"
+
+
 def test_references_that_lead_nowhere(tmp_path: Path) -> None:
     more = '<inputs><input name="in" feed="clikcs" start="now(0,0)" end="now(0,0)"/></inputs>'
     wrong = feed("other").replace('<cluster name="main">', '<cluster name="mian">')
