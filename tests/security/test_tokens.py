@@ -50,7 +50,7 @@ _DIRECTORY = {
     "group": "staff",
     "permission": "755",
 }
-_EMPTY = as_json({"FileStatus": _DIRECTORY, "FileStatuses": {"FileStatus": []}})
+_STATUS, _LISTING = as_json({"FileStatus": _DIRECTORY}), as_json({"FileStatuses": {"FileStatus": []}})
 """The answer of an empty directory, whether it is asked for itself or for what is in it."""
 _VARIABLES = ("HADOOP_CONF_DIR", "HADOOP_HOME", "HADOOP_TOKEN_FILE_LOCATION", "FEEDCTL_TRUSTED_ENDPOINTS")
 
@@ -64,7 +64,7 @@ def _nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def web() -> Iterator[WebServer]:
     """A server of the attacker, or of the operator, as each test has it."""
-    with serving(lambda _: _EMPTY) as server:
+    with serving(lambda request: _LISTING if "op=LISTSTATUS" in request else _STATUS) as server:
         yield server
 
 
@@ -246,7 +246,7 @@ def test_a_data_node_gets_what_the_name_node_put_into_the_address_and_no_ticket(
 
 def test_httpfs_which_sends_to_itself_gets_the_ticket_again() -> None:
     def answer(request: str) -> Answer:
-        return _EMPTY if "data=true" in request else Answer(status=307, location=f"{base}/webhdfs/v1/a?data=true")
+        return _STATUS if "data=true" in request else Answer(status=307, location=f"{base}/webhdfs/v1/a?data=true")
 
     with serving(answer) as httpfs:
         base = f"http://{httpfs.authority}"
