@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 from toolkit.entities import Engine, SparkAttributes, Workflow
 from toolkit.errors import Failed
+from toolkit.process_runner.engines.log_folder import UnsafeLog, begin_log
 from toolkit.process_runner.engines.port import StepCall, StepEngine, StepMark
 from toolkit.process_runner.engines.spark_submit import SparkSubmitEngine
 from toolkit.process_runner.engines.step_environment import step_environment
-from toolkit.process_runner.engines.step_log import NoPlaceForLogs, log_directory, private
+from toolkit.process_runner.engines.step_log import NoPlaceForLogs, log_directory
 from toolkit.quality.exchange import NotUnderstood, read_answer, write_question
 from toolkit.quality.gate import NoAnswer
 
@@ -109,12 +110,10 @@ class SparkJudge:
         """Where the log is from now on, for a message; empty: it is kept nowhere."""
         if not question.shows_values:
             return ""
-        with suppress(OSError, NoPlaceForLogs):
-            log = private(
-                log_directory(self.variables)
-                / "quality"
-                / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}.log"
-            )
+        with suppress(OSError, NoPlaceForLogs, UnsafeLog):
+            base, moment = log_directory(self.variables), time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+            log = base / "quality" / f"{moment}-{secrets.token_hex(4)}.log"
+            begin_log(base, log)
             shutil.copyfile(_log(folder), log)
             return f" (log: {log})"
         return ""

@@ -17,6 +17,7 @@ from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
+from toolkit.ledger.identity import identity_of
 from toolkit.ledger.registry import reading
 from toolkit.ledger.registry.registration import Site, UnknownProcess, entity_digest, registration_of
 from toolkit.ledger.registry.sync import sync
@@ -113,9 +114,13 @@ class ProcessWiring:
 
     def wired(self) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
         """The action, and whose turn it is."""
-        here = LocalPlace(root=Path(self.context.snapshot.root).absolute(), variables=dict(os.environ))
-        place = here.reading(path for site in self.sites for path in files_of(site.process))
         ledger = self.context.use.ledger
+        here = LocalPlace(
+            root=Path(self.context.snapshot.root).absolute(),
+            variables=dict(os.environ),
+            ledger="" if ledger is None else identity_of(ledger),
+        )
+        place = here.reading(path for site in self.sites for path in files_of(site.process))
         if ledger is not None and not self.context.options.dry_run:
             self._register(ledger)
         candidates = [each.target for line in self.turns.lines for each in line.candidates]

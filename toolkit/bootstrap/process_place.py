@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.errors import InvalidInput
+from toolkit.process_runner.engines.log_folder import begin_log
 from toolkit.process_runner.engines.step_environment import step_environment
-from toolkit.process_runner.engines.step_log import log_directory, step_log
+from toolkit.process_runner.engines.step_log import StepRunName, log_directory, step_log
 
 if TYPE_CHECKING:
     from toolkit.process_runner.targets import ProcessTarget
@@ -43,11 +44,13 @@ class LocalPlace:
     Attributes:
         root: of the config repo.
         variables: of this process.
+        ledger: the identity of the ledger, which is in the paths of logs; empty: without a ledger no step runs.
         read: what files of the config repo were when it was read, by path; None: there was none.
     """
 
     root: Path
     variables: Mapping[str, str]
+    ledger: str
     read: Mapping[str, FileMark | None] = field(default_factory=dict, repr=False)
 
     def reading(self, paths: Iterable[str]) -> LocalPlace:
@@ -84,8 +87,19 @@ class LocalPlace:
 
     def log(self, target: ProcessTarget, run_id: int, step: str) -> Path:
         """See `Workplace.log`."""
-        run = (target.entity, target.cluster, target.instance_key, run_id)
-        return step_log(log_directory(self.variables), run, step)
+        name = StepRunName(
+            ledger=self.ledger,
+            process=target.entity,
+            cluster=target.cluster,
+            instance_key=target.instance_key,
+            run_id=run_id,
+            step=step,
+        )
+        return step_log(log_directory(self.variables), name)
+
+    def begin_log(self, log: Path) -> None:
+        """See `Workplace.begin_log`."""
+        begin_log(log_directory(self.variables), log)
 
 
 def _is_elsewhere(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,13 +14,22 @@ from toolkit.cli.option_values import BadOption, MissingOption
 from toolkit.cli.options import Output
 from toolkit.errors import InvalidInput
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.identity import identity_of
 from toolkit.ledger.jobs.rows import StepRun
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.management.locations import AskedRange, ManagedEntity
 from toolkit.management.questions import InstanceLogs, instance_logs
 from toolkit.management.rows import View
-from toolkit.process_runner.engines.step_log import StepLog
+from toolkit.process_runner.engines.log_folder import require_own_folder
+from toolkit.process_runner.engines.step_log import (
+    NoLogName,
+    NoPlaceForLogs,
+    StepLog,
+    StepRunName,
+    log_directory,
+    step_log,
+)
 from toolkit.runs.owner import ProcessTable
 
 _LOOK_SECONDS = 0.5
@@ -61,15 +71,23 @@ def print_step_logs(asked: InstanceOptions, step: str | None, *, follow: bool) -
         NoSuchStep: there is nothing to print, and nothing runs that could say more.
         InvalidInput, LedgerUnavailable: see `instance_answers.answer`.
     """
-    texts = LogTexts(step=step, write=_write, host=ProcessTable().host)
+    texts = LogTexts(step=step, write=_write, host=ProcessTable().host, base=_base())
 
     def show(ledger: Ledger, managed: ManagedEntity, asked_range: AskedRange, view: View) -> None:
+        texts.ledger = identity_of(ledger)
         while texts.show(instance_logs(ledger, managed, asked_range, view)) and follow:
             time.sleep(_LOOK_SECONDS)
 
     answer(asked, show)
     if not texts.has_some:
         raise NoSuchStep(name=asked.name, step=step)
+
+
+def _base() -> Path | None:
+    try:
+        return log_directory(os.environ)
+    except NoPlaceForLogs:
+        return None
 
 
 def _write(text: str) -> None:
@@ -84,11 +102,15 @@ class LogTexts:
         step: only logs of this one; None: all.
         write: takes the text, in whole lines where there are some: who makes it printable must see them as a whole.
         host: the name of this machine.
+        base: the directory of all logs; None: the environment does not say.
+        ledger: the identity of the ledger, which is in the paths of its logs.
     """
 
     step: str | None
     write: Callable[[str], None]
     host: str
+    base: Path | None
+    ledger: str = ""
     _logs: dict[int, StepLog | None] = field(default_factory=dict)
     _rest: str = ""
 
@@ -129,15 +151,42 @@ class LogTexts:
         attempt = f"attempt {run.attempt}" if step.attempt == 1 else f"attempt {run.attempt}, try {step.attempt}"
         head = f"== {run.cluster} {run.instance_key} {attempt}: step {step.step}, {step.status}"
         place = step.log_location
+        own = self._own(run, step.step)
         if place is None:
             self.write(f"{head}: no log was recorded\n")
-        elif not Path(place).is_absolute():
-            self.write(f"{head}: its log is {place}\n")
-        elif not Path(place).exists() and run.host not in {None, self.host}:
+        elif own is None or place != str(own):
+            self.write(f"{head}: its log is {place}{self._why_unprinted(run, place)}\n")
+        elif not own.exists() and run.host not in {None, self.host}:
             self.write(f"{head}: its log is {place} on {run.host}\n")
-        elif not Path(place).exists() and step.status is not RunStatus.RUNNING:
+        elif not own.exists() and step.status is not RunStatus.RUNNING:
             self.write(f"{head}: its log {place} is not there any more\n")
         else:
+            if self.base is not None and own.exists():
+                require_own_folder(self.base, own)
             self.write(f"{head}: {place}\n")
-            return StepLog(Path(place))
+            return StepLog(own)
         return None
+
+    def _own(self, run: Run, step: str) -> Path | None:
+        """Where the log of a step is, computed: a row of the ledger names it, and no other file is printed."""
+        if self.base is None:
+            return None
+        name = StepRunName(
+            ledger=self.ledger,
+            process=run.entity,
+            cluster=run.cluster,
+            instance_key=run.instance_key,
+            run_id=run.run_id,
+            step=step,
+        )
+        try:
+            return step_log(self.base, name)
+        except NoLogName:
+            return None
+
+    def _why_unprinted(self, run: Run, place: str) -> str:
+        if not Path(place).is_absolute():
+            return ""
+        if run.host not in {None, self.host}:
+            return f" on {run.host}"
+        return f", which is not its place below {self.base}, so it is not printed"

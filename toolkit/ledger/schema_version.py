@@ -10,10 +10,11 @@ import sqlalchemy as sa
 
 from toolkit.ledger.database import database_now
 from toolkit.ledger.errors import UnusableLedger
+from toolkit.ledger.identity import insert_identity
 from toolkit.ledger.tables import batch, event_counter, metadata, safe_mode
 from toolkit.ledger.vocabulary import BatchKind, BatchState
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 """Of the schema, oldest first; each has its file in `toolkit/ledger/migrations/versions`."""
 HEAD = REVISIONS[-1]
 """What this feedctl works with."""
@@ -63,7 +64,7 @@ SAFE_MODE_ID = 1
 
 
 def seed(connection: sa.Connection) -> None:
-    """Insert batch 0, the counter of events and the state of safe mode, which is off; the tables must be empty."""
+    """Insert batch 0, the ledger's identity, the counter of events and safe mode, off; the tables must be empty."""
     now = database_now(connection)
     connection.execute(
         sa.insert(batch).values(
@@ -74,6 +75,7 @@ def seed(connection: sa.Connection) -> None:
             published_at=now,
         )
     )
+    insert_identity(connection, now)
     connection.execute(sa.insert(event_counter).values(counter_id=COUNTER_ID, last_sequence=0))
     connection.execute(sa.insert(safe_mode).values(safe_mode_id=SAFE_MODE_ID, is_on=False))
 

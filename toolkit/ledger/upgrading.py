@@ -29,6 +29,7 @@ _MODULES = {
     "0006": "0006_process_runs",
     "0007": "0007_late_checks",
     "0008": "0008_verdicts",
+    "0009": "0009_ledger_identity",
 }
 _LOCK = 0x6665656463746C  # "feedctl"; advisory locks are numbers
 _DUPLICATE_TABLE = "42P07"

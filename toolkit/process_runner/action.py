@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, RunContext, left_over
@@ -13,6 +12,7 @@ from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import Problem
 from toolkit.actions.output_leases import EVICTION_UNDER_WAY
 from toolkit.availability import DataAccess
+from toolkit.el import is_name
 from toolkit.entities import Engine
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
@@ -121,10 +121,11 @@ class ProcessAction:
         Raises:
             StepLeftBehind: something of it cannot be ended.
         """
-        if left.status is RunStatus.SUCCEEDED or left.log_location is None:
+        if left.status is RunStatus.SUCCEEDED or not is_name(left.step):
             return
-        mark = StepMark(log=Path(left.log_location), application=left.application_id)
-        still = self.end_left_over(mark, target)
+        # The instance is the target's, whose lease is held: another place or step that a row names is not ended.
+        log = self.workplace.log(target, left.run_id, left.step)
+        still = self.end_left_over(StepMark(log=log, application=left.application_id), target)
         if still:
             raise StepLeftBehind(step=left.step, processes=still)
 

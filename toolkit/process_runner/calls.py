@@ -38,10 +38,19 @@ class Workplace(Protocol):
         ...
 
     def log(self, target: ProcessTarget, run_id: int, step: str) -> Path:
-        """The file for what a step says in a run.
+        """Return the path of the file for what a step says in a run; nothing is made.
 
         Raises:
-            InvalidInput: nothing says where logs go.
+            InvalidInput: nothing says where logs go, or the name of the step is none.
+        """
+        ...
+
+    def begin_log(self, log: Path) -> None:
+        """Create the file of a log anew, for this user alone.
+
+        Raises:
+            InvalidInput: somebody else has put something in its way.
+            OSError: it cannot be made.
         """
         ...
 
@@ -93,6 +102,8 @@ def step_call(
         raise AssertionError(message)
     site = target.site
     require_as_read(place, (item.path, *libraries_of(site.process.workflow)))
+    log = place.log(target, run_id, item.name)
+    place.begin_log(log)
     read = (_table(each.storage) or ",".join(map(site.qualified, each.paths())) for each in resolved.inputs)
     made = (_table(each.storage) or _path(site, each) for each in resolved.outputs)
     return StepCall(
@@ -107,7 +118,7 @@ def step_call(
         environment=place.environment,
         variables=place.variables,
         directory=place.directory,
-        log=place.log(target, run_id, item.name),
+        log=log,
     )
 
 

@@ -14,14 +14,36 @@ from tests.unit.management.runs import asked
 from toolkit.cli.instance_log_text import LogTexts
 from toolkit.ledger import tables
 from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.identity import identity_of
 from toolkit.ledger.vocabulary import LifeCycle, ProcessKind, RunStatus
 from toolkit.management.questions import InstanceLogs, instance_logs
 from toolkit.management.rows import View
+from toolkit.process_runner.engines.log_folder import begin_log
+from toolkit.process_runner.engines.step_log import StepRunName, step_log
 
 pytestmark = pytest.mark.usefixtures("repo")
 
 JOB = "clicks_hourly_job"
 TIME = "2026-03-20T01:00Z"
+
+
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory of all logs."""
+    monkeypatch.setenv("FEEDCTL_LOG_DIR", str(tmp_path / "logs"))
+    return tmp_path / "logs"
+
+
+def own_log(ledger: Ledger, logs: Path, step: str, text: str | None = None, process: str = JOB) -> Path:
+    """Where the log of a step of the first run is, with what it says."""
+    name = StepRunName(
+        ledger=identity_of(ledger), process=process, cluster="primary", instance_key=TIME, run_id=1, step=step
+    )
+    place = step_log(logs, name)
+    if text is not None:
+        begin_log(logs, place)
+        place.write_text(text)
+    return place
 
 
 def with_steps(ledger: Ledger, logs: dict[str, Path | str | None], name: str = JOB) -> int:
@@ -42,25 +64,24 @@ def _insert(tx: Transaction, run_id: int, logs: dict[str, Path | str | None], na
 
 
 def test_the_logs_of_an_instance_are_printed_step_by_step_and_drive_no_terminal(
-    feedctl: Feedctl, cli_ledger: Ledger, tmp_path: Path
+    feedctl: Feedctl, cli_ledger: Ledger, logs: Path
 ) -> None:
-    (tmp_path / "load.log").write_text("one\x1b]0;title\x07\r\n::error::forged")
-    (tmp_path / "sum.log").write_text("three\n")
-    with_steps(cli_ledger, {"load": tmp_path / "load.log", "sum": tmp_path / "sum.log", "skip": None})
+    load = own_log(cli_ledger, logs, "load", "one\x1b]0;title\x07\r\n::error::forged")
+    total = own_log(cli_ledger, logs, "sum", "three\n")
+    with_steps(cli_ledger, {"load": load, "sum": total, "skip": None})
 
     said = feedctl("instance", "logs", JOB, "--time", TIME).out
 
     assert said == (
-        f"== primary {TIME} attempt 1: step load, succeeded: {tmp_path}/load.log\n"
+        f"== primary {TIME} attempt 1: step load, succeeded: {load}\n"
         "one\\u001b]0;title\\u0007\\r\n\\u003a:error::forged\n"
-        f"== primary {TIME} attempt 1: step sum, succeeded: {tmp_path}/sum.log\nthree\n"
+        f"== primary {TIME} attempt 1: step sum, succeeded: {total}\nthree\n"
         f"== primary {TIME} attempt 1: step skip, succeeded: no log was recorded\n"
     )
 
 
-def test_one_step_is_chosen_by_its_name(feedctl: Feedctl, cli_ledger: Ledger, tmp_path: Path) -> None:
-    (tmp_path / "sum.log").write_text("three\n")
-    with_steps(cli_ledger, {"load": "s3://logs/load", "sum": tmp_path / "sum.log"})
+def test_one_step_is_chosen_by_its_name(feedctl: Feedctl, cli_ledger: Ledger, logs: Path) -> None:
+    with_steps(cli_ledger, {"load": "s3://logs/load", "sum": own_log(cli_ledger, logs, "sum", "three\n")})
 
     assert feedctl("instance", "logs", JOB, "--time", TIME, "--step", "sum").out.endswith("sum.log\nthree\n")
     assert feedctl("instance", "logs", JOB, "--time", TIME, "--step", "load").out.endswith(
@@ -96,16 +117,18 @@ def test_what_does_not_fit_is_refused(
 
 
 def test_a_growing_log_is_shown_as_it_grows_until_the_run_is_over(sqlite_ledger: Ledger, tmp_path: Path) -> None:
-    log = tmp_path / "load.log"
+    log = own_log(sqlite_ledger, tmp_path, "load", process="count_job")
     run_id = with_steps(sqlite_ledger, {"load": log}, "count_job")
+    assert run_id == 1
     sqlite_ledger.write(lambda tx: tx.execute(tables.step_run.update().values(status=RunStatus.RUNNING)))
     said: list[str] = []
-    texts = LogTexts(step=None, write=said.append, host="edge1")
+    texts = LogTexts(step=None, write=said.append, host="edge1", base=tmp_path, ledger=identity_of(sqlite_ledger))
 
     def look() -> InstanceLogs:
         return instance_logs(sqlite_ledger, managed("count_job"), asked(TIME), View())
 
     assert texts.show(look()), "it runs"
+    begin_log(tmp_path, log)
     log.write_text("one\nhal")
     assert texts.show(look())
     with log.open("a") as more:

@@ -5,6 +5,7 @@
 
 from toolkit.ledger.columns import metadata
 from toolkit.ledger.tables.copies import manifest, run_counter
+from toolkit.ledger.tables.identity import ledger_identity
 from toolkit.ledger.tables.inputs import input_fingerprint, late_check
 from toolkit.ledger.tables.processes import (
     archive,
@@ -54,6 +55,7 @@ __all__ = [
     "item",
     "late_check",
     "lease",
+    "ledger_identity",
     "manifest",
     "metadata",
     "process",

@@ -20,9 +20,9 @@ from typing import IO, Any
 
 from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
-from toolkit.process_runner.engines.left_over import MARK_VARIABLE, end_processes
+from toolkit.process_runner.engines.left_over import MARK_VARIABLE, TAG_VARIABLE, end_processes
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
-from toolkit.process_runner.engines.step_log import last_line, private
+from toolkit.process_runner.engines.step_log import last_line, private, tag_of
 
 _LOG = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.2
@@ -97,7 +97,7 @@ def run_program(
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=said,
-                env={**call.environment, MARK_VARIABLE: str(call.log)},
+                env={**call.environment, **_marks(call)},
                 start_new_session=True,  # Ctrl-C is for the runner, which tells the step in its own time
             )
         )
@@ -230,7 +230,7 @@ def _order(program: Program, call: StepCall) -> dict[str, object]:
     return {
         "program": program.path,
         "arguments": program.arguments,
-        "environment": {**own, **program.variables, **program.secrets, MARK_VARIABLE: str(call.log)},
+        "environment": {**own, **program.variables, **program.secrets, **_marks(call)},
         "directory": str(call.directory),
         "log": str(call.log),
         "secrets": _secret_lines(program),
@@ -240,6 +240,11 @@ def _order(program: Program, call: StepCall) -> dict[str, object]:
         "piece_bytes": program.piece_bytes,
         "pieces": program.pieces,
     }
+
+
+def _marks(call: StepCall) -> dict[str, str]:
+    """What the processes of a step are known by, and what it is to tag applications with that it submits by itself."""
+    return {MARK_VARIABLE: str(call.log), TAG_VARIABLE: tag_of(call.log)}
 
 
 def masked(text: str, program: Program) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 
 from toolkit.entities import Cluster, Engine, Workflow
 from toolkit.process_runner.engines.command import CommandEngine
 from toolkit.process_runner.engines.left_over import end_processes
+from toolkit.process_runner.engines.log_folder import UnsafeLog, opened_log
 from toolkit.process_runner.engines.port import GRACE_SECONDS, StepEngine, StepMark
 from toolkit.process_runner.engines.spark_sql import SparkSqlEngine
 from toolkit.process_runner.engines.spark_submit import SparkSubmitEngine
-from toolkit.process_runner.engines.submission import APPLICATION, end_application, where
+from toolkit.process_runner.engines.step_log import tag_of
+from toolkit.process_runner.engines.submission import APPLICATION, end_application, end_tagged, where
 
 ENGINES: Mapping[Engine, StepEngine] = {
     Engine.COMMAND: CommandEngine(),
@@ -31,8 +34,11 @@ def end_left_over(
 ) -> frozenset[int]:
     """End what a dead runner left of a step on this machine, its application too; returns when it is gone.
 
+    YARN is asked which applications carry the tag of the step, and only those are ended. A driver of a standalone
+    master, which knows no tags, is ended when the step's own log has it.
+
     Args:
-        mark: what the dead runner told.
+        mark: computed for the step; the application that the ledger has only says that there may be one.
         cluster: that the step ran on.
         workflow: that it belongs to.
         environment: as the step would get it.
@@ -42,18 +48,21 @@ def end_left_over(
         processes that could not be ended: the step must not be tried again now.
     """
     left = end_processes(mark.log, grace_seconds=grace_seconds)
-    application = mark.application or _application(mark)
-    if application:
+    logged = _application(mark)
+    named = mark.application or logged or ""
+    if named.startswith("application_"):
+        end_tagged(tag_of(mark.log), named=named, environment=environment)
+    elif logged:
         master, _ = where(cluster, workflow)
-        end_application(application, master=master, environment=environment)
+        end_application(logged, master=master, environment=environment)
     return left
 
 
 def _application(mark: StepMark) -> str | None:
-    """The runner may have died before it told: the log's beginning has it."""
+    """Return the application that the step's own log has; the runner may have died before it wrote one down."""
     try:
-        with mark.log.open(encoding="utf-8", errors="replace") as log:
+        with os.fdopen(opened_log(mark.log), encoding="utf-8", errors="replace") as log:
             found = [each[1] for line in log if (each := re.search(APPLICATION, line))]
-    except OSError:
+    except (OSError, UnsafeLog):
         return None
     return next(reversed(found), None)

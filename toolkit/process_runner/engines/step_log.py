@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from toolkit.el import is_name
 from toolkit.errors import InvalidInput
+from toolkit.process_runner.engines.log_folder import UnsafeLog, opened_log
 
 DIRECTORY_VARIABLE = "FEEDCTL_LOG_DIR"
 """Environment variable: where logs of steps go, for all processes."""
@@ -40,15 +45,58 @@ def log_directory(environment: Mapping[str, str]) -> Path:
     raise NoPlaceForLogs
 
 
-def step_log(base: Path, run: tuple[str, str, str, int], step: str) -> Path:
-    """The log of a step of a run.
+class StepRunName(NamedTuple):
+    """What tells a run's step from all others, of this and of other ledgers, on this machine.
+
+    Attributes:
+        ledger: the identity of the ledger that the run number is of.
+        run_id: one attempt at the instance, in which a step runs once.
+    """
+
+    ledger: str
+    process: str
+    cluster: str
+    instance_key: str
+    run_id: int
+    step: str
+
+
+class NoLogName(InvalidInput):
+    """A part of the path of a log is not a name."""
+
+    def __init__(self, *, part: str) -> None:
+        super().__init__(f"{part!r} cannot be a part of the path of a log: expected a name without a slash")
+
+
+def step_log(base: Path, step: StepRunName) -> Path:
+    """Return the path of the log of a step; its last `MARK_NAMES` names tell the step from all others.
 
     Args:
         base: see `log_directory`.
-        run: process, cluster, instance key, and what tells its attempts apart.
-        step: its name.
+        step: whose log it is.
+
+    Raises:
+        NoLogName: a part is not one name, so that the path would lead elsewhere.
     """
-    return base.joinpath(*map(str, run), f"{step}.log")
+    *folders, name = map(str, step)
+    for part in (*folders, name):
+        if not is_name(part):
+            raise NoLogName(part=part)
+    return base.joinpath(*folders, f"{name}.log")
+
+
+MARK_NAMES = len(StepRunName._fields)
+"""So many names of the path of a log, from its end, are the mark of its step, wherever logs go."""
+
+
+def mark_of(log: Path) -> str:
+    """Return what a step is known by, whatever directory logs went to when it began."""
+    return "/".join([each for each in log.parts if each != "/"][-MARK_NAMES:])
+
+
+def tag_of(log: Path) -> str:
+    """Return what a step's applications are tagged with on YARN, which takes at most 100 lower-case characters."""
+    return f"feedctl-{hashlib.sha256(os.fsencode(mark_of(log))).hexdigest()[:32]}"
 
 
 def private(file: Path) -> Path:
@@ -62,7 +110,7 @@ def private(file: Path) -> Path:
     for directory in reversed(file.parents):
         if not directory.is_dir():
             directory.mkdir(mode=_FOLDER_OWNER_ONLY, exist_ok=True)
-    file.touch(mode=_OWNER_ONLY)
+    os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, _OWNER_ONLY))
     return file
 
 
@@ -77,6 +125,7 @@ class StepLog:
         """What came since the last call, in chunks; where old pieces are gone, a line says so.
 
         Raises:
+            UnsafeLog: a piece is a link, or somebody else's.
             OSError: a piece cannot be read.
         """
         while True:
@@ -91,7 +140,7 @@ class StepLog:
 
     def _rest_of_piece(self) -> Iterator[str]:
         try:
-            with _piece(self._path, self._number).open("rb") as piece:
+            with os.fdopen(opened_log(_piece(self._path, self._number)), "rb") as piece:
                 piece.seek(self._place)
                 while octets := piece.read(_CHUNK):
                     self._place += len(octets)
@@ -111,10 +160,10 @@ def end_of(path: Path) -> str:
     """The last few thousand characters; empty: there is no log."""
     newest = _piece(path, max(pieces(path), default=0))
     try:
-        with newest.open("rb") as piece:
-            piece.seek(max(0, newest.stat().st_size - _END_BYTES))
+        with os.fdopen(opened_log(newest), "rb") as piece:
+            piece.seek(max(0, os.fstat(piece.fileno()).st_size - _END_BYTES))
             return piece.read().decode("utf-8", "replace")
-    except OSError:
+    except (OSError, UnsafeLog):
         return ""
 
 

@@ -6,7 +6,7 @@ import logging
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from toolkit.errors import InvalidInput
 from toolkit.planning.step_settings import AWAITED, Unawaited, unawaited
 from toolkit.process_runner.engines.child import Program
 from toolkit.process_runner.engines.port import StepCall, StepEnd
-from toolkit.process_runner.engines.step_log import end_of
+from toolkit.process_runner.engines.step_log import end_of, tag_of
 from toolkit.process_runner.engines.variables import (
     SecretUnavailable,
     properties_file,
@@ -40,6 +40,9 @@ _PRIORITIES = {"VERY_HIGH": "5", "HIGH": "4", "NORMAL": "3", "LOW": "2", "VERY_L
 """Those of Hadoop's MapReduce, as numbers of YARN."""
 
 _KILL_SECONDS = 60.0
+_TAGS = "spark.yarn.tags"
+_LISTED = re.compile(r"^\s*(application_\d+_\d+)\s", re.MULTILINE)
+"""A line of `yarn application -list`."""
 
 
 class NoProgram(InvalidInput):
@@ -122,27 +125,64 @@ def end_application(application: str, *, master: str | None, environment: Mappin
     try:
         command = _kill_command(application, master, environment)
         if command:
-            done = subprocess.run(  # noqa: S603 - the site's own client
-                command,
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=_KILL_SECONDS,
-                check=False,
-            )
-            if done.returncode:
-                _LOG.error("event=application_left application=%s why=%s", application, done.stderr[-500:].strip())
-    except (OSError, InvalidInput, subprocess.TimeoutExpired) as error:
+            _asked(command, environment)
+    except (OSError, InvalidInput, subprocess.SubprocessError) as error:
         _LOG.error("event=application_left application=%s why=%s", application, error)
+
+
+def end_tagged(tag: str, *, named: str, environment: Mapping[str, str]) -> None:
+    """End the applications that YARN has under a tag now; problems are logged as by `end_application`.
+
+    Args:
+        tag: of the step, see `tag_of`.
+        named: the application that is said to be the step's; it is left alone when YARN has it under another tag.
+        environment: of the client of YARN.
+    """
+    try:
+        listed = _asked([_yarn(environment), "application", "-list", "-appTags", tag], environment)
+    except (OSError, InvalidInput, subprocess.SubprocessError) as error:
+        _LOG.error("event=application_left application=%s why=%s", named, error)
+        return
+    found = _LISTED.findall(listed)
+    for application in found:
+        end_application(application, master=None, environment=environment)
+    if named not in found:
+        why = f"YARN has no active application of that number with the tag {tag}"
+        _LOG.warning('event=application_left_alone application=%s why="%s"', named, why)
+
+
+def _asked(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Return what the site's own client prints.
+
+    Raises:
+        OSError: it cannot be started.
+        SubprocessError: it failed, or did not answer in time.
+    """
+    done = subprocess.run(  # noqa: S603 - the site's own client
+        command,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_KILL_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        message = f"{command[0]} ended with exit code {done.returncode}: {done.stderr[-500:].strip()}"
+        raise subprocess.SubprocessError(message)
+    return done.stdout
+
+
+def _yarn(environment: Mapping[str, str]) -> str:
+    found = shutil.which("yarn", path=environment.get("PATH"))
+    if found is None:
+        raise NoProgram(name="yarn")
+    return found
 
 
 def _kill_command(application: str, master: str | None, environment: Mapping[str, str]) -> list[str]:
     if application.startswith("application_"):
-        yarn = shutil.which("yarn", path=environment.get("PATH"))
-        if yarn is None:
-            raise NoProgram(name="yarn")
-        return [yarn, "application", "-kill", application]
+        return [_yarn(environment), "application", "-kill", application]
     if application.startswith("driver-") and master:
         client = _program(environment, "spark-class")  # spark-submit asks the REST server, which is mostly off
         return [client, "org.apache.spark.deploy.Client", "kill", master, application]
@@ -174,7 +214,9 @@ def _libraries(call: StepCall, files: Iterable[Path]) -> Iterator[str]:
 
 def _conf_options(call: StepCall) -> Iterator[str]:
     awaited = dict.fromkeys(AWAITED, "true")
-    for name, value in {**_of_cluster(call), **_of_instance(call), **_texts(_spark(call).conf), **awaited}.items():
+    conf = {**_of_cluster(call), **_of_instance(call), **_texts(_spark(call).conf), **awaited}
+    conf[_TAGS] = ",".join(each for each in (conf.get(_TAGS, ""), tag_of(call.log)) if each)
+    for name, value in conf.items():
         yield from ("--conf", f"{name}={value}")
 
 

@@ -66,7 +66,7 @@ class BoundedLog:
 
     def _opened(self, number: int) -> int:
         name = f"{self._path}.{number}" if number else self._path
-        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
 class Voice:

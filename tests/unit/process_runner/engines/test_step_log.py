@@ -6,14 +6,39 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.process_runner.engines.step_log import NoPlaceForLogs, StepLog, last_line, log_directory, step_log
+from toolkit.process_runner.engines.step_log import (
+    NoLogName,
+    NoPlaceForLogs,
+    StepLog,
+    StepRunName,
+    last_line,
+    log_directory,
+    mark_of,
+    step_log,
+)
 
-RUN = ("clicks_hourly_job", "primary", "2026-03-01T06:40Z", 2)
+RUN = StepRunName(
+    ledger="5" * 32,
+    process="clicks_hourly_job",
+    cluster="primary",
+    instance_key="2026-03-01T06:40Z",
+    run_id=2,
+    step="count",
+)
 
 
 def test_each_step_of_a_run_has_a_log_of_its_own() -> None:
     base = Path("/var/log/feedctl")
-    assert step_log(base, RUN, "count") == base / "clicks_hourly_job/primary/2026-03-01T06:40Z/2/count.log"
+    own = f"{'5' * 32}/clicks_hourly_job/primary/2026-03-01T06:40Z/2/count.log"
+    assert step_log(base, RUN) == base / own
+    assert mark_of(step_log(base, RUN)) == own
+
+
+@pytest.mark.parametrize("name", ["", "..", ".", "a/b", "/etc", "a\0b"])
+@pytest.mark.parametrize("part", ["process", "cluster", "instance_key", "step", "ledger"])
+def test_no_part_of_its_path_leads_elsewhere(part: str, name: str) -> None:
+    with pytest.raises(NoLogName, match="expected a name without a slash"):
+        step_log(Path("/var/log/feedctl"), RUN._replace(**{part: name}))
 
 
 @pytest.mark.parametrize(

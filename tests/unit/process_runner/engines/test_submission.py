@@ -13,6 +13,7 @@ from tests.unit.process_runner.engines.calls import LOCAL, a_call, never
 from toolkit.entities import Cluster, Credential, Engine, Interface, Interfaces, SparkAttributes, Workflow
 from toolkit.process_runner.engines.opening import ENGINES, end_left_over
 from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.engines.step_log import tag_of
 from toolkit.runs.errors import Stopped
 
 RECORDER = """#!/usr/bin/env python3
@@ -22,6 +23,9 @@ with place.open("a") as log:
     log.write(json.dumps([pathlib.Path(__file__).name, *sys.argv[1:]]) + "\\n")
 if "SAYS" in os.environ:
     print(os.environ["SAYS"], flush=True)
+if "-list" in sys.argv:
+    print("Total number of applications (application-types: [] and tags: []):1")
+    print((place.parent / "listed").read_text())
     time.sleep(float(os.environ.get("SLEEPS", "0")))
 """
 APPLICATION = "26/11/22 12:00:00 INFO YarnClientImpl: Submitted application application_1700000000000_0042"
@@ -119,6 +123,7 @@ def test_an_application_is_told_paths_and_arguments_and_settings_of_cluster_enti
         "spark.yarn.queue=etl",
         "spark.yarn.priority=4",
         "spark.executor.cores=2",
+        f"spark.yarn.tags={tag_of(call.log)}",
     }
 
 
@@ -208,21 +213,47 @@ def test_the_application_is_known_while_it_runs_and_ended_with_a_stop(site: Path
     assert calls(site)[1:] == [["yarn", "application", "-kill", "application_1700000000000_0042"]]
 
 
-def test_an_application_of_a_dead_runner_is_found_in_the_log_and_ended(site: Path) -> None:
+KILL = ["yarn", "application", "-kill"]
+NAMED = "application_1700000000000_0042"
+
+
+@pytest.mark.parametrize("in_log", [True, False])
+@pytest.mark.parametrize("listed", [[], [NAMED], [NAMED, "application_1700000000000_0043"]])
+def test_of_a_dead_runner_only_what_yarn_has_under_the_tag_of_the_step_is_ended(
+    site: Path, listed: list[str], *, in_log: bool
+) -> None:
+    """Whatever the ledger or the step's own output name."""
     call = spark_call(site, cluster=YARN)
+    (site / "listed").write_text("".join(f"{each}\tcount\tSPARK\n" for each in listed))
     call.log.parent.mkdir()
-    call.log.write_text(f"another: application_1_1\n{APPLICATION}\n")
+    call.log.write_text(f"another: application_1_1\n{APPLICATION if in_log else ''}\n")
 
-    assert left_over(call) == frozenset()
+    assert left_over(call, None if in_log else NAMED) == frozenset()
 
-    assert calls(site) == [["yarn", "application", "-kill", "application_1700000000000_0042"]]
+    asked = ["yarn", "application", "-list", "-appTags", tag_of(call.log)]
+    assert calls(site) == [asked, *([*KILL, each] for each in listed)]
+
+
+def test_tags_of_an_entity_are_kept_beside_that_of_the_step(site: Path) -> None:
+    call = spark_call(site, cluster=YARN, workflow=Workflow(spark=SparkAttributes(conf={"spark.yarn.tags": "etl"})))
+    assert run(call).succeeded
+    assert f"spark.yarn.tags=etl,{tag_of(call.log)}" in calls(site)[0]
+
+
+def test_a_driver_that_only_the_ledger_has_is_left_alone(site: Path) -> None:
+    master = Interfaces(write=Interface(endpoint="file:///"), spark=Interface(endpoint="spark://m:7077"))
+    left_over(spark_call(site, cluster=replace(LOCAL, interfaces=master)), "driver-20261122120000-0001")
+    assert not (site / "called.jsonl").exists()
 
 
 def test_a_driver_of_a_standalone_master_is_ended_by_its_master(site: Path) -> None:
     master = Interfaces(write=Interface(endpoint="file:///"), spark=Interface(endpoint="spark://m:7077"))
     call = spark_call(site, cluster=replace(LOCAL, interfaces=master))
 
-    left_over(call, "driver-20261122120000-0001")
+    call.log.parent.mkdir()
+    call.log.write_text("Driver successfully submitted as driver-20261122120000-0001\n")
+
+    left_over(call)
 
     client = ["spark-class", "org.apache.spark.deploy.Client"]
     assert calls(site) == [[*client, "kill", "spark://m:7077", "driver-20261122120000-0001"]]
