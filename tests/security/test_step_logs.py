@@ -194,13 +194,18 @@ def test_a_row_does_not_choose_the_step_that_is_ended(tmp_path: Path, step: str)
         step_run_id=1,
     )
     ended: list[StepMark] = []
+
+    def end(mark: StepMark, _target: object) -> frozenset[int]:
+        ended.append(mark)
+        return frozenset()
+
     action = ProcessAction(
         jobs=Jobs(row),  # type: ignore[arg-type]
         clock=SystemClock(),
         engines={},
         workplace=LocalPlace(root=tmp_path, variables={"FEEDCTL_LOG_DIR": str(tmp_path)}, ledger="5"),
         metastores=lambda _: pytest.fail("no table is asked for"),
-        end_left_over=lambda mark, _: frozenset(ended.append(mark) or ()),  # type: ignore[func-returns-value]
+        end_left_over=end,
         spec_of=lambda path: StorageSpec(scheme=path.scheme),
     )
     target = SimpleNamespace(entity="job", cluster="primary", instance_key=NOON)

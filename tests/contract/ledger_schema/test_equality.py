@@ -31,11 +31,11 @@ def _drop(tx: Transaction) -> None:
 
 
 def _first_rows(tx: Transaction) -> list[str]:
-    """The rows of a new ledger, without the times, which nobody can foresee."""
+    """The rows of a new ledger, without the times and the identity, which nobody can foresee."""
     found = []
     for table in metadata.sorted_tables:
         for row in tx.connection.execute(table.select()).mappings():
-            known = {name: value for name, value in row.items() if not name.endswith("_at")}
+            known = {name: value for name, value in row.items() if not name.endswith("_at") and name != "identity"}
             times = {name: value is not None for name, value in row.items() if name.endswith("_at")}
             found.append(f"{table.name}: {known} {times}")
     return found

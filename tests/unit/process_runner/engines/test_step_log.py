@@ -38,7 +38,7 @@ def test_each_step_of_a_run_has_a_log_of_its_own() -> None:
 @pytest.mark.parametrize("part", ["process", "cluster", "instance_key", "step", "ledger"])
 def test_no_part_of_its_path_leads_elsewhere(part: str, name: str) -> None:
     with pytest.raises(NoLogName, match="expected a name without a slash"):
-        step_log(Path("/var/log/feedctl"), RUN._replace(**{part: name}))
+        step_log(Path("/var/log/feedctl"), StepRunName(**{**RUN._asdict(), part: name}))
 
 
 @pytest.mark.parametrize(
