@@ -1,7 +1,7 @@
 """Pig and Oozie as commands: scripts of the config repo that start what is on the cluster's file system.
 
-One text of the XML gets into a script, quoted: the path of the workflow; of the clusters, their names and where their
-Oozie is.
+One text of the XML gets into a script, quoted: the path of the workflow; of the clusters, their names, where their
+Oozie is, and the names of properties that only some of them have.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from toolkit.migration.draft import Converted, Draft
 from toolkit.migration.job import FOLDER, Job, Runs, own_path
 from toolkit.migration.known import names_in
-from toolkit.migration.told import told_to_oozie, told_to_pig
+from toolkit.migration.told import told_on, told_to_oozie, told_to_pig
 from toolkit.migration.xml_tree import Fact
 
 _MARK = re.compile("@(?:PATH|CASES)@")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+"""What a shell can name; feedctl hands all properties to a command as variables."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,5 +114,17 @@ def _cases(job: Job) -> list[str]:
     for cluster in names_in(job.draft.document, ("clusters",)):
         url = job.known.endpoint(cluster, "workflow")
         if url is not None and url.isprintable() and cluster.isprintable():
-            found.append(f"  {shlex.quote(cluster)}) OOZIE_URL={shlex.quote(url)} ;;")
+            own = _own_properties(job, cluster)
+            found.append(f"  {shlex.quote(cluster)}) OOZIE_URL={shlex.quote(url)}{own} ;;")
     return found
+
+
+def _own_properties(job: Job, cluster: str) -> str:
+    """Arguments for what this cluster says and others do not, such as `queueName`; their values come with the run."""
+    arguments = []
+    for name in told_on(cluster, job.draft.document, job.known):
+        if _VARIABLE.fullmatch(name):
+            arguments.append(f' -D "{name}=${name}"')
+        else:
+            job.todo(f"no argument can be the property {name!r} of the cluster {cluster}, which others do not have")
+    return f'; set -- "$@"{"".join(arguments)}' if arguments else ""

@@ -55,6 +55,14 @@ def told_to_oozie(process: Document, known: Known) -> Told:
     return _told("-D", [(name, name) for name in dict.fromkeys(names)], _FOR_OOZIE)
 
 
+def told_on(cluster: str, process: Document, known: Known) -> Iterator[str]:
+    """The properties of a cluster that Oozie is told there alone, since another cluster of the process has none."""
+    everywhere = {*names_in(process, ("properties",)), *_shared_properties(names_in(process, ("clusters",)), known)}
+    for name in names_in(known.clusters.get(cluster, {}), ("properties",)):
+        if name not in everywhere:
+            yield name
+
+
 def _told(option: str, pairs: Iterable[tuple[str, str]], possible: re.Pattern[str]) -> Told:
     arguments: list[str] = []
     left_out: list[str] = []

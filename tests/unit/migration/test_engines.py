@@ -125,6 +125,22 @@ def test_the_script_of_oozie_knows_the_oozie_of_its_clusters_alone(tmp_path: Pat
     assert "main) OOZIE_URL=http://oozie.example.com:11000/oozie/ ;;" in text
 
 
+def test_the_script_of_oozie_is_told_the_queue_and_priority_of_one_of_its_clusters(tmp_path: Path) -> None:
+    more = """<properties><property name="queueName" value="etl"/><property name="jobPriority" value="HIGH"/>
+      <property name="a.b" value="x"/></properties>"""
+    text = process(workflow='<workflow engine="oozie" path="/app"/>')
+    on = text[text.index('<cluster name="main">') : text.index("</clusters>")]
+    both = text.replace(on, on + on.replace('"main"', '"other"'))
+    made = make_of(tmp_path, c=cluster(more=more), d=cluster("other"), p=both)
+    told = {"nameNode": "hdfs://nn:8020", "queueName": "it's $(touch pwned)", "jobPriority": "HIGH"}
+    _, calls = run(made, tmp_path, ["main", "-D", "n=1"], **told, OOZIE_SAYS="SUCCEEDED")
+    assert calls[0][4:] == ["-D", "n=1", "-D", "queueName=it's $(touch pwned)", "-D", "jobPriority=HIGH"]
+    _, calls = run(made, tmp_path, ["other", "-D", "n=1"], **told, OOZIE_SAYS="SUCCEEDED")
+    assert calls[0][4:] == ["-D", "n=1"]
+    assert not list(tmp_path.rglob("pwned"))
+    assert any("'a.b' of the cluster main" in each.text for each in made.migration.report.tasks)
+
+
 def test_a_mark_of_the_script_in_an_end_point_stays_a_text(tmp_path: Path) -> None:
     text = cluster().replace("http://oozie.example.com:11000/oozie/", "http://o@PATH@;touch pwned")
     made = make_of(tmp_path, c=text, p=process(workflow='<workflow engine="oozie" path="/app/$(touch pwned)"/>'))
