@@ -89,7 +89,9 @@ def test_an_instance_of_a_feed_is_explained(repo: Repo, capsys: pytest.CaptureFi
 
 def test_shared_data_is_explained_by_each_feed_and_held_by_any(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     text = (repo.path / "feeds" / "clicks.yaml").read_text()
-    repo.write("feeds/twin.yaml", text.replace("name: clicks\n", "name: twin\n").replace("days(10)", "days(90)"))
+    repo.write("feeds/clicks.yaml", f"{text}\nshares_data_with: [twin]\n")
+    twin_text = text.replace("name: clicks\n", "name: twin\n").replace("days(10)", "days(90)")
+    repo.write("feeds/twin.yaml", f"{twin_text}\nshares_data_with: [clicks]\n")
     clicks, twin = _explained(repo, capsys, f"{repo.data}/clicks/2026/03/01/00/01")
     assert [(each["feed"], each["verdict"]) for each in (clicks, twin)] == [("clicks", "goes"), ("twin", "stays")]
     assert "feed clicks shares this data and loses what goes here" in twin["notes"][0]
