@@ -19,6 +19,7 @@ from tests.e2e.commands import ROOT
 from tests.integration.judged_runs import JudgedRuns, judged_by
 from tests.integration.process_runs import KEYS, Runs
 from tests.integration.test_late_check import ARRIVAL, FIRST, LATE
+from tests.liveness import is_alive
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 from toolkit.ledger.database import Ledger, Transaction
@@ -193,7 +194,7 @@ def _submitted(runs: Runs) -> Iterator[tuple[subprocess.Popen[str], int]]:
 
 def _until_gone(pid: int, name: str) -> None:
     deadline = time.monotonic() + 60
-    while Path(f"/proc/{pid}/stat").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text():
+    while is_alive(pid):
         assert time.monotonic() < deadline, name
         time.sleep(0.05)
 
