@@ -1,27 +1,74 @@
 """Which known names a wrong name may have meant."""
 
 from bisect import bisect
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
+from functools import lru_cache
+
+_CUTOFF = 0.6
+_MUCH_WORSE = 0.15
+_MANY = 1000
+_BITS = 64
 
 
 def nearest(name: str, known: Collection[str]) -> tuple[str, ...]:
     """At most three of `known` that look like `name`, the most alike first; letter case does not count."""
+    names, wanted = _names(frozenset(known)), name.casefold()
+    candidates = names.like(wanted)
+    close = [
+        (SequenceMatcher(None, each, wanted).ratio(), each)
+        for each in get_close_matches(wanted, candidates, n=3, cutoff=_CUTOFF)
+    ]
+    return tuple(names.folded[each] for ratio, each in close if ratio > close[0][0] - _MUCH_WORSE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names that are known, prepared for thousands of wrong ones.
+
+    Attributes:
+        folded: the names by themselves in lower case.
+        ordered: the keys of `folded`, sorted.
+        letters: of each in `ordered`, see `_letters`.
+    """
+
+    folded: Mapping[str, str]
+    ordered: Sequence[str]
+    letters: Sequence[int]
+
+    def like(self, name: str) -> list[str]:
+        """Return the names that may be alike, by what they have in common with a name at most.
+
+        A letter that only one of two names has is no part of what they share; comparing them exactly takes a hundred
+        times as long. Of thousands of names those before and after in the alphabet are compared.
+        """
+        first, last = 0, len(self.ordered)
+        if last > _MANY:
+            place = bisect(self.ordered, name)
+            first, last = max(0, place - _MANY // 10), place + _MANY // 10
+        own, length = _letters(name), len(name)
+        return [
+            each
+            for each, letters in zip(self.ordered[first:last], self.letters[first:last], strict=True)
+            if 2 * min(length - (own & ~letters).bit_count(), len(each) - (letters & ~own).bit_count())
+            >= _CUTOFF * (length + len(each))
+        ]
+
+
+@lru_cache(maxsize=64)
+def _names(known: frozenset[str]) -> _Names:
     folded = {each.casefold(): each for each in sorted(known)}
-    wanted = name.casefold()
-    candidates = _neighbours(wanted, sorted(folded)) if len(folded) > _MANY else list(folded)
-    close = [(SequenceMatcher(None, each, wanted).ratio(), each) for each in get_close_matches(wanted, candidates, n=3)]
-    return tuple(folded[each] for ratio, each in close if ratio > close[0][0] - _MUCH_WORSE)
+    ordered = sorted(folded)
+    return _Names(folded, ordered, [_letters(each) for each in ordered])
 
 
-_MUCH_WORSE = 0.15
-_MANY = 1000
-
-
-def _neighbours(name: str, ordered: list[str]) -> list[str]:
-    """The names before and after in the alphabet: comparing thousands of wrong names with thousands takes minutes."""
-    place = bisect(ordered, name)
-    return ordered[max(0, place - _MANY // 10) : place + _MANY // 10]
+def _letters(name: str) -> int:
+    """Which letters a name has, as bits; letters may share a bit."""
+    found = 0
+    for each in set(name):
+        found |= 1 << (ord(each) % _BITS)
+    return found
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:

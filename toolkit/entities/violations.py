@@ -1,6 +1,7 @@
 """Schema violations in words: what was found, what was expected, which key was probably meant."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol, cast
 
@@ -35,14 +36,22 @@ class _Violation(Protocol):
 
 
 def violations(name: SchemaName, form: Form, document: Document) -> Iterator[Finding]:
-    """Everything in a document that its schema does not allow, each once."""
+    """Everything in a document that its schema does not allow, each once; of very much the first."""
     seen: set[tuple[Pointer, str, str]] = set()
     for error in _validator(name, form).iter_errors(document):
         for finding in _findings(cast("_Violation", error), document):
             key = (finding.pointer, finding.rule, finding.message)
-            if key not in seen:
-                seen.add(key)
-                yield finding
+            if key in seen:
+                continue
+            if len(seen) == MOST_VIOLATIONS:
+                yield replace(finding, message=f"{_MORE} from here on, the first: {finding.message}", hint="")
+                return
+            seen.add(key)
+            yield finding
+
+
+MOST_VIOLATIONS = 1000
+_MORE = f"more than {MOST_VIOLATIONS:,} problems like this"
 
 
 @lru_cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from toolkit.el import without_credentials
 from toolkit.linter.source_map import source_line
@@ -73,8 +74,11 @@ def value_without_secrets(key: str, value: str) -> str:
     return without_secrets(value)
 
 
+@lru_cache(maxsize=16)
 def line_without_secrets(data: bytes, line: int) -> str:
     """A line of a file as it may be shown: asterisks for what is secret by its shape, or by its key's name.
+
+    Cached: a line may have thousands of findings, which come one after the other.
 
     Args:
         data: the file; it need not be YAML.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -46,21 +47,21 @@ LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 def end_of_scalar(data: bytes, line: int, column: int) -> int:
     """The column after the scalar that a place lies in; the place's own column when it lies in none."""
-    for start, end in _scalars(data).get(line, ()):
-        if start <= column < end:
-            return end
-    return column
+    starts, ends = _scalars(data).get(line, ((), ()))
+    place = bisect_right(starts, column) - 1
+    return ends[place] if place >= 0 and column < ends[place] else column
 
 
 @lru_cache(maxsize=4)
-def _scalars(data: bytes) -> dict[int, list[tuple[int, int]]]:
-    """The columns of every scalar that is on one line, by line."""
+def _scalars(data: bytes) -> dict[int, tuple[list[int], list[int]]]:
+    """Columns where the scalars that are on one line begin, and behind which they end, both sorted, by line."""
     found: dict[int, list[tuple[int, int]]] = {}
     for node in scalar_nodes(data):
         start, end = node.start_mark, node.end_mark
         if start.line == end.line:
             found.setdefault(start.line + 1, []).append((start.column + 1, end.column + 1))
-    return found
+    columns = {line: sorted(each) for line, each in found.items()}
+    return {line: ([start for start, _ in each], [end for _, end in each]) for line, each in columns.items()}
 
 
 def scalar_nodes(data: bytes) -> Iterator[ScalarNode]:
