@@ -59,7 +59,7 @@ def verified(copying: Replication) -> tuple[int, dict[str, int]]:
 
 
 def events(copying: Replication) -> list[str]:
-    """What consumers were told."""
+    """The events that consumers received."""
     with sqlite3.connect(copying.directory / "ledger.db") as ledger:
         return [kind for (kind,) in ledger.execute("SELECT kind FROM event")]
 

@@ -160,7 +160,7 @@ child.wait()
 
 
 def dead_parents(directory: Path, rounds: int, seed: int) -> None:
-    """What stands for spark-submit is killed at a random moment, or the run gets a signal while that lives."""
+    """Kill the stand-in of spark-submit at a random moment, or signal the run while that process lives."""
     for place, chance, name in rounds_of(directory, rounds, seed):
         runs = Runs(directory=place)
         runs.fill(KEY)

@@ -136,7 +136,7 @@ class Rewriting:
         return {each.name: each.read_text() for each in place.iterdir()} if place.is_dir() else {}
 
     def events(self, key: str = KEY) -> list[tuple[str, int]]:
-        """What consumers of the output were told of the instance, with the run that told it; straight from the file."""
+        """Return the events of the instance and the run of each, read from the database file."""
         with contextlib.closing(sqlite3.connect(self.directory / "ledger.db")) as ledger:
             asked = "SELECT kind, run_id FROM event WHERE feed = 'counts' AND instance_key = ? ORDER BY sequence"
             return [(str(kind), int(run)) for kind, run in ledger.execute(asked, (key,))]

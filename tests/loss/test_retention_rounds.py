@@ -24,7 +24,7 @@ _LONGEST = 0.05
 
 @dataclass(kw_only=True)
 class Seen:
-    """What the rounds had in them, so that a loop that no longer meets anything is noticed."""
+    """Counts of the events of all rounds; they show a loop that no longer meets any."""
 
     rewritten: int = 0
     skipped: int = 0
@@ -72,7 +72,7 @@ def _round(seed: int, directory: Path, seen: Seen) -> None:
 
 
 def _check(site: Rewriting) -> None:
-    """What readers see is whole, or nothing; what was announced and is not evicted is there; each run told it once."""
+    """Assert that readers see whole data or none; announced data is there unless evicted; a run announces it once."""
     for key in _HOURS:
         there, events = site.seen(key=key), site.events(key)
         assert _text_of(there) in {"old", "new", ""}, f"{key} is not whole: {there}"

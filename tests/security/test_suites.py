@@ -143,7 +143,7 @@ HARMLESS = (
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
-    """All that is validated in one Spark."""
+    """Return the answer to each text; one Spark application validates them all."""
     folder = tmp_path_factory.mktemp("suites")
     rows, place = folder / "rows", folder / "attacked"
     code = [

@@ -21,7 +21,7 @@ from toolkit.linter.engine import LintRequest, lint
 _SIZE = 64 << 10
 _ROUNDS = 40
 _MOST_GROWTH = 3.0
-"""Of processor time from a size to twice that: linear growth is 2, quadratic growth 4."""
+"""Growth of processor time from a size to twice that: 2 is linear, 4 is quadratic."""
 _LITTLE = 1.0
 """Seconds of processor time below which growth is not looked at."""
 _TEMPLATE = Path(__file__).parents[2] / "config_repo_template"

@@ -170,7 +170,11 @@ def unknown_place(left: Item) -> SettledLeftOver:
 
 
 def unknown_places_note(unknown: Sequence[SettledLeftOver]) -> str:
-    """What the user is told of items that nobody can finish; there are some."""
+    """Return the note about items that no run can finish.
+
+    Args:
+        unknown: those items; at least one.
+    """
     return (
         f"{len(unknown)} unfinished items of an interrupted run name places that this action does not use, the first "
         f"{unknown[0].left.path}: nothing there was touched, and nobody will look at them again; look at them by hand"

@@ -1,4 +1,4 @@
-"""Who writes an instance that is to be copied, and what an eviction stands in the way of."""
+"""Tests of writers of a source instance, and of evictions that block a write."""
 
 from __future__ import annotations
 

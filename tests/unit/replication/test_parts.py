@@ -91,7 +91,7 @@ class Instance:
         (part / "data").write_text(text)
 
     def generations(self) -> set[str]:
-        """What a reader finds in the parts; a part that is not there is one, too."""
+        """Return what a reader finds in the parts; a missing part counts as a value."""
         files = [self.place / part / "data" for part in PARTS]
         return {each.read_text() if each.exists() else "" for each in files}
 
@@ -105,7 +105,7 @@ class Instance:
         self.mixed += self.is_announced and len(self.generations()) > 1
 
     def plan(self, recorded: Mapping[str, Manifest] | None = None, **rules: bool) -> ReplicationPlan:
-        """What a run would do."""
+        """Return the plan of a run."""
         plain = LocalFileSystem()
         target = replace(self.target, rules=replace(self.target.rules, **rules))
         planner = Planner(
