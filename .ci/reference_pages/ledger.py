@@ -6,16 +6,14 @@ import inspect
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from importlib import import_module
 
 import sqlalchemy as sa
 
 from reference_pages.markdown import code, codes, meanings, page, prose, table
 from reference_pages.unexplained import UnexplainedError
 from toolkit.ledger.columns import Choice
-from toolkit.ledger.schema_version import REVISIONS
+from toolkit.ledger.schema_version import HEAD
 from toolkit.ledger.tables import metadata
-from toolkit.ledger.upgrading import module_of
 from toolkit.ledger.vocabulary import TRANSITIONS
 
 _INTRODUCTION = """
@@ -47,8 +45,8 @@ def ledger_page() -> str:
         *(block for each in _enumerations() for block in _words(each)),
         "## Changes of a run's status",
         _changes(),
-        "## Revisions of the schema",
-        table(("revision", "what it brings"), ([code(each), _revision(each)] for each in REVISIONS)),
+        "## Revision of the schema",
+        f"These tables are those of revision {code(HEAD)}.",
     )
 
 
@@ -138,7 +136,3 @@ def _changes() -> str:
         for old, new in TRANSITIONS.items()
     )
     return table(("a run that is", "may become"), rows)
-
-
-def _revision(revision: str) -> str:
-    return prose(inspect.getdoc(import_module(module_of(revision))) or "")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolkit.doctor.access import obstacle_to_making
 from toolkit.doctor.findings import Finding, failed, ok
-from toolkit.ledger.opening import LedgerExamination, LedgerState
+from toolkit.ledger.opening import BEGIN_ANEW, LedgerExamination, LedgerState
 from toolkit.ledger.schema_version import HEAD
 from toolkit.runs.audit import AuditPlace, require_appendable, why_not
 
@@ -68,5 +68,10 @@ def ledger_findings(examined: Callable[[], LedgerExamination], obstacle: Callabl
         case LedgerState.UNKNOWN:
             todo = "use the feedctl that upgraded it"
             yield failed(f"{found.place}: revision {found.revision} is not known here", todo=todo)
+        case LedgerState.UNRELEASED:
+            about = (
+                f"{found.place}: revision {found.revision} is from before the first release, this feedctl needs {HEAD}"
+            )
+            yield failed(about, todo=BEGIN_ANEW)
         case LedgerState.UNREACHABLE:
             yield failed(f"{found.place}: {found.why}", todo="see whether the database is up and lets this user in")

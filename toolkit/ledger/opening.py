@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,13 +15,18 @@ from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.engine import connect
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, UnusableLedger
 from toolkit.ledger.location import LedgerLocation
-from toolkit.ledger.schema_version import HEAD, REVISIONS, create_tables, is_empty, stored_revision
+from toolkit.ledger.schema_version import HEAD, REVISIONS, UNRELEASED, create_tables, is_empty, stored_revision
 from toolkit.ledger.sqlite_place import make_place, own_mounts, refuse_old_library, refuse_shared, require_writable
 from toolkit.ledger.tables import metadata, run
 from toolkit.ledger.vocabulary import RunStatus
 
 UPGRADE = "run `feedctl ledger upgrade`"
 """What to do with a ledger that is older than this feedctl."""
+BEGIN_ANEW = (
+    "it cannot be upgraded, and nothing was changed: use the feedctl that made it, or begin a new ledger: "
+    "move the SQLite file away or name another database, then run `feedctl ledger upgrade`"
+)
+"""What to do with a ledger of before the first release."""
 _LIBPQ = 160_000
 """The first version of libpq that refuses a server's wish for another authentication (`require_auth`)."""
 
@@ -105,13 +110,16 @@ def require_head(revision: str | None, place: str) -> None:
         raise UnusableLedger(place=place, found=found, todo=UPGRADE)
 
 
-def require_known(revision: str | None, place: str) -> None:
-    """Refuse a ledger of a newer feedctl; None, which is no ledger, will do.
+def require_known(revision: str | None, place: str, revisions: Sequence[str] = REVISIONS) -> None:
+    """Refuse a ledger of a newer feedctl, or of one before the first release; None, which is no ledger, will do.
 
     Raises:
-        UnusableLedger: the revision is none of ours.
+        UnusableLedger: the revision is not one that this feedctl works with or upgrades.
     """
-    if revision is not None and revision not in REVISIONS:
+    if revision in UNRELEASED:
+        found = f"has revision {revision}, of a feedctl before its first release (this one works with {HEAD})"
+        raise UnusableLedger(place=place, found=found, todo=BEGIN_ANEW)
+    if revision is not None and revision not in revisions:
         found = f"has revision {revision}, which this feedctl does not know (it works with {HEAD})"
         todo = "use the feedctl that upgraded it, or a newer one; nothing was changed"
         raise UnusableLedger(place=place, found=found, todo=todo)
@@ -175,6 +183,8 @@ class LedgerState(StrEnum):
     """It has no tables, or those of an older feedctl: `feedctl ledger upgrade` makes the new ones."""
     UNKNOWN = "unknown"
     """A newer feedctl, or another program, made the tables."""
+    UNRELEASED = "unreleased"
+    """A feedctl from before the first release made the tables; nothing upgrades them."""
     UNREACHABLE = "unreachable"
     """The database does not answer."""
 
@@ -251,6 +261,8 @@ def _examined(tx: Transaction, location: LedgerLocation, revision: str | None) -
 def _state(revision: str | None) -> LedgerState:
     if revision == HEAD:
         return LedgerState.READY
+    if revision in UNRELEASED:
+        return LedgerState.UNRELEASED
     return LedgerState.OUTDATED if revision is None or revision in REVISIONS else LedgerState.UNKNOWN
 
 

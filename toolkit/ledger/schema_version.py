@@ -1,7 +1,7 @@
-"""Which state of the schema a ledger has, and how a new SQLite ledger gets its tables and first rows.
+"""Which state of the schema a ledger has, and how a new ledger gets its tables and first rows.
 
-The tables come from `toolkit.ledger.tables`, as they are now, and not from the migrations, whose library takes longer
-to load than all else that a command does; a test holds the two equal.
+The tables come from `toolkit.ledger.tables`, as they are now, and not from the migrations, which change ledgers of an
+older release and whose library takes longer to load than all else that a command does.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from toolkit.ledger.identity import insert_identity
 from toolkit.ledger.tables import batch, event_counter, metadata, safe_mode
 from toolkit.ledger.vocabulary import BatchKind, BatchState
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
-"""Of the schema, oldest first; each has its file in `toolkit/ledger/migrations/versions`."""
+REVISIONS = ("0010",)
+"""Revisions of the schema that were released, oldest first; each but the first has a module in `ledger/migrations`."""
 HEAD = REVISIONS[-1]
-"""What this feedctl works with."""
+"""The revision that this feedctl works with."""
+UNRELEASED = frozenset(f"000{number}" for number in range(1, 10))
+"""Revisions of before the first release, which nothing upgrades."""
 
 version_table = sa.Table(
     "alembic_version",
@@ -100,6 +102,11 @@ def create_tables(connection: sa.Connection, place: str) -> None:
     if not is_empty(connection):
         found = "is a SQLite file that another program made"
         raise UnusableLedger(place=place, found=found, todo="name a file that is not there yet")
+    create_head(connection)
+
+
+def create_head(connection: sa.Connection) -> None:
+    """Create the tables of `HEAD` with their first rows; none of them may be there yet."""
     metadata.create_all(connection, checkfirst=False)
     seed(connection)
     record(connection, HEAD)

@@ -1,12 +1,14 @@
 """Brings a ledger to the state of the schema that this feedctl works with: `feedctl ledger upgrade`.
 
-One revision, one transaction. Alembic makes the changes; which one is next is decided here, under the lock that keeps a
-second upgrade out, and nothing is looked for on the disk, so that it works from a zip as well.
+A database without a ledger gets the newest tables at once; a ledger of an older release gets one revision after the
+other, each in a transaction of its own. Alembic makes the changes; which one is next is decided here, under the lock
+that keeps a second upgrade out, and nothing is looked for on the disk, so that it works from a zip as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -15,22 +17,12 @@ import sqlalchemy as sa
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
+from toolkit.ledger import migrations
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.opening import require_known
-from toolkit.ledger.schema_version import HEAD, REVISIONS, record, stored_revision, version_table
+from toolkit.ledger.schema_version import HEAD, REVISIONS, create_head, record, stored_revision, version_table
 
-_MODULES = {
-    "0001": "0001_runs",
-    "0002": "0002_run_metadata",
-    "0003": "0003_owner_mark",
-    "0004": "0004_file_holds",
-    "0005": "0005_manifests",
-    "0006": "0006_process_runs",
-    "0007": "0007_late_checks",
-    "0008": "0008_verdicts",
-    "0009": "0009_ledger_identity",
-}
 _LOCK = 0x6665656463746C  # "feedctl"; advisory locks are numbers
 _DUPLICATE_TABLE = "42P07"
 
@@ -48,36 +40,42 @@ class Upgraded:
     after: str
 
 
-def upgrade(ledger: Ledger, *, to: str = HEAD) -> Upgraded:
+def upgrade(ledger: Ledger, *, revisions: Sequence[str] = REVISIONS) -> Upgraded:
     """Make each change that the ledger does not have yet; a ledger that has them all stays as it is.
 
     Args:
         ledger: as `connected` opens it, for writing.
-        to: the last revision to make; only tests want another than the newest.
+        revisions: all that there are, oldest first; only tests know of others.
 
     Raises:
-        UnusableLedger: it is newer than this feedctl, or the database belongs to another program.
+        UnusableLedger: it is newer than this feedctl or older than the first release, or the database belongs to
+            another program.
         LedgerUnavailable: the database cannot be used now; what is done so far stays, whole revisions of it.
         LedgerConflict: another upgrade takes too long.
     """
     before = ledger.write(_locked_revision)
-    require_known(before, ledger.place)
+    require_known(before, ledger.place, revisions)
     found = before
-    while found is None or REVISIONS.index(found) < REVISIONS.index(to):
-        found = ledger.write(partial(_step, place=ledger.place))
-    return Upgraded(before=before, after=found)
+    while found != revisions[-1]:
+        found = ledger.write(partial(_step, place=ledger.place, revisions=revisions))
+    return Upgraded(before=before, after=revisions[-1])
 
 
-def _step(tx: Transaction, place: str) -> str:
+def _step(tx: Transaction, place: str, revisions: Sequence[str]) -> str:
     """Make the one change that is next; another upgrade may have made some meanwhile."""
     found = _locked_revision(tx)
-    require_known(found, place)
-    following = REVISIONS[:1] if found is None else REVISIONS[REVISIONS.index(found) + 1 :][:1]
-    for revision in following:
-        _apply(tx.connection, revision, place)
+    require_known(found, place, revisions)
+    if found is None:
+        with _own_tables(place):
+            create_head(tx.connection)
+        return HEAD
+    for revision in revisions[revisions.index(found) + 1 :][:1]:
+        change = import_module(f"{migrations.__name__}.revision_{revision}").upgrade
+        with _own_tables(place), Operations.context(MigrationContext.configure(tx.connection)):
+            change()
         record(tx.connection, revision)
         return revision
-    return HEAD
+    return found
 
 
 def _locked_revision(tx: Transaction) -> str | None:
@@ -88,25 +86,20 @@ def _locked_revision(tx: Transaction) -> str | None:
     return stored_revision(tx.connection) if sa.inspect(tx.connection).has_table(version_table.name) else None
 
 
-def _apply(connection: sa.Connection, revision: str, place: str) -> None:
-    with Operations.context(MigrationContext.configure(connection)):
-        try:
-            _change(revision)()
-        except sa.exc.DBAPIError as error:
-            if not _is_duplicate(error):
-                raise
-            found = f"has a table of another program ({str(error.orig).splitlines()[0]})"
-            raise UnusableLedger(place=place, found=found, todo="give feedctl a database of its own") from error
+@contextmanager
+def _own_tables(place: str) -> Iterator[None]:
+    """Refuse a database in which a table of ours is another program's.
 
-
-def module_of(revision: str) -> str:
-    """The full name of the module that makes a revision."""
-    return f"toolkit.ledger.migrations.versions.{_MODULES[revision]}"
-
-
-def _change(revision: str) -> Callable[[], None]:
-    change: Callable[[], None] = import_module(module_of(revision)).upgrade
-    return change
+    Raises:
+        UnusableLedger: a table that is to be created is there.
+    """
+    try:
+        yield
+    except sa.exc.DBAPIError as error:
+        if not _is_duplicate(error):
+            raise
+        found = f"has a table of another program ({str(error.orig).splitlines()[0]})"
+        raise UnusableLedger(place=place, found=found, todo="give feedctl a database of its own") from error
 
 
 def _is_duplicate(error: sa.exc.DBAPIError) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TextIO
 
-from toolkit.ledger.opening import LedgerExamination, LedgerState, OpenRun
+from toolkit.ledger.opening import BEGIN_ANEW, LedgerExamination, LedgerState, OpenRun
 from toolkit.ledger.schema_version import HEAD
 from toolkit.rendering.tables import write_table
 
@@ -15,6 +15,7 @@ _TODO = {
     LedgerState.ABSENT: "not there yet: the first action that changes something makes it",
     LedgerState.OUTDATED: "must be upgraded: run `feedctl ledger upgrade`",
     LedgerState.UNKNOWN: "made by a newer feedctl, or by another program: use the feedctl that upgraded it",
+    LedgerState.UNRELEASED: f"made by a feedctl from before the first release: {BEGIN_ANEW}",
     LedgerState.UNREACHABLE: "cannot be reached",
 }
 

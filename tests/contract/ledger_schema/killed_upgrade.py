@@ -1,4 +1,4 @@
-"""A process that upgrades a ledger and kills itself after a statement: `killed_upgrade.py URL STATEMENT`."""
+"""A process that upgrades a ledger to a later revision and kills itself: `killed_upgrade.py URL STATEMENT`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 
 import sqlalchemy as sa
 
+from tests.contract.ledger_schema.later_revision import WITH_LATER
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected
 from toolkit.ledger.upgrading import upgrade
@@ -22,7 +23,7 @@ def main(url: str, statement: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     sa.event.listen(ledger.engine, "after_cursor_execute", die)
-    upgrade(ledger)
+    upgrade(ledger, revisions=WITH_LATER)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,10 @@
-"""The revisions make exactly the tables that the code works with."""
+"""An upgrade makes exactly the tables that the code works with."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from alembic.script import ScriptDirectory
-
 from tests.contract.ledger_schema.description import described
-from toolkit.ledger import migrations
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.schema_version import HEAD, REVISIONS, record, seed
+from toolkit.ledger.schema_version import HEAD, record, seed
 from toolkit.ledger.tables import metadata
 from toolkit.ledger.upgrading import upgrade
 
@@ -49,9 +44,3 @@ def test_an_upgraded_ledger_has_the_schema_and_the_first_rows_of_a_new_one(datab
     upgrade(database)
     assert database.read(lambda tx: described(tx.connection)) == wanted
     assert database.read(_first_rows) == wanted_rows
-
-
-def test_the_revisions_of_the_code_are_the_files_of_the_migrations_one_after_the_other() -> None:
-    files = ScriptDirectory(Path(migrations.__file__).parent)
-    assert tuple(each.revision for each in files.walk_revisions())[::-1] == REVISIONS
-    assert files.get_heads() == [HEAD]

@@ -48,12 +48,14 @@ def test_a_ledger_of_this_feedctl_is_ready_and_its_rows_are_counted(database: Le
     assert (found.oldest_open.run_id, found.oldest_open.status) == (2, RunStatus.RUNNING)
 
 
-def test_a_ledger_of_an_older_feedctl_is_outdated(database: Ledger, location: LedgerLocation) -> None:
-    upgrade(database, to="0001")
+def test_a_ledger_of_before_the_first_release_is_named_as_such(database: Ledger, location: LedgerLocation) -> None:
+    upgrade(database)
+    database.write(lambda tx: tx.execute(sa.update(version_table).values(version_num="0003")).close())
+    database.write(lambda tx: tx.connection.exec_driver_sql("DROP TABLE manifest").close())
     found = _examined(location)
-    assert (found.state, found.revision) == (LedgerState.OUTDATED, "0001")
+    assert (found.state, found.revision, found.oldest_open) == (LedgerState.UNRELEASED, "0003", None)
     assert "run" in found.rows
-    assert "queue" not in found.rows
+    assert "manifest" not in found.rows
 
 
 def test_a_ledger_of_a_newer_feedctl_is_unknown(database: Ledger, location: LedgerLocation) -> None:

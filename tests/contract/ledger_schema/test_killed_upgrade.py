@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.ledger_schema.filling import fill, lost, rows
+from tests.contract.ledger_schema.later_revision import LATER, WITH_LATER
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.schema_version import HEAD, stored_revision
@@ -45,7 +46,7 @@ def test_a_killed_first_upgrade_leaves_an_empty_database(
 @pytest.mark.parametrize(
     "statement",
     [
-        "CREATE TABLE queue",
+        "CREATE TABLE later",
         pytest.param("ALTER TABLE run", marks=pytest.mark.extended),
         pytest.param("INSERT INTO alembic_version", marks=pytest.mark.extended),
     ],
@@ -53,12 +54,12 @@ def test_a_killed_first_upgrade_leaves_an_empty_database(
 def test_a_killed_upgrade_leaves_the_revision_and_the_rows_that_were_there(
     location: LedgerLocation, database: Ledger, statement: str
 ) -> None:
-    upgrade(database, to="0001")
+    upgrade(database)
     database.write(lambda tx: fill(tx.connection))
     before = database.read(lambda tx: rows(tx.connection))
     database.engine.dispose()
     assert _upgrade_killed_after(location, statement) == -signal.SIGKILL
-    assert database.read(lambda tx: stored_revision(tx.connection)) == "0001"
+    assert database.read(lambda tx: stored_revision(tx.connection)) == HEAD
     assert database.read(lambda tx: rows(tx.connection)) == before
-    assert upgrade(database) == Upgraded(before="0001", after=HEAD)
+    assert upgrade(database, revisions=WITH_LATER) == Upgraded(before=HEAD, after=LATER)
     assert lost(before, database.read(lambda tx: rows(tx.connection))) == []

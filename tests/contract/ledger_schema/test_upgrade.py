@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
 
 from tests.contract.ledger_schema.description import described
 from tests.contract.ledger_schema.filling import Rows, fill, lost, rows
+from tests.contract.ledger_schema.later_revision import LATER, WITH_LATER
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected, open_ledger
-from toolkit.ledger.schema_version import HEAD, REVISIONS, stored_revision, version_table
+from toolkit.ledger.schema_version import HEAD, stored_revision, version_table
 from toolkit.ledger.upgrading import Upgraded, upgrade
 
 
@@ -30,26 +32,34 @@ def _become(ledger: Ledger, revision: str) -> None:
     ledger.write(lambda tx: tx.execute(sa.update(version_table).values(version_num=revision)).close())
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_a_ledger_of_each_revision_keeps_its_rows(database: Ledger, revision: str) -> None:
-    upgrade(database, to=revision)
+def test_an_upgrade_keeps_all_rows(database: Ledger) -> None:
+    upgrade(database)
     database.write(lambda tx: fill(tx.connection))
     before = _rows(database)
     assert min(map(len, before.values())) > 0
-    assert upgrade(database) == Upgraded(before=revision, after=HEAD)
-    assert lost(before, _rows(database)) == []
+    assert upgrade(database, revisions=WITH_LATER) == Upgraded(before=HEAD, after=LATER)
+    after = _rows(database)
+    assert lost(before, after) == []
+    assert after["later"] == []
+    assert "later" in after["run"][0]
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize("revision", REVISIONS[:-1])
-def test_an_older_ledger_is_refused_until_it_is_upgraded(
+@pytest.mark.parametrize("revision", ["0001", "0009"])
+def test_a_ledger_of_before_the_first_release_is_refused_and_stays_as_it_is(
     database: Ledger, location: LedgerLocation, revision: str
 ) -> None:
-    upgrade(database, to=revision)
-    with pytest.raises(UnusableLedger, match=f"revision {revision}, expected {HEAD}.*run `feedctl ledger upgrade`"):
-        open_ledger(location, read_only=False, variables={})
     upgrade(database)
-    open_ledger(location, read_only=False, variables={}).close()
+    _become(database, revision)
+    database.write(lambda tx: tx.connection.exec_driver_sql("DROP TABLE manifest").close())  # which 0001 has not
+    schema, before = database.read(lambda tx: described(tx.connection)), _rows(database)
+    found = rf"revision {revision}, of a feedctl before its first release.*{HEAD}.*nothing was changed.*a new ledger"
+    for read_only in (False, True):
+        with pytest.raises(UnusableLedger, match=found):
+            open_ledger(location, read_only=read_only, variables={})
+    with pytest.raises(UnusableLedger, match=found):
+        upgrade(database)
+    assert _revision(database) == revision
+    assert (database.read(lambda tx: described(tx.connection)), _rows(database)) == (schema, before)
 
 
 def test_an_empty_database_is_upgraded_once(database: Ledger) -> None:
@@ -93,9 +103,9 @@ def test_a_database_with_a_table_of_another_program_stays_as_it_is(database: Led
 def test_upgrades_at_the_same_time_make_each_change_once(location: LedgerLocation) -> None:
     ledgers = [connected(location, read_only=False) for _ in range(4)]
     with ThreadPoolExecutor(len(ledgers)) as threads:
-        done = list(threads.map(upgrade, ledgers))
-    assert {each.after for each in done} == {HEAD}
-    assert _revision(ledgers[0]) == HEAD
+        done = list(threads.map(partial(upgrade, revisions=WITH_LATER), ledgers))
+    assert {each.after for each in done} == {LATER}
+    assert _revision(ledgers[0]) == LATER
     assert len(_rows(ledgers[0])["batch"]) == 1
     for each in ledgers:
         each.close()

@@ -4,7 +4,7 @@ import pytest
 
 from toolkit.doctor.findings import CheckStatus
 from toolkit.doctor.records import ledger_findings
-from toolkit.ledger.opening import LedgerExamination, LedgerState
+from toolkit.ledger.opening import BEGIN_ANEW, LedgerExamination, LedgerState
 
 
 def _examined(state: LedgerState) -> LedgerExamination:
@@ -18,6 +18,7 @@ def _examined(state: LedgerState) -> LedgerExamination:
         (LedgerState.ABSENT, CheckStatus.OK, ""),
         (LedgerState.OUTDATED, CheckStatus.FAILED, "run feedctl ledger upgrade"),
         (LedgerState.UNKNOWN, CheckStatus.FAILED, "use the feedctl that upgraded it"),
+        (LedgerState.UNRELEASED, CheckStatus.FAILED, BEGIN_ANEW),
         (LedgerState.UNREACHABLE, CheckStatus.FAILED, "see whether the database is up and lets this user in"),
     ],
 )

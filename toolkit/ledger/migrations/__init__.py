@@ -1,1 +1,4 @@
-"""How the tables of a ledger came to be, one module for each revision; only `feedctl ledger upgrade` loads them."""
+"""Changes of the tables that were released, one module `revision_NUMBER` each; `feedctl ledger upgrade` loads them.
+
+There is none yet: the first revision is the tables of the first release, which `toolkit.ledger.tables` describes.
+"""

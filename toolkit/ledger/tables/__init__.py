@@ -1,6 +1,6 @@
 """The tables of the ledger (DESIGN section 6).
 
-`docs/reference/ledger.md` draws them; `toolkit.ledger.migrations` makes them.
+`docs/reference/ledger.md` draws them.
 """
 
 from toolkit.ledger.columns import metadata

@@ -1,1 +1,0 @@
-"""The revisions; what one has done to a ledger stays as it is, whatever the tables become."""
