@@ -132,8 +132,9 @@ class CopyAction:
         """See `Action.leases`."""
         return (Wanted(resource=f"copy/{target.entity}/{target.cluster}"),)
 
-    def conditions(self, target: CopyTarget, work: RunContext) -> tuple[HoldWatch, ...]:
+    def conditions(self, plan: CopyPlan, work: RunContext) -> tuple[HoldWatch, ...]:
         """See `Action.conditions`."""
+        target = plan.target
         pairs = ((target.entity, target.cluster),)
         return (HoldWatch(bases=(target.base,), pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 

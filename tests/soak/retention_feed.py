@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -12,7 +12,7 @@ from tests.soak.retention_oracle import Case
 from tests.unit.retention.feeds import acted, request_of
 from tests.unit.runs.fakes import MemoryRecorder
 from toolkit.actions.action import RunContext
-from toolkit.actions.guard import Guard
+from toolkit.actions.guard import Condition, Guard
 from toolkit.el import Frequency, format_instant
 from toolkit.entities import (
     Cluster,
@@ -79,8 +79,8 @@ class _Work:
     opening: Opening
     limiter: RateLimiter | None
 
-    def open(self, run: StopSignal) -> RunContext:
-        guard, is_run = Guard(run=run), isinstance(run, ActiveRun)
+    def open(self, run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext:
+        guard, is_run = Guard(run=run, conditions=conditions), isinstance(run, ActiveRun)
         check = guard.check if is_run else run.check
         turn = check if self.limiter is None else partial(self.limiter.acquire, check)
         system = self.opening.opened(self.place.spec, turn, check, read_only=not is_run)

@@ -198,8 +198,15 @@ class Action(Protocol[T, I, D]):
         """What a run of the target must hold."""
         ...
 
-    def conditions(self, target: T, work: RunContext) -> tuple[Condition, ...]:
-        """What may stand against its effects besides the end of the run."""
+    def conditions(self, plan: TargetPlan[T, I, D], work: RunContext) -> tuple[Condition, ...]:
+        """Return what may stand against the effects of a plan besides the end of the run.
+
+        Asked once for a run, after the plan and before its first effect.
+
+        Args:
+            plan: of this run.
+            work: with which the plan was made; of it no effect passes.
+        """
         ...
 
     def blank_plan(self, target: T) -> TargetPlan[T, I, D]:

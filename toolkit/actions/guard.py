@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolkit.actions.model import I, ItemResult, SkipReason
 from toolkit.errors import StopRequested
@@ -73,13 +73,13 @@ class Guard:
 
     Attributes:
         run: asked before each effect: the process's stop, the run's lease, and commands.
-        conditions: asked in their order.
+        conditions: what else may stand against its effects, asked in this order; they stay the same for the whole run.
         stopped: why nothing more begins; the first reason stays.
         effects: a number that grows whenever a store may change something.
     """
 
     run: StopSignal
-    conditions: Sequence[Condition] = ()
+    conditions: Final[Sequence[Condition]]
     stopped: Stopped | None = None
     effects: int = field(default=0, init=False)
     _under_way: CanonicalPath | None = field(default=None, init=False)

@@ -22,6 +22,7 @@ from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.actions.action import Action, ExceededLimit, RunContext
+    from toolkit.actions.guard import Condition
     from toolkit.actions.notifier import Notifier
     from toolkit.ledger.runs.rows import Origin
     from toolkit.runs.run import ActiveRun, Envelope
@@ -48,8 +49,8 @@ class ActionRunner(Generic[T, I, D]):
     Attributes:
         action: what is done.
         process: the stop signal of the process.
-        open_context: what one run works with; its argument is asked before each effect, or, in a dry run, while stores
-            are waited for.
+        look: opens what a plan is made with; its argument is asked while stores are waited for, and no effect passes.
+        open_context: opens what a plan is applied with; the run and the conditions are asked before each effect.
         origin_of: who works on an entity, and what was read for it.
         progress: told how far the applying is.
         notifier: told how each run ended.
@@ -57,7 +58,8 @@ class ActionRunner(Generic[T, I, D]):
 
     action: Action[T, I, D]
     process: StopSignal
-    open_context: Callable[[StopSignal], RunContext]
+    look: Callable[[StopSignal], RunContext]
+    open_context: Callable[[ActiveRun, Sequence[Condition]], RunContext]
     origin_of: Callable[[str], Origin]
     progress: Progress = field(default_factory=NoProgress)
     notifier: Notifier[T] = field(default_factory=NoNotifier)
@@ -65,7 +67,7 @@ class ActionRunner(Generic[T, I, D]):
     def preview(self, request: ActionRequest, targets: Targets[T, I, D]) -> ActionResult[T, I, D]:
         """Plan, and touch nothing."""
         blank: ActionResult[T, I, D] = ActionResult(action=self.action.name, request=request)
-        work = self.open_context(self.process)
+        work = self.look(self.process)
         try:
             plans, exceeded = self._limited([self.action.plan(target, work) for target in targets.to_do], work)
         except Stopped as stopped:
@@ -107,13 +109,12 @@ class ActionRunner(Generic[T, I, D]):
 
     def target_run(self, target: T, started: ActiveRun) -> TargetRun[T, I, D]:
         """The run of a target, which has started in the ledger."""
-        work = replace(self.open_context(started), progress=self.progress)
-        work.guard.conditions = self.action.conditions(target, work)
         return TargetRun(
             action=self.action,
             target=target,
             run=started,
-            work=work,
+            looking=replace(self.look(started), progress=self.progress),
+            open_context=partial(self.open_context, started),
             progress=self.progress,
             notifier=self.notifier,
         )
@@ -141,7 +142,7 @@ class ActionRunner(Generic[T, I, D]):
         request = blank.request
         _each(runs, lambda run: run.make_plan(), request.parallel)
         in_order = sorted(runs, key=lambda run: run.plan.sort_key)
-        plans, exceeded = self._limited([run.plan for run in in_order], self.open_context(self.process))
+        plans, exceeded = self._limited([run.plan for run in in_order], self.look(self.process))
         for run, plan in zip(in_order, plans, strict=True):
             run.plan = plan
         digest = plan_digest(plans)

@@ -14,12 +14,12 @@ from toolkit.result import ExitCode, Outcome, derive_status
 from toolkit.runs.errors import Stopped
 from toolkit.runs.outcome import SUCCEEDED, outcome_of
 from toolkit.runs.recorder import RunOutcome
-from toolkit.storage import ReadOnlyFileSystem
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.action import Action, Batch, RunContext
+    from toolkit.actions.guard import Condition
     from toolkit.actions.notifier import Notifier
     from toolkit.actions.progress import Progress
     from toolkit.errors import Refused
@@ -38,7 +38,8 @@ class TargetRun(Generic[T, I, D]):
         action: what is done.
         target: with what.
         run: in the ledger.
-        work: what the run works with.
+        looking: what the run works with as long as it must not touch anything.
+        open_context: opens what the plan is applied with, once the conditions are known.
         progress: told how many items are over.
         notifier: told how the run ended.
         retry_at: when a target that failed so is to be tried again by itself.
@@ -49,12 +50,14 @@ class TargetRun(Generic[T, I, D]):
     action: Action[T, I, D]
     target: T
     run: ActiveRun
-    work: RunContext
+    looking: RunContext
+    open_context: Callable[[Sequence[Condition]], RunContext]
     progress: Progress
     notifier: Notifier[T]
     retry_at: Callable[[TargetResult[T, I, D]], datetime | None] = lambda _: None
     stopped: Stopped | None = None
     plan: TargetPlan[T, I, D] = field(init=False)
+    _work: RunContext | None = field(default=None, init=False)
     _is_over: bool = field(default=False, init=False)
     _results: Sequence[ItemResult[I]] = field(default=(), init=False)
 
@@ -65,7 +68,7 @@ class TargetRun(Generic[T, I, D]):
             Stopped: the whole process must stop; a run that stops alone has a plan that says so.
         """
         try:
-            self.plan = self.action.plan(self.target, self._looking)
+            self.plan = self.action.plan(self.target, self.looking)
         except Stopped as stopped:
             if stopped.ends_process:
                 raise
@@ -74,9 +77,15 @@ class TargetRun(Generic[T, I, D]):
             self.plan = replace(self.action.blank_plan(self.target), failed=problem)
 
     @property
-    def _looking(self) -> RunContext:
-        """What the run works with as long as it must not touch anything."""
-        return replace(self.work, stores=lambda path: ReadOnlyFileSystem(self.work.stores(path)))
+    def work(self) -> RunContext:
+        """What the plan is applied with; opened when it is first asked for, with the conditions of the plan."""
+        if self._work is None:
+            opened = self.open_context(self.action.conditions(self.plan, self.looking))
+            self._work = replace(opened, progress=self.progress)
+            stopped = self.stopped or self.looking.guard.stopped
+            if stopped is not None:  # by `stop` before there was anything to be stopped
+                self._work.guard.stop(stopped)
+        return self._work
 
     def recover(self, *, may_touch: bool) -> None:
         """Settle what earlier runs left open; after the plan, which knows what is still there.
@@ -93,7 +102,7 @@ class TargetRun(Generic[T, I, D]):
 
     def _recovered(self, *, may_touch: bool) -> tuple[str, ...]:
         """Notes for the user; somebody else may settle the same items at the same time, so it is tried again."""
-        work = self.work if may_touch else self._looking
+        work = self.work if may_touch else self.looking
         unreadable = self.plan.unreadable
         for _ in range(_TRIES):
             open_items = self.run.left_over()
@@ -110,8 +119,6 @@ class TargetRun(Generic[T, I, D]):
         if self.plan.refused is not None:
             return
         guard = self.work.guard
-        if self.stopped is not None:
-            guard.stop(self.stopped)
         loop = BatchLoop(items=self.plan.items, run=self.run, guard=guard, progress=self.progress)
         try:
             loop.work(self._batches())
@@ -140,7 +147,8 @@ class TargetRun(Generic[T, I, D]):
         if self._is_over:
             return
         self.stopped = self.stopped or stopped
-        self.work.guard.stop(stopped)
+        for context in self._opened:
+            context.guard.stop(stopped)
 
     def finish(self, refusal: Refused | None = None) -> None:
         """End the run, and give its leases back; what was ended before stays as it is."""
@@ -157,7 +165,12 @@ class TargetRun(Generic[T, I, D]):
         self.run.finish(outcome)
         if self.plan.waiting is None and self.plan.skipped is None:
             self.notifier.run_ended(self.target, self.run.recorded, outcome)
-        self.work.close()
+        for context in self._opened:
+            context.close()
+
+    @property
+    def _opened(self) -> tuple[RunContext, ...]:
+        return (self.looking,) if self._work is None else (self.looking, self._work)
 
     @property
     def result(self) -> TargetResult[T, I, D]:

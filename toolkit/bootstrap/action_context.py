@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -47,6 +47,7 @@ from toolkit.transfer.executors import Executors, executors
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from toolkit.actions.guard import Condition
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
     from toolkit.el import CanonicalPath
@@ -159,11 +160,16 @@ class ActionContext:
         """What all runs share of the stores."""
         return self.choice.shared(self.repository.settings.delete_rate)
 
-    def open(self, run: StopSignal) -> RunContext:
-        """What one run works with; of a dry run, and of no run at all, no effect passes."""
-        guard = Guard(run=run)
-        is_run = isinstance(run, ActiveRun)
-        bound = self.stores.bound(guard.check if is_run else run.check, read_only=not is_run)
+    def look(self, run: StopSignal) -> RunContext:
+        """Open what is looked at with, by a run or by none; no effect passes, so that there are no conditions."""
+        return self._opened(run, Guard(run=run, conditions=()), read_only=True)
+
+    def open(self, run: ActiveRun, conditions: Sequence[Condition]) -> RunContext:
+        """Open what a run changes data with."""
+        return self._opened(run, Guard(run=run, conditions=conditions), read_only=False)
+
+    def _opened(self, run: StopSignal, guard: Guard, *, read_only: bool) -> RunContext:
+        bound = self.stores.bound(guard.check, read_only=read_only)
         context = RunContext(
             stores=bound.of,
             guard=guard,
@@ -234,6 +240,7 @@ def run_action(
         runner = ActionRunner(
             action=wired.action,
             process=process,
+            look=context.look,
             open_context=context.open,
             origin_of=cache(partial(origin_of, context)),  # the instances of a feed may be a target each
             progress=progress,

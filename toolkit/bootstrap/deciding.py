@@ -253,7 +253,7 @@ def _at_work(
         opened_envelope(enveloped) as envelope,
         envelope.start(_start(context, found, run_key, envelope.lease_seconds)) as run,
     ):
-        work = context.open(run)
+        work = context.open(run, ())
         try:
             yield work, lambda state, reason: envelope.audit.write([{**_line(run, state, found), "reason": reason}])
         finally:

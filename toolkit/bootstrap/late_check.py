@@ -175,7 +175,7 @@ class LateWiring(ProcessWiring):
     ) -> Looked:
         """Look at several instances at once; a store that fails for one says nothing of the others."""
         pool = WorkerPool(_LOOKS_AT_ONCE, "feedctl-look")
-        work = self.context.open(self.context.process)
+        work = self.context.look(self.context.process)
         data = DataAccess(stores=work.stores, metastores=catalog_for_reading)
         try:
             found = list(pool.map(lambda due: (due, _looked(due, read.get(due.run_id, []), data)), checks))

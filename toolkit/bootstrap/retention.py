@@ -49,7 +49,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         nominal_time=options.nominal_time,
         keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
         holds=(*repository.holds, *context.holds.as_entities),
-        storage=context.open(context.process).stores,
+        storage=context.look(context.process).stores,
         shared_data=SharedDataIndex(feeds=feeds, clusters=clusters, real=RealPlaces().of),
         shared_tables=SharedTables(feeds=feeds, clusters=clusters),
         metastore=partial(open_catalog, read_only=options.dry_run),

@@ -73,7 +73,7 @@ def explain(
             names, clusters = (tuple(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
             selection = EntitySelection(names=names, clusters=clusters)
             context = replace(context, options=replace(options, selection=selection))
-        wired, work = wire(context), context.open(process)
+        wired, work = wire(context), context.look(process)
         found = [of_settled(plan) for plan in wired.targets.settled]
         for target in wired.targets.to_do:
             explainer = _explainer(target, wired.action, context, work)

@@ -56,7 +56,7 @@ def table_diff(asked: DiffOptions, clock: Clock, process: StopSignal) -> TableDi
         context = opened_context(
             _options(asked, clock), clock, process, Area.REPLICATION, stack, partial(_both_ends, asked)
         )
-        feed, work = context.repository.feeds[asked.feed], context.open(process)
+        feed, work = context.repository.feeds[asked.feed], context.look(process)
         clusters = [_cluster(context, feed, name) for name in (asked.first, asked.second)]
         readers = [catalog_of(cluster).reader(work, as_source=True) for cluster in clusters]
         names = [name_of(uri_of(feed, cluster)) for cluster in clusters]

@@ -121,7 +121,7 @@ def _opened(asked: ValidateOptions, clock: Clock, process: StopSignal) -> Iterat
     with ExitStack() as stack:
         context = opened_context(_options(asked), clock, process, Area.PROCESS, stack, _stakes)
         feed, cluster = context.pairs[0]
-        work = context.open(process)  # of no run, so that no effect passes
+        work = context.look(process)  # of no run, so that no effect passes
         stack.callback(work.close)
         feed.instances_on(cluster.name).index(asked.nominal_time)
         written = (_of_table if feed.is_table else _of_path)(_judged(feed, cluster), asked.nominal_time, work)

@@ -76,7 +76,7 @@ def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Pr
             only=partial(_known_keys, ledger) if wanted is _ALWAYS and ledger is not None else lambda *_: None,
         )
         targets = resolver.resolve(list(routes_of(asked.chosen, context)), must_all_work=True)
-        work = context.open(process)
+        work = context.look(process)
         verifier = Verifier(
             storage=work.stores,
             recorded=partial(recorded_of, ledger),

@@ -64,8 +64,8 @@ class Way(Protocol):
         """What does the items of a plan; the address is that of the instance."""
         ...
 
-    def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
-        """The directories that a person may put a hold into."""
+    def bases(self, plan: TablePlan) -> tuple[CanonicalPath, ...]:
+        """Return the directories that a person may put a hold into, by what the plan has seen."""
         ...
 
     def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
@@ -119,10 +119,10 @@ class TableAction:
         own = output_lease(target.feed, target.cluster, target.instance_key)
         return (own, *table_leases(target.cluster, target.table, target.instance_key), *read)
 
-    def conditions(self, target: TableTarget, work: RunContext) -> tuple[HoldWatch, ...]:
+    def conditions(self, plan: TablePlan, work: RunContext) -> tuple[HoldWatch, ...]:
         """See `Action.conditions`: who holds a feed wants nothing of it replaced."""
-        pairs = ((target.feed, target.cluster),)
-        bases = self.way_of(target).bases(target)
+        pairs = ((plan.target.feed, plan.target.cluster),)
+        bases = self.way_of(plan.target).bases(plan)
         return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
     def blank_plan(self, target: TableTarget) -> TablePlan:

@@ -11,9 +11,7 @@ from toolkit.actions.action import place_named
 from toolkit.actions.gate import QUALITY_UNKNOWN
 from toolkit.actions.model import Problem
 from toolkit.availability import is_ready
-from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.partition_name import split_name
-from toolkit.el import ElError
 from toolkit.hive.contents import Contents, TableReader, require_plain
 from toolkit.hive.copies import PartCopies
 from toolkit.hive.exporting import ExportWriter, planned
@@ -140,9 +138,9 @@ class ExportWay:
         changed = partial(_moved, self.tables, plan, work)
         return ExportWorker(writer=ExportWriter(plan=plan, work=work, copies=copies, moved=changed, written={}))
 
-    def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
+    def bases(self, plan: TablePlan) -> tuple[CanonicalPath, ...]:
         """See `Way.bases`."""
-        return (target.directory,) if target.directory is not None else ()
+        return (plan.target.directory,) if plan.target.directory is not None else ()
 
     def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
         """See `Way.recover`: an export without its ``_metadata`` is written anew."""
@@ -243,13 +241,11 @@ class LandingWay:
         )
         return LandingWorker(lander=lander, moved=partial(_moved, self.source, plan, work))
 
-    def bases(self, target: TableTarget) -> tuple[CanonicalPath, ...]:
+    def bases(self, plan: TablePlan) -> tuple[CanonicalPath, ...]:
         """See `Way.bases`: that of the table, if it is there already."""
-        try:
-            location = self.catalog.metastore.table(target.table).storage.location
-            return (self.catalog.place(location),) if location else ()
-        except (CatalogError, ElError):  # the plan says so
-            return ()
+        present = plan.detail.present
+        location = "" if present is None else present.storage.location
+        return (self.catalog.place(location),) if location else ()
 
     def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
         """See `Way.recover`: what lies in the directories of dead runs, and in no partition."""

@@ -66,9 +66,9 @@ class ProcessAction:
         """See `Action.leases`: one run of an instance at a time, and no import or decision beside it on its outputs."""
         return (run_lease(target.ref), *output_leases(target))
 
-    def conditions(self, target: ProcessTarget, work: RunContext) -> tuple[()]:
+    def conditions(self, plan: ProcessPlan, work: RunContext) -> tuple[()]:
         """See `Action.conditions`: what a workflow does, no hold of a feed can stop."""
-        del target, work
+        del plan, work
         return ()
 
     def blank_plan(self, target: ProcessTarget) -> ProcessPlan:

@@ -103,8 +103,9 @@ class ReplicationAction:
             output_lease(target.feed, target.cluster, target.instance_key, LeaseMode.SHARED),
         )
 
-    def conditions(self, target: ReplicationTarget, work: RunContext) -> tuple[HoldWatch, ...]:
+    def conditions(self, plan: ReplicationPlan, work: RunContext) -> tuple[HoldWatch, ...]:
         """See `Action.conditions`: who holds a feed wants nothing of it replaced either."""
+        target = plan.target
         pairs = ((target.feed, target.cluster),)
         return (HoldWatch(bases=(target.target_base,), pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 

@@ -27,7 +27,7 @@ from toolkit.retention.output_watch import Writers, held_items, writers_of
 from toolkit.retention.plan import StayReason
 from toolkit.retention.planner import Planner, TooMuchOfFeed, TooMuchToDelete, blank_plan
 from toolkit.retention.records import InstanceEvents, recovered
-from toolkit.retention.table_eviction import PartitionBatch, TableEviction, watch_table
+from toolkit.retention.table_eviction import PartitionBatch, TableEviction
 from toolkit.retention.table_recovery import TableRecovery
 from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
@@ -92,10 +92,12 @@ class RetentionAction:
         """See `Action.leases`: one eviction of a feed at a time, whatever its nominal time."""
         return (Wanted(resource=f"evict/{target.feed}/{target.cluster}"),)
 
-    def conditions(self, target: FeedTarget, work: RunContext) -> tuple[HoldWatch, ...]:
-        """See `Action.conditions`."""
+    def conditions(self, plan: FeedPlan, work: RunContext) -> tuple[HoldWatch, ...]:
+        """See `Action.conditions`: of a table, only the plan knows its directory."""
+        target, base = plan.target, plan.detail.base
+        bases = target.data_bases if base is None else (base, *target.neighbour_bases)
         pairs = ((target.feed, target.cluster), *target.neighbours)
-        return (HoldWatch(bases=target.data_bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
+        return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
     def blank_plan(self, target: FeedTarget) -> FeedPlan:
         """See `Action.blank_plan`."""
@@ -128,7 +130,6 @@ class RetentionAction:
         """See `Action.recover`; the walk finds what a killed removal left aside, these items what copying left."""
         if plan.target.table is not None and plan.detail.base is not None:
             base = plan.detail.base
-            watch_table(plan.target, base, work, self.new_holds)
             recovery = TableRecovery(plan=plan, table=plan.target.table, base=base, work=work)
             return recovery.recovered(open_items, may_touch=may_touch)
         if plan.target.archive is None or plan.detail.hold_file is not None:
@@ -139,7 +140,6 @@ class RetentionAction:
     def batches(self, plan: FeedPlan, work: RunContext) -> tuple[_EvictionBatch | PartitionBatch, ...]:
         """See `Action.batches`."""
         if plan.target.table is not None and plan.detail.base is not None:
-            watch_table(plan.target, plan.detail.base, work, self.new_holds)
             return TableEviction(plan=plan, table=plan.target.table, base=plan.detail.base, work=work).batches()
         remote = self._remote(plan, work)
         divided = BatchPlan(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
 from toolkit.actions.batch_loop import new_item, settled_item
-from toolkit.actions.hold_watch import HoldWatch, NewHolds
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.errors import MetastoreUnreachable
 from toolkit.catalog.port import BATCH
@@ -30,17 +29,10 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
     from toolkit.retention.plan import FeedPlan
-    from toolkit.retention.targets import FeedTable, FeedTarget
+    from toolkit.retention.targets import FeedTable
 
 _LOG = logging.getLogger(__name__)
 _GONE = frozenset({StayReason.ALREADY_GONE.value, ""})
-
-
-def watch_table(target: FeedTarget, base: CanonicalPath, work: RunContext, new_holds: NewHolds) -> None:
-    """Have the guard look for hold files in the table's directory, which nobody knew before the plan was made."""
-    pairs = ((target.feed, target.cluster), *target.neighbours)
-    bases = (base, *target.neighbour_bases)
-    work.guard.conditions = (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=new_holds),)
 
 
 def is_left(result: ItemResult[PlanItem]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -26,7 +26,7 @@ from toolkit.runs.errors import Stopped
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.recorder import SettledLeftOver
 from toolkit.runs.stop import NeverStopped, StopSignal
-from toolkit.storage import FileKind, FileStatus, FileSystem, LocalFileSystem, NotFound
+from toolkit.storage import FileKind, FileStatus, FileSystem, LocalFileSystem, NotFound, ReadOnlyFileSystem
 from toolkit.threads import WorkerPool
 
 BASE = CanonicalPath.parse("file:///marks")
@@ -92,6 +92,7 @@ class MarkAction:
     before: Callable[[Mark], None] = lambda _: None
     effect: Callable[[RunContext, Mark], None] = lambda work, _: work.guard.check()
     before_plan: Callable[[Job], None] = lambda _: None
+    before_conditions: Callable[[Plan, RunContext], None] = lambda _plan, _work: None
     problems: dict[str, dict[str, Problem]] = field(default_factory=dict)
     watched: Sequence[Condition] = ()
     lets_stops_through: bool = False
@@ -103,8 +104,8 @@ class MarkAction:
     def leases(self, target: Job) -> tuple[Wanted, ...]:
         return (Wanted(resource=f"mark/{target.entity}"),)
 
-    def conditions(self, target: Job, work: RunContext) -> tuple[Condition, ...]:
-        del target, work
+    def conditions(self, plan: Plan, work: RunContext) -> tuple[Condition, ...]:
+        self.before_conditions(plan, work)
         return tuple(self.watched)
 
     def blank_plan(self, target: Job) -> Plan:
@@ -199,12 +200,29 @@ def no_store(path: CanonicalPath) -> FileSystem:
     raise AssertionError(path)
 
 
-def context(run: StopSignal) -> RunContext:
+def context(run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext:
     """Of a run that works in memory."""
     pool = WorkerPool(1, "test")
     return RunContext(
-        stores=no_store, guard=Guard(run=run), pool=lambda _: pool, rate=lambda _: inf, turn=lambda _: None
+        stores=no_store,
+        guard=Guard(run=run, conditions=conditions),
+        pool=lambda _: pool,
+        rate=lambda _: inf,
+        turn=lambda _: None,
     )
+
+
+OpenContext = Callable[[StopSignal, Sequence[Condition]], RunContext]
+
+
+def looking(open_context: OpenContext) -> Callable[[StopSignal], RunContext]:
+    """Open what a plan is made with as the product does: of it, no effect passes."""
+
+    def look(run: StopSignal) -> RunContext:
+        work = open_context(run, ())
+        return replace(work, stores=lambda path: ReadOnlyFileSystem(work.stores(path)))
+
+    return look
 
 
 def request(*, dry_run: bool = False, approve: str | None = None, parallel: int = 1) -> ActionRequest:
@@ -229,7 +247,7 @@ class Scene:
     process: StopSignal = field(default_factory=NeverStopped)
     clock: HandClock = field(default_factory=HandClock)
     settled: tuple[TargetPlan[NoTarget, Mark, None], ...] = ()
-    open_context: Callable[[StopSignal], RunContext] = context
+    open_context: OpenContext = context
     progress: Progress = field(default_factory=NoProgress)
     notifier: Notifier[Job] = field(default_factory=NoNotifier)
     beat: Callable[[], object] = field(init=False)
@@ -238,6 +256,7 @@ class Scene:
         runner = ActionRunner(
             action=self.action,
             process=self.process,
+            look=looking(self.open_context),
             open_context=self.open_context,
             origin_of=lambda _: Origin(who="alice"),
             progress=self.progress,

@@ -34,7 +34,7 @@ class Says:
 
 def test_a_run_that_may_not_go_on_once_never_may_again_and_the_first_reason_stays() -> None:
     process = ProcessStop()
-    guard = Guard(run=process)
+    guard = Guard(run=process, conditions=())
     assert (guard.refusal(BASE), guard.may_begin()) == (None, True)
     process.stop(Stopped(reason="received SIGTERM"))
     assert guard.refusal(BASE) == STOPPED
@@ -46,7 +46,7 @@ def test_a_run_that_may_not_go_on_once_never_may_again_and_the_first_reason_stay
 def test_a_stop_that_a_store_was_told_of_is_known_to_the_run() -> None:
     """Whoever catches it need not pass it on."""
     process = ProcessStop()
-    guard = Guard(run=process)
+    guard = Guard(run=process, conditions=())
     process.stop(Stopped(reason="received SIGTERM"))
     with pytest.raises(Stopped):
         guard.check()
@@ -114,7 +114,7 @@ def test_a_call_without_answer_leaves_the_store_alone_only_when_that_is_silent()
         raise Unreachable(path=path)
 
     store = StatusStore()
-    guard = Guard(run=NeverStopped())
+    guard = Guard(run=NeverStopped(), conditions=())
     guard.note_unanswered(store, BASE)  # says that there is nothing
     assert not guard.is_silent(BASE)
     store.before = silent

@@ -373,9 +373,11 @@ def test_a_run_gives_its_lease_back_as_soon_as_it_is_done() -> None:
 def test_what_a_run_works_with_is_closed_when_it_is_over() -> None:
     scene, closed = _scene(clicks=1, views=1), list[int]()
     opened = scene.open_context
-    scene.open_context = lambda run: replace(opened(run), close=lambda: closed.append(len(scene.recorder.outcomes)))
+    scene.open_context = lambda run, conditions: replace(
+        opened(run, conditions), close=lambda: closed.append(len(scene.recorder.outcomes))
+    )
     scene.run()
-    assert closed == [1, 2]
+    assert closed == [1, 1, 2, 2]  # of each, the one that planned and the one that worked
 
 
 def test_a_bug_ends_every_run_with_an_outcome_and_is_raised() -> None:
@@ -513,6 +515,32 @@ class Hasty(MarkAction):
         return super().recover(plan, open_items, work, may_touch=may_touch)
 
 
+def test_what_may_stand_against_effects_is_asked_once_of_the_plan_and_cannot_change_anything() -> None:
+    scene, seen = _scene(clicks=3), list[tuple[int, int]]()
+    scene.open_context = lambda run, conditions: replace(context(run, conditions), stores=lambda _: StatusStore())
+
+    def look(plan: Plan, work: RunContext) -> None:
+        seen.append((len(plan.items), len(scene.action.done)))
+        with pytest.raises(ReadOnlyStorage):
+            work.stores(BASE).mkdirs(BASE)
+
+    scene.action.before_conditions = look
+    scene.run()
+    scene.run(dry_run=True)
+    assert seen == [(3, 0)]
+
+
+def test_a_run_that_is_stopped_before_it_may_change_anything_changes_nothing() -> None:
+    scene = _scene(clicks=1)
+
+    def stop(_plan: Plan, work: RunContext) -> None:
+        work.guard.stop(SIGTERM)
+
+    scene.action.before_conditions = stop
+    scene.run()
+    assert scene.action.done == []
+
+
 @pytest.mark.parametrize("at", ["plan", "recover"])
 def test_nothing_changes_before_the_plan_is_accepted(at: str) -> None:
     changed = list[CanonicalPath]()
@@ -523,7 +551,7 @@ def test_nothing_changes_before_the_plan_is_accepted(at: str) -> None:
 
     scene = Scene(
         action=Hasty(todo={"clicks": 1}, at=at, most=0),
-        open_context=lambda run: replace(context(run), stores=lambda _: Store()),
+        open_context=lambda run, conditions: replace(context(run, conditions), stores=lambda _: Store()),
     )
     scene.recorder.left = [left_item(item(path="file:///marks/clicks-0"))]
     with pytest.raises(ReadOnlyStorage):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.unit.actions.fake_action import Job, Mark, MarkAction, context, request
+from tests.unit.actions.fake_action import Job, Mark, MarkAction, context, looking, request
 from tests.unit.runs.fakes import HandClock, MemoryRecorder, envelope_of
 from toolkit.actions.model import TIMED_OUT, Problem
 from toolkit.actions.progress import NOTHING, NoProgress, Volume
@@ -89,6 +89,7 @@ class Scene:
         runner = ActionRunner(
             action=self.action,
             process=NeverStopped(),
+            look=looking(context),
             open_context=context,
             origin_of=lambda _: Origin(who="alice"),
         )

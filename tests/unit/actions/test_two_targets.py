@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from tests.unit.actions.fake_action import Mark, MarkAction, Scene, outcomes
 from tests.unit.runs.fakes import MemoryRecorder, request
 from toolkit.actions.action import RunContext
-from toolkit.actions.guard import Guard
+from toolkit.actions.guard import Condition, Guard
 from toolkit.el import CanonicalPath
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
 from toolkit.runs.recorder import RecordBatch
@@ -34,8 +35,8 @@ class Files:
         self.scene = Scene(action=action, recorder=recorder, open_context=self.open)
         self.both = threading.Barrier(2)
 
-    def open(self, run: StopSignal) -> RunContext:
-        guard = Guard(run=run)
+    def open(self, run: StopSignal, conditions: Sequence[Condition]) -> RunContext:
+        guard = Guard(run=run, conditions=conditions)
         bound = self.shared.bound(guard.check)
         rate = self.shared.rate_of
         return RunContext(stores=bound.of, guard=guard, pool=bound.pool, rate=rate, turn=bound.turn, close=bound.close)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import inf
@@ -18,7 +18,7 @@ from tests.unit.quality.gates import BLOCKS, CLUSTER
 from toolkit.actions.action import RunContext
 from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.gate import Gate, Judged
-from toolkit.actions.guard import Guard
+from toolkit.actions.guard import Condition, Guard
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.location_policy import LocationPolicy
@@ -110,9 +110,9 @@ class Scene:
             location = f"file:{self.root}/from/clicks/{name}"
             self.source.add_partitions(FROM, [partition_of(table, *values, location=location)])
 
-    def work(self, life: Life) -> RunContext:
+    def work(self, life: Life, conditions: Sequence[Condition] = ()) -> RunContext:
         """Of a run."""
-        system, guard = self.store(life.count), Guard(run=NeverStopped())
+        system, guard = self.store(life.count), Guard(run=NeverStopped(), conditions=conditions)
         work = replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=str(self.run))
         return work if self.gate is None else replace(work, gate=self.gate)
 

@@ -10,7 +10,7 @@ from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of
 from tests.unit.hive.test_landing import FROM, NAMES, Life, Scene, both
 from toolkit.actions.action import RunContext
-from toolkit.actions.guard import HELD, STOPPED, Guard, Refusal
+from toolkit.actions.guard import HELD, STOPPED, Condition, Guard, Refusal
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.errors import MetastoreUnreachable, NoSuchPartition
 from toolkit.catalog.model import Partition, TableName
@@ -43,10 +43,10 @@ class WithoutRenames(LocalFileSystem):
 class SceneWithoutRenames(Scene):
     """A scene on such a disk."""
 
-    def work(self, life: Life) -> RunContext:
+    def work(self, life: Life, conditions: Sequence[Condition] = ()) -> RunContext:
         """See `Scene.work`."""
         system = WithoutRenames(life.count)
-        return replace(super().work(life), stores=lambda _: system)
+        return replace(super().work(life, conditions), stores=lambda _: system)
 
 
 def changed(root: Path) -> tuple[Scene, Refusing]:
@@ -89,12 +89,13 @@ def test_what_may_have_been_done_stays_for_the_next_run(tmp_path: Path) -> None:
 def held_after_the_copy(scene: Scene, refusal: Refusal | None, stopped: Stopped | None) -> dict[str, str]:
     """What a run tells when nothing may be registered of what it has copied."""
     scene.run += 1
-    work = scene.work(Life())
+    conditions = list[Condition]()
+    work = scene.work(Life(), conditions)
     system = LocalFileSystem(work.guard.check)
     work = replace(work, stores=lambda _: system)
     action, target = scene.action()
     plan: TablePlan = action.plan(target, work)
-    work.guard.conditions = (After(guard=work.guard, root=scene.root, looks=[], answer=refusal, stopped=stopped),)
+    conditions.append(After(guard=work.guard, root=scene.root, looks=[], answer=refusal, stopped=stopped))
     results = [each for batch in action.batches(plan, work) for each in batch.apply(lambda _: None).results]
     return outcomes(iter(results))
 

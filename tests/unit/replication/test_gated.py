@@ -80,7 +80,7 @@ class Copying:
 
     def run(self) -> list[Applied[UnitItem]]:
         self.runs += 1
-        guard = Guard(run=NeverStopped())
+        guard = Guard(run=NeverStopped(), conditions=())
         work = replace(
             context(guard.run), guard=guard, stores=lambda _: self.store, gate=self.gate, run_name=str(self.runs)
         )

@@ -118,7 +118,7 @@ class Instance:
 
     def publish(self, system: LocalFileSystem, run: str, plan: ReplicationPlan) -> list[Published]:
         """Do what a plan says."""
-        guard = Guard(run=NeverStopped())
+        guard = Guard(run=NeverStopped(), conditions=())
         publisher = Publisher(
             target=plan.target,
             work=replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=run),

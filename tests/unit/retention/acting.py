@@ -11,6 +11,7 @@ from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, req
 from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
 from toolkit.actions.action import RunContext
+from toolkit.actions.guard import Condition
 from toolkit.actions.hold_watch import NewHolds, NoNewHolds
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.runner import Targets
@@ -199,8 +200,8 @@ def act(
         by_hand=TargetPlan(target=target, detail=detail, items=tuple(items)),
     )
 
-    def open_context(run: StopSignal) -> RunContext:
-        work = context_on(system, run)
+    def open_context(run: StopSignal, conditions: Sequence[Condition]) -> RunContext:
+        work = context_on(system, run, conditions)
         if not isinstance(run, ActiveRun):
             return work
         if isinstance(system, SharedStore):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 
+from tests.unit.actions.fake_action import OpenContext, looking
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of
 from toolkit.actions.action import RunContext
-from toolkit.actions.guard import Guard
+from toolkit.actions.guard import Condition, Guard
+from toolkit.actions.hold_watch import NewHolds, NoNewHolds
 from toolkit.actions.result import ActionRequest
 from toolkit.actions.runner import ActionRunner
 from toolkit.config_source import SnapshotId, SnapshotKind
@@ -115,7 +118,7 @@ def run(
         retention(limits=limits or DeleteLimits(instances=10_000)),
         resolved(system, feeds, nominal, holds),
         request_of(nominal, dry_run=dry_run, approve=approve),
-        lambda run: context_on(system, run),
+        partial(context_on, system),
         recorder=recorder,
         audit=audit,
         process=stop_signal,
@@ -137,7 +140,7 @@ def acted(
     action: RetentionAction,
     targets: FeedTargets,
     request: ActionRequest,
-    open_context: Callable[[StopSignal], RunContext],
+    open_context: OpenContext,
     *,
     recorder: MemoryRecorder | None = None,
     audit: AuditMemory | None = None,
@@ -147,7 +150,11 @@ def acted(
     """The kernel's run over the targets, with a ledger in memory."""
     process = process or NeverStopped()
     runner = ActionRunner(
-        action=action, process=process, open_context=open_context, origin_of=lambda _: Origin(who="alice")
+        action=action,
+        process=process,
+        look=looking(open_context),
+        open_context=open_context,
+        origin_of=lambda _: Origin(who="alice"),
     )
     if request.dry_run:
         return runner.preview(request, targets)
@@ -158,9 +165,13 @@ def acted(
         return runner.run(request, targets, envelope_of(recorder, heartbeat, audit=audit, process=process))
 
 
-def retention(*, limits: DeleteLimits | None = None) -> RetentionAction:
-    """The action, without executors and without holds by command."""
-    return RetentionAction(limits=limits or DeleteLimits(instances=10_000), spec_of=lambda _: StorageSpec(scheme="s3"))
+def retention(*, limits: DeleteLimits | None = None, new_holds: NewHolds | None = None) -> RetentionAction:
+    """The action, without executors; usually without holds by command."""
+    return RetentionAction(
+        limits=limits or DeleteLimits(instances=10_000),
+        spec_of=lambda _: StorageSpec(scheme="s3"),
+        new_holds=new_holds or NoNewHolds(),
+    )
 
 
 def request_of(nominal: str = NOMINAL, *, dry_run: bool = False, approve: str | None = None) -> ActionRequest:
@@ -174,11 +185,15 @@ def request_of(nominal: str = NOMINAL, *, dry_run: bool = False, approve: str | 
     )
 
 
-def context_on(system: FileSystem, run: StopSignal) -> RunContext:
+def context_on(system: FileSystem, run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext:
     """What a run works with whose stores are all the same one; it may be asked for any number of changes a second."""
     pool = WorkerPool(system.capabilities.parallel, "test-store")
     return RunContext(
-        stores=lambda _: system, guard=Guard(run=run), pool=lambda _: pool, rate=lambda _: inf, turn=lambda _: None
+        stores=lambda _: system,
+        guard=Guard(run=run, conditions=conditions),
+        pool=lambda _: pool,
+        rate=lambda _: inf,
+        turn=lambda _: None,
     )
 
 

@@ -12,6 +12,8 @@ from tests.unit.retention.acting import SharedStore
 from tests.unit.retention.feeds import NOMINAL, FeedText, acted, cluster, context_on, request_of, retention
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
 from toolkit.actions.action import RunContext
+from toolkit.actions.guard import Condition
+from toolkit.actions.hold_watch import NewHolds, NoNewHolds
 from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.port import Metastore
@@ -45,6 +47,7 @@ class TableSite:
         unusable: the scheme of stores that cannot be opened.
         work: directories of the cluster; partitions may have data wherever it is not said otherwise.
         outputs: what other runs write.
+        new_holds: added by command since the run read the holds.
     """
 
     uri: str = DS
@@ -58,6 +61,7 @@ class TableSite:
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
     audit: AuditMemory = field(default_factory=AuditMemory)
     outputs: OutputUse = field(default_factory=OutputUse)
+    new_holds: NewHolds = field(default_factory=NoNewHolds)
     table: Table = field(init=False)
 
     def __post_init__(self) -> None:
@@ -116,13 +120,13 @@ class TableSite:
         """A run of retention over the table."""
         self.recorder = MemoryRecorder(left=list(left))
 
-        def open_context(run: StopSignal) -> RunContext:
-            work = context_on(self.system, run)
+        def open_context(run: StopSignal, conditions: Sequence[Condition]) -> RunContext:
+            work = context_on(self.system, run, conditions)
             self.system.before_effect = work.guard.check
             return replace(work, stores=partial(self._opened, work.stores), outputs=self.outputs)
 
         return acted(
-            retention(limits=limits),
+            retention(limits=limits, new_holds=self.new_holds),
             self.resolver(holds).resolve([(self.feed, self.cluster)], must_all_work=True),
             request_of(dry_run=dry_run, approve=approve),
             open_context,

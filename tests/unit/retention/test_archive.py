@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, req
 from tests.unit.retention.object_memory import ObjectMemory
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
 from toolkit.actions.action import RunContext
+from toolkit.actions.guard import Condition
 from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.actions.runner import Targets
 from toolkit.el import CanonicalPath, parse_instant
@@ -63,8 +64,8 @@ def run(
     (root / "archive").mkdir(exist_ok=True)
     targets: FeedTargets = Targets(to_do=(target_of(of or feed(root)),))
 
-    def opened(signal: StopSignal) -> RunContext:
-        work = context_on(LocalFileSystem(), signal)
+    def opened(signal: StopSignal, conditions: Sequence[Condition]) -> RunContext:
+        work = context_on(LocalFileSystem(), signal, conditions)
         disk = system or LocalFileSystem(work.guard.check)
         return replace(work, stores=lambda _: disk, run_name="1")
 

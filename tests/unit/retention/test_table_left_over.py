@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -17,6 +17,7 @@ from tests.unit.runs.fakes import MemoryRecorder, left_item
 from toolkit.catalog.model import TableName
 from toolkit.el import parse_instant
 from toolkit.entities import Cluster, Hold, Interface, Interfaces
+from toolkit.errors import Unavailable
 from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.planning.delete_limits import DeleteLimits
@@ -82,6 +83,32 @@ def test_a_row_that_names_no_partition_beside_a_writer_ends_no_run() -> None:
     site.system.put(f"{BASE}/{OLD}/part")
     site.run(left=[_partition(name="nonsense"), _data()])
     assert f"{BASE}/{OLD}/part" in site.system.files
+
+
+@dataclass
+class FailsOnce:
+    """`NewHolds` of a ledger that does not answer the first time."""
+
+    asked: int = 0
+
+    def are_on(self, pairs: Sequence[tuple[str, str]]) -> bool:
+        del pairs
+        self.asked += 1
+        if self.asked == 1:
+            message = "the ledger is away"
+            raise Unavailable(message)
+        return False
+
+
+def test_a_hold_that_could_not_be_looked_for_in_the_recovery_stops_the_rest_of_the_run_too() -> None:
+    site = TableSite(new_holds=FailsOnce())
+    site.add_days("02")
+    site.system.put(f"{BASE}/{OLD}/part")
+    result = site.run(left=[_partition(), _data()])
+    assert (site.names, f"{BASE}/{OLD}/part" in site.system.files) == (["ds=2026-03-02"], True)
+    assert {each.code for each in result.items} == {"ledger_unavailable"}
+    site.run(left=[_partition(), _data()])
+    assert (site.names, site.directories) == ([], [])
 
 
 def _failures(result: RetentionResult) -> list[tuple[str, str]]:

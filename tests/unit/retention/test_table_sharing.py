@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -48,7 +49,7 @@ def _ran(site: TableSite, other: Feed, limits: DeleteLimits) -> RetentionResult:
         retention(limits=limits),
         site.resolver().resolve([(site.feed, site.cluster), (other, site.cluster)], must_all_work=True),
         request_of(),
-        lambda run: context_on(site.system, run),
+        partial(context_on, site.system),
         recorder=MemoryRecorder(),
     )
 

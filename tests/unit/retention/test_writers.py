@@ -12,6 +12,7 @@ from tests.unit.retention.feeds import HOURLY, NOMINAL, FeedText, acted, cluster
 from tests.unit.retention.memory import AtomicMemory
 from tests.unit.runs.fakes import THEN
 from toolkit.actions.action import RunContext
+from toolkit.actions.guard import Condition
 from toolkit.el import parse_instant
 from toolkit.ledger.runs.errors import LeaseHeld
 from toolkit.ledger.runs.outputs import HeldOutput, output_resource
@@ -60,8 +61,8 @@ def _run(system: AtomicMemory, use: OutputUse, *others: FeedText) -> RetentionRe
         shared_data=SharedDataIndex(feeds=every, clusters=(cluster(),)),
     )
 
-    def opened(run: StopSignal) -> RunContext:
-        return replace(context_on(system, run), outputs=use)
+    def opened(run: StopSignal, conditions: Sequence[Condition]) -> RunContext:
+        return replace(context_on(system, run, conditions), outputs=use)
 
     return acted(retention(), resolver.resolve([(every[0], cluster())], must_all_work=True), request_of(), opened)
 
