@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from toolkit.el import InstanceSequence
@@ -29,6 +29,7 @@ class Retained:
     retention: Retention
     grid: InstanceSequence
     keep_beyond_validity: bool
+    _kept_from: dict[datetime, datetime] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @classmethod
     def of(cls, feed: Feed, feed_cluster: FeedCluster, settings: RepoSettings) -> Retained | None:
@@ -45,6 +46,11 @@ class Retained:
 
     def kept_from(self, at: datetime) -> datetime:
         """The earliest instance time that a retention run at this moment leaves; all later ones stay too."""
+        if at not in self._kept_from:
+            self._kept_from[at] = self._computed(at)
+        return self._kept_from[at]
+
+    def _computed(self, at: datetime) -> datetime:
         clock = RetentionClock(nominal_time=at, keep_beyond_validity=self.keep_beyond_validity)
         policy = eviction_policy(self.feed, self.cluster, self.retention, clock, holds=())
         return earliest_kept(policy, self._newest_from(at))

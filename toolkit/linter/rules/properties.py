@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 
 from toolkit.el import ElError, OutOfRange, TableUri
 from toolkit.entities import Cluster, Feed, Process, Properties, SchemaName, property_text, schema
+from toolkit.entities.nearest import may_be_alike
 from toolkit.entities.repository import Repository
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
@@ -29,9 +30,10 @@ def misspelt_property(context: LintContext) -> Iterator[Hit]:
 
 
 def _hits(entity: Feed | Process) -> Iterator[Hit]:
+    text = _template_text(entity) if isinstance(entity, Feed) and entity.properties else ""
     for name in entity.properties:
         meant = _meant(name, SchemaName(entity.KIND))
-        if meant is not None and meant not in entity.properties and not _is_variable(name, entity):
+        if meant is not None and meant not in entity.properties and f"${{{name}}}" not in text:
             yield Hit(
                 subject=entity.name,
                 pointer=("properties", name),
@@ -39,10 +41,6 @@ def _hits(entity: Feed | Process) -> Iterator[Hit]:
                 hint=f"did you mean {meant}? If not, suppress this finding with the reason",
                 on_key=True,
             )
-
-
-def _is_variable(name: str, entity: Feed | Process) -> bool:
-    return isinstance(entity, Feed) and f"${{{name}}}" in _template_text(entity)
 
 
 def _template_text(feed: Feed) -> str:
@@ -54,8 +52,9 @@ def _template_text(feed: Feed) -> str:
 
 
 @cache
-def _known(kind: SchemaName) -> Collection[str]:
-    return tuple(schema(kind)["properties"]["properties"]["properties"])
+def _known(kind: SchemaName) -> Mapping[str, str]:
+    """Names with a meaning, and each without what is no letter or digit."""
+    return {name: _plain(name) for name in schema(kind)["properties"]["properties"]["properties"]}
 
 
 @lru_cache(maxsize=_CACHED)
@@ -65,8 +64,8 @@ def _meant(name: str, kind: SchemaName) -> str | None:
     if name in known:
         return None
     plain = _plain(name)
-    scored = [(_likeness(plain, _plain(each)), each) for each in known]
-    score, best = max(scored)
+    scored = [(_likeness(plain, text), each) for each, text in known.items() if may_be_alike(plain, text, _ALIKE)]
+    score, best = max(scored, default=(0.0, ""))
     return best if score >= _ALIKE else None
 
 

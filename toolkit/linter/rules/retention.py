@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from toolkit.el import ElError, Frequency, InstanceSequence, format_instant, shift
+from toolkit.el import ElError, Frequency, format_instant, shift
 from toolkit.entities import ClusterRole, Feed, FeedCluster, Pointer, Process, ProtectionName, RepoSettings, Repository
 from toolkit.linter.clock_changes import year_from
 from toolkit.linter.durations import furthest_back, least_back, length_words, longest, shortest
@@ -47,9 +47,13 @@ def _process_on_cluster(window: InputWindow) -> tuple[str, str]:
 
 def _late_hits(group: list[InputWindow], context: LintContext) -> Iterator[Hit]:
     """The hits of the inputs of one process on one cluster."""
-    late = [each for each in group if each.feed.late_arrival and each.name in _late_inputs(each.process)]
-    for window in group if late else ():
-        if not window.input.optional and _is_close(window, late):
+    named = _late_inputs(group[0].process) if group else frozenset()
+    found = [each for each in group if each.feed.late_arrival and each.name in named]
+    if not found:
+        return
+    late = _LateWindows(found)
+    for window in group:
+        if not window.input.optional and _is_close(window, late.wait):
             yield from _of_input(window, late, context.repository, context.time)
 
 
@@ -57,13 +61,39 @@ def _late_inputs(process: Process) -> frozenset[str]:
     return frozenset(process.late_process.inputs if process.late_process else ())
 
 
-def _is_close(window: InputWindow, late: list[InputWindow]) -> bool:
+def _is_close(window: InputWindow, wait: timedelta) -> bool:
     retention = window.feed_cluster.retention
     if retention is None:
         return False
-    wait = max(_longest_cut_off(each) - least_back(each.input.end) for each in late)
     back = furthest_back(window.input.start) + longest(window.feed.frequency)
     return back + max(wait, timedelta()) > shortest(retention.limit) - _LATE_CLOCK_CHANGES
+
+
+class _LateWindows:
+    """The inputs of one process on one cluster that late runs read.
+
+    Args:
+        windows: at least one.
+    """
+
+    def __init__(self, windows: list[InputWindow]) -> None:
+        self.wait = max(_longest_cut_off(each) - least_back(each.input.end) for each in windows)
+        different = {(each.feed.name, each.input.end): each for each in windows}
+        self._windows = [(each, each.grid) for each in different.values()]
+        self._cut_offs: dict[datetime, datetime] = {}
+
+    def cut_off(self, run: datetime) -> datetime:
+        """The last late check of a run (DESIGN section 8: the latest resolved end plus its feed's cut-off)."""
+        if run not in self._cut_offs:
+            self._cut_offs[run] = max([run, *self._ends(run)])
+        return self._cut_offs[run]
+
+    def _ends(self, run: datetime) -> Iterator[datetime]:
+        for window, grid in self._windows:
+            end, arrival = window.instant(window.end, run), window.feed.late_arrival
+            last = None if end is None else grid.at_or_before(end)
+            if last is not None and arrival is not None:
+                yield _after(last, arrival.cut_off, window)
 
 
 def _longest_cut_off(window: InputWindow) -> timedelta:
@@ -71,26 +101,14 @@ def _longest_cut_off(window: InputWindow) -> timedelta:
     return longest(late.cut_off) if late else timedelta()
 
 
-def _of_input(window: InputWindow, late: list[InputWindow], repository: Repository, time: datetime) -> Iterator[Hit]:
+def _of_input(window: InputWindow, late: _LateWindows, repository: Repository, time: datetime) -> Iterator[Hit]:
     retained = Retained.of(window.feed, window.feed_cluster, repository.settings)
     if retained is None:
         return
     runs = critical_runs(window.runs, retained.grid, window.process.timezone, time)
-    grids = [each.grid for each in late]
-    found = [gone for run in runs if (gone := _gone(window, retained, _cut_off(late, grids, run), run)) is not None]
+    found = [gone for run in runs if (gone := _gone(window, retained, late.cut_off(run), run)) is not None]
     if found:
         yield _late_hit(window, retained, max(found, key=lambda each: each.kept_from - each.first))
-
-
-def _cut_off(late: list[InputWindow], grids: list[InstanceSequence], run: datetime) -> datetime:
-    """The last late check of a run (DESIGN section 8: the latest resolved end plus its feed's cut-off)."""
-    found = [run]
-    for window, grid in zip(late, grids, strict=True):
-        end, arrival = window.instant(window.end, run), window.feed.late_arrival
-        last = None if end is None else grid.at_or_before(end)
-        if last is not None and arrival is not None:
-            found.append(_after(last, arrival.cut_off, window))
-    return max(found)
 
 
 def _after(last: datetime, cut_off: Frequency, window: InputWindow) -> datetime:

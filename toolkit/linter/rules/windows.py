@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from toolkit.el import Expression, InstanceSequence, format_instant
-from toolkit.entities import Repository
 from toolkit.linter.durations import furthest_back, least_back, length_words, longest, shortest
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.input_windows import InputWindow, critical_runs, input_windows
@@ -233,9 +232,20 @@ class _Missing:
 
 def input_older_than_retention(context: LintContext) -> Iterator[Hit]:
     """An input reads nothing that retention has already deleted by then."""
+    retained: dict[tuple[str, str], Retained | None] = {}
+    alike: dict[tuple[str, str, str, str, str], list[_Missing | None]] = {}
     for window in input_windows(context.repository):
-        if _is_close(window):
-            yield from _evicted_hits(window, context.repository, context.time)
+        if not _is_close(window):
+            continue
+        feed = (window.feed.name, window.cluster)
+        if feed not in retained:
+            retained[feed] = Retained.of(window.feed, window.feed_cluster, context.repository.settings)
+        kept = retained[feed]
+        if kept is not None:
+            same = (window.process.name, *feed, window.input.start, window.input.end)
+            if same not in alike:
+                alike[same] = _of_runs(window, kept, context.time)
+            yield from _evicted_hits(window, kept, alike[same])
 
 
 def _is_close(window: InputWindow) -> bool:
@@ -253,12 +263,13 @@ def _furthest(window: InputWindow) -> timedelta:
     return furthest_back(window.input.start) + step
 
 
-def _evicted_hits(window: InputWindow, repository: Repository, time: datetime) -> Iterator[Hit]:
-    retained = Retained.of(window.feed, window.feed_cluster, repository.settings)
-    if retained is None:
-        return
+def _of_runs(window: InputWindow, retained: Retained, time: datetime) -> list[_Missing | None]:
     runs = critical_runs(window.runs, retained.grid, window.process.timezone, time)
-    found = [missing for run in runs if (missing := _missing(window, retained, run)) is not None]
+    return [_missing(window, retained, run) for run in runs]
+
+
+def _evicted_hits(window: InputWindow, retained: Retained, runs: list[_Missing | None]) -> Iterator[Hit]:
+    found = [each for each in runs if each is not None]
     if found:
         worst = max(found, key=lambda each: each.kept_from - each.first)
         yield _evicted_hit(window, retained, worst, every=len(found) == len(runs))
