@@ -42,7 +42,7 @@ def running_tests(directory: Path, *, seconds: float) -> Iterator[subprocess.Pop
     with subprocess.Popen(
         [sys.executable, "-m", "pytest", *options],
         cwd=directory,
-        env={**os.environ, "PYTHONPATH": str(_ROOT), "PYTEST_ADDOPTS": ""},
+        env={**os.environ, "PYTHONPATH": str(_ROOT), "PYTEST_ADDOPTS": "", "PYTHONFAULTHANDLER": "1"},
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     ) as process:
@@ -81,7 +81,11 @@ def test_a_run_that_is_ended_leaves_no_server_and_no_directory(tmp_path: Path, n
 def test_a_run_that_comes_to_its_end_has_ended_its_servers_itself(tmp_path: Path) -> None:
     with running_tests(tmp_path, seconds=0.5) as run:
         server, directory = told(tmp_path)
-        assert run.wait(_SECONDS) == 0
+        try:
+            assert run.wait(_SECONDS) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGABRT)  # each of its processes writes where it hangs
+            raise
     assert not is_alive(server)
     assert not directory.exists()
 

@@ -38,7 +38,7 @@ def on_s3(
     s3: S3Store, s3_bucket: str, tmp_path: Path, variables: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> JudgedRounds:
     """To an object store, which the test bed's Spark has no jars for: a program that stands for it judges."""
-    home = {"SPARK_HOME": str(_spark_that_judges(tmp_path, s3.settings))}
+    home = {"SPARK_HOME": str(_spark_that_judges(tmp_path, s3.settings)), "FEEDCTL_STEP_VARIABLES": "AWS_*"}
     copying = _copying(tmp_path, End(uri=f"s3a://{s3_bucket}/to", conf=s3.settings))
     known = _set(monkeypatch, {**variables, **s3.environment, **home})
     return JudgedRounds(copying=copying, variables=known, judges_for=2)
