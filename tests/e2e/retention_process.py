@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.commands import BIN, ROOT
+from tests.short_leases import short_leases
 
 ENTRYPOINT = ROOT / "entrypoints" / "retention.py"
 NOMINAL_TIME = "2026-03-20T12:00Z"
@@ -82,7 +83,7 @@ def environment(java_home: Path, lease_seconds: float = 60) -> dict[str, str]:
     """For spark-submit: it starts the Python that comes first on PATH."""
     path = os.pathsep.join([str(BIN), os.environ["PATH"]])
     known = {**os.environ, "PATH": path, "JAVA_HOME": str(java_home), "SPARK_LOCAL_IP": "127.0.0.1"}
-    return {**known, "FEEDCTL_LEASE_SECONDS": str(lease_seconds)}
+    return {**known, **short_leases(lease_seconds)}
 
 
 def submit(java_home: Path, repo: Repo, *arguments: str) -> subprocess.CompletedProcess[str]:

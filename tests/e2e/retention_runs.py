@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from tests.databases.ledgers import open_ledger
 from tests.e2e.retention_process import Repo, plain_command
+from tests.short_leases import short_leases
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import finding, items
@@ -55,7 +56,7 @@ def in_the_middle(
     repo: Repo, *arguments: str, lease_seconds: float = 60, env: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[str]]:
     """A run by plain Python that has removed some of the instances."""
-    known = {**os.environ, "FEEDCTL_LEASE_SECONDS": str(lease_seconds), **(env or {})}
+    known = {**os.environ, **short_leases(lease_seconds), **(env or {})}
     with subprocess.Popen(
         plain_command(repo, "--feed", "clicks", "--output", "json", *arguments),
         env=known,

@@ -286,11 +286,3 @@ def test_a_rerun_for_the_same_time_is_the_next_attempt(repo: Repo) -> None:
         (1, RunStatus.SUCCEEDED),
         (2, RunStatus.SUCCEEDED),
     ]
-
-
-def test_an_impossible_lease_time_is_refused(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FEEDCTL_LEASE_SECONDS", "soon")
-    assert run_here(repo, "--feed", "clicks") == 2
-    assert "FEEDCTL_LEASE_SECONDS: found 'soon'" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from typing import Any
 
 from entrypoints import process as entrypoint
 from tests.e2e.commands import ROOT
+from tests.short_leases import short_leases
 from toolkit.cli.boundary import run_app
 from toolkit.process_runner.engines.left_over import processes_of
 
@@ -148,7 +149,7 @@ class Runs:
     def started(self, *more: str, time: str = KEYS[0], lease_seconds: float = 6) -> subprocess.Popen[str]:
         """A run in another process."""
         command = [sys.executable, str(ROOT / "entrypoints/process.py"), *self.arguments(*more, time=time)]
-        own = {"FEEDCTL_LOG_DIR": str(self.directory / "logs"), "FEEDCTL_LEASE_SECONDS": str(lease_seconds)}
+        own = {"FEEDCTL_LOG_DIR": str(self.directory / "logs"), **short_leases(lease_seconds)}
         return subprocess.Popen(
             command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **own}
         )

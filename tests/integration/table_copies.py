@@ -18,6 +18,7 @@ from entrypoints import hive_export, hive_import, hive_replication
 from tests.described import faults, printed_faults
 from tests.e2e.commands import ROOT
 from tests.integration.replications import End
+from tests.short_leases import short_leases
 from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import table_of
 from toolkit.catalog.model import Partition, Table, TableName
@@ -198,7 +199,7 @@ clusters:
         return subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**os.environ, "FEEDCTL_LEASE_SECONDS": str(lease_seconds)},
+            env={**os.environ, **short_leases(lease_seconds)},
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

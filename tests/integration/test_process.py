@@ -15,6 +15,7 @@ from toolkit.cli.main import main
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.rendering.document_schemas import DocumentName
+from toolkit.runs import lease
 
 
 @pytest.fixture
@@ -243,7 +244,7 @@ def test_the_flag_waits_for_a_ledger_that_is_away_when_the_step_ends_and_nothing
     """The lease lasts longer than the outage; before the end of the step is recorded readers see no flag."""
     away, flag = counting.directory / "away", counting.at("counts", KEYS[0]) / "_SUCCESS"
     counting.write(scripts={"count": f"{counting.making()}\ntouch {away}"})
-    monkeypatch.setenv("FEEDCTL_LEASE_SECONDS", "30")
+    monkeypatch.setattr(lease, "LEASE_SECONDS", 30.0)
     begin, seen = Ledger._transaction, list[bool]()  # noqa: SLF001 - where the server would be asked
 
     def transaction(ledger: Ledger, options: Mapping[str, bool]) -> AbstractContextManager[Transaction]:

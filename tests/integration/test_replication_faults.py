@@ -13,6 +13,7 @@ import pytest
 from tests.integration.hdfs_admin import dfsadmin
 from tests.integration.replications import KEYS, Replication, hour
 from tests.integration.test_replication_stores import local, on_hdfs, on_s3
+from tests.short_leases import short_leases
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
 from toolkit.transfer.uploads import LARGE_BYTES
@@ -38,7 +39,8 @@ def test_a_target_without_room_fails_clearly_and_nothing_is_visible(hdfs: HdfsCl
 def test_uploads_that_a_killed_run_left_on_s3_are_ended_by_the_next_one(
     s3: S3Store, s3_bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FEEDCTL_LEASE_SECONDS", "2")
+    for name, value in short_leases(2).items():
+        monkeypatch.setenv(name, value)
     source, target = local(tmp_path / "from"), on_s3(s3, s3_bucket)
     content = random.Random(1).randbytes(LARGE_BYTES + 1)  # noqa: S311 - no secret
     files = hour(0) | {"clicks/2026-03-01-00/large": content}

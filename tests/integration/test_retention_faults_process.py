@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.commands import ROOT
+from tests.short_leases import short_leases
 from tests.soak.hdfs_feed import NOMINAL, HdfsFeed
 from toolkit.result import ExitCode
 
@@ -31,7 +32,7 @@ def _command(feed: HdfsFeed) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "FEEDCTL_LEASE_SECONDS": str(_LEASE_SECONDS)}
+    return {**os.environ, **short_leases(_LEASE_SECONDS)}
 
 
 def _run(feed: HdfsFeed) -> subprocess.CompletedProcess[str]:

@@ -24,6 +24,7 @@ from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
+from toolkit.runs import lease
 
 KEY = KEYS[0]
 PARTS = 4
@@ -142,7 +143,7 @@ def outage(away: Path, seconds: float, look: Callable[[], object]) -> Iterator[l
         return begin(ledger, options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FEEDCTL_LEASE_SECONDS", "20")
+        patch.setattr(lease, "LEASE_SECONDS", 20.0)
         patch.setattr(Ledger, "_transaction", transaction)
         yield seen
 

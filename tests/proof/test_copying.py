@@ -17,6 +17,7 @@ from tests.e2e.commands import ROOT
 from tests.e2e.retention_process import Repo
 from tests.e2e.retention_runs import looking_into, sqlite_url
 from tests.proof.copying import CopyOptions, execute
+from tests.short_leases import short_leases
 from toolkit.ledger import events
 from toolkit.ledger.runs import finding, items
 from toolkit.ledger.runs.finding import RunFilter
@@ -82,7 +83,8 @@ class Scene:
 
 @pytest.fixture
 def scene(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Scene:
-    monkeypatch.setenv("FEEDCTL_LEASE_SECONDS", "2")
+    for name, value in short_leases(2).items():
+        monkeypatch.setenv(name, value)
     repo = Repo.make(tmp_path)
     repo.write("feeds/clicks.yaml", FEED.format(name="clicks"))
     return Scene(repo=repo, into=tmp_path / "copies", capsys=capsys)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import SKIPPED, environment
+from tests.short_leases import short_leases
 from tests.soak.hdfs_feed import LAYOUTS, NOMINAL, HdfsFeed
 from tests.soak.killed_processes import driver_of, kill, wait_for_death
 
@@ -131,7 +132,7 @@ def _run_again(feed: HdfsFeed) -> subprocess.CompletedProcess[str]:
     """Until the dead run's lease is over."""
     deadline = time.monotonic() + _DEADLINE_SECONDS
     while True:
-        env = {**os.environ, "FEEDCTL_LEASE_SECONDS": str(_LEASE_SECONDS)}
+        env = {**os.environ, **short_leases(_LEASE_SECONDS)}
         command = _command(feed, sys.executable)
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=_DEADLINE_SECONDS)
         if done.returncode != SKIPPED or time.monotonic() > deadline:

@@ -22,7 +22,6 @@ from toolkit.doctor.tokens import token_findings
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.ledger.opening import examine
-from toolkit.runs.lease import LEASE_VARIABLE, lease_seconds
 from toolkit.storage.hadoop_conf import CONF_VARIABLE
 from toolkit.storage.hdfs.tokens import TOKEN_VARIABLE
 from toolkit.transfer.executors import executors, must_have_context
@@ -89,21 +88,10 @@ def _driver(options: DoctorOptions, variables: Mapping[str, str], undescribed: S
         "package": package_findings,
         "libgssapi": kerberos_library,
         "temporary": temporary_space,
-        LEASE_VARIABLE: lambda: _lease(variables),
         CONF_VARIABLE: lambda: conf_dir_findings(variables, undescribed),
     }
     for name, look in looks.items():
         yield Check(about=_DRIVER, name=name, look=look, seconds=max(options.seconds, CHECK_SECONDS))
-
-
-def _lease(variables: Mapping[str, str]) -> tuple[()]:
-    """Nothing is to be said of it unless every action would refuse it.
-
-    Raises:
-        BadLeaseTime: it would.
-    """
-    lease_seconds(variables)
-    return ()
 
 
 def _identity(

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from toolkit.clock import Clock
 from toolkit.ledger.database import Ledger
+from toolkit.runs import lease
 from toolkit.runs.audit import AuditPlace, opened_audit
 from toolkit.runs.audit_lines import process_line
-from toolkit.runs.lease import Heartbeat, lease_seconds
+from toolkit.runs.lease import Heartbeat
 from toolkit.runs.ledger_recorder import LedgerRecorder
 from toolkit.runs.null_recorder import NullRecorder
 from toolkit.runs.owner import ProcessTable
@@ -45,9 +46,7 @@ def opened_envelope(action: Enveloped) -> Iterator[Envelope]:
 
     Raises:
         AuditUnusable: the audit file cannot be written.
-        BadLeaseTime: the environment asks for an impossible one.
     """
-    seconds = lease_seconds(os.environ)
     recorder: Recorder = (
         NullRecorder()
         if action.ledger is None
@@ -56,12 +55,12 @@ def opened_envelope(action: Enveloped) -> Iterator[Envelope]:
     first = process_line(action=action.name, ledger=recorder.place, who=current_user())
     with (
         opened_audit(action.audit, origin_here(os.environ), action.clock, first) as audit,
-        Heartbeat(recorder, seconds=seconds) as heartbeat,
+        Heartbeat(recorder, seconds=lease.LEASE_SECONDS) as heartbeat,
     ):
         yield Envelope(
             recorder=recorder,
             audit=audit,
             process=action.process,
             heartbeat=heartbeat,
-            lease_seconds=seconds,
+            lease_seconds=lease.LEASE_SECONDS,
         )

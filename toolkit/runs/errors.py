@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from toolkit.errors import InvalidInput, StopRequested, Unavailable
+from toolkit.errors import StopRequested, Unavailable
 from toolkit.result import ExitCode, Status
 
 
@@ -137,17 +137,3 @@ class AuditUnusable(Unavailable):
         self.place, self.why = place, why
         todo = "nothing was touched; make it writable, or name another with `audit_file` in repo.yaml or FEEDCTL_AUDIT"
         super().__init__(f"the audit file {place} cannot be written: {why}; {todo}")
-
-
-class BadLeaseTime(InvalidInput):
-    """The environment asks for leases that no run could keep.
-
-    Args:
-        text: as given.
-    """
-
-    code = "bad_lease_time"
-
-    def __init__(self, *, text: str) -> None:
-        self.text = text
-        super().__init__(f"FEEDCTL_LEASE_SECONDS: found {text!r}, expected a number of seconds from 1 to 86400")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
-from toolkit.runs.errors import BadLeaseTime, LeaseExpired, LedgerLost, RunKilled, Stopped
+from toolkit.runs.errors import LeaseExpired, LedgerLost, RunKilled, Stopped
 from toolkit.runs.recorder import HeartbeatReply, RecordedRun, Recorder
 
 MonotonicClock = Callable[[], float]
@@ -19,30 +19,8 @@ MonotonicClock = Callable[[], float]
 
 LEASE_SECONDS = 60.0
 """So long a lease lasts without a sign of life from its owner."""
-LEASE_VARIABLE = "FEEDCTL_LEASE_SECONDS"
-"""Environment variable that sets another time; for tests."""
 BEATS = 6
 """So many signs of life fit into a lease."""
-
-_LONGEST = 86_400.0
-
-
-def lease_seconds(environment: Mapping[str, str]) -> float:
-    """How long leases last.
-
-    Raises:
-        BadLeaseTime: the environment asks for less than a second, or for more than a day.
-    """
-    text = environment.get(LEASE_VARIABLE, "")
-    if not text:
-        return LEASE_SECONDS
-    try:
-        seconds = float(text)
-    except ValueError:
-        raise BadLeaseTime(text=text) from None
-    if not 1 <= seconds <= _LONGEST:
-        raise BadLeaseTime(text=text)
-    return seconds
 
 
 def machine_clock() -> float:

@@ -101,11 +101,6 @@ def test_a_dirty_checkout_is_a_warning_that_says_how_to_go_on(tmp_path: Path) ->
     assert found["config repo"].status is CheckStatus.OK
 
 
-def test_a_lease_time_that_every_action_refuses_is_a_failure(tmp_path: Path) -> None:
-    found = _found(_repo(tmp_path), variables={"FEEDCTL_LEASE_SECONDS": "soon"})
-    assert found["driver FEEDCTL_LEASE_SECONDS"].status is CheckStatus.FAILED
-
-
 def test_a_conf_dir_that_is_none_is_told_and_local_files_do_without(tmp_path: Path) -> None:
     found = _found(_repo(tmp_path), variables={"HADOOP_CONF_DIR": "/nowhere"})
     told = found["driver HADOOP_CONF_DIR"]
