@@ -1,15 +1,14 @@
-"""Hosts and ports of services: whether somebody listens there, and whether it is a Spark master."""
+"""Hosts and ports of services, and Spark masters: whether somebody listens there."""
 
 from __future__ import annotations
 
 import re
 import socket
-import struct
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.doctor.findings import CheckStatus, Finding, failed, ok, warning
+from toolkit.doctor.findings import Finding, failed, ok, warning
 
 _CONNECT_SECONDS = 5.0
 _ADDRESS = re.compile(
@@ -67,26 +66,15 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 _LOCAL = re.compile(r"local(\[(\d+|\*)(,\d+)?\])?")
-_SECONDS = 5.0
-_LONGEST_ANSWER = 1 << 16
-_HEAD = ">qb"
-_HEAD_SIZE = struct.calcsize(_HEAD)
-_STREAM_REQUEST = 6
-_NO_FILE = b"/files/feedctl-doctor"
-_QUESTION = (
-    struct.pack(_HEAD, _HEAD_SIZE + 4 + len(_NO_FILE), _STREAM_REQUEST) + struct.pack(">i", len(_NO_FILE)) + _NO_FILE
-)
-"""A `StreamRequest` of Spark's `org.apache.spark.network.protocol` for a file that no master has."""
 _YARN = frozenset({"yarn", "yarn-client", "yarn-cluster"})
 
 
-def spark_findings(master: str, variables: Mapping[str, str], seconds: float = _SECONDS) -> Iterator[Finding]:
+def spark_findings(master: str, variables: Mapping[str, str]) -> Iterator[Finding]:
     """What the master is, and whether somebody listens there.
 
     Args:
         master: the end point of the cluster's `spark` interface.
         variables: of the environment.
-        seconds: so long an answer is waited for.
     """
     if _LOCAL.fullmatch(master):
         yield ok(f"{master}: in this process")
@@ -96,41 +84,8 @@ def spark_findings(master: str, variables: Mapping[str, str], seconds: float = _
         else:
             todo = "spark-submit needs HADOOP_CONF_DIR or YARN_CONF_DIR to find the resource manager"
             yield warning(f"{master}: neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set here", todo=todo)
-    elif master.startswith("spark://"):
-        yield from _standalone_findings(master, seconds)
-    elif master.startswith("k8s://"):
+    elif master.startswith(("spark://", "k8s://")):
         yield from tcp_findings(master)
     else:
         todo = "write local, local[N], yarn, yarn-client, yarn-cluster, spark://HOST:PORT or k8s://..."
         yield warning(f"{master}: no master that Spark knows", todo=todo)
-
-
-def _standalone_findings(master: str, seconds: float) -> Iterator[Finding]:
-    """A port that is listened at says little: the operating system takes connections for a process that hangs."""
-    for finding in tcp_findings(master):
-        asked = addresses_of(master) if finding.status is CheckStatus.OK else ()
-        silent = [str(each) for each in asked if _is_silent(each, seconds)]
-        if silent:
-            found = f"{finding.found}, but {', '.join(silent)} answered nothing within {seconds:g} s"
-            yield warning(found, todo="the master may hang: see its log and its threads, and start it anew")
-        else:
-            yield finding
-
-
-def _is_silent(address: Address, seconds: float) -> bool:
-    """Whether a master leaves a question unanswered that it refuses at once, also when it asks for a secret.
-
-    Who ends the connection instead is alive, and wants TLS or is something else.
-    """
-    try:
-        with socket.create_connection((address.host, address.port), timeout=seconds) as connection:
-            connection.sendall(_QUESTION)
-            with connection.makefile("rb") as stream:
-                length, _ = struct.unpack(_HEAD, stream.read(_HEAD_SIZE).rjust(_HEAD_SIZE, b"\0"))
-                # Read to its end, or the master logs a connection that broke.
-                stream.read(max(0, min(length - _HEAD_SIZE, _LONGEST_ANSWER)))
-    except TimeoutError:
-        return True
-    except OSError:
-        return False
-    return False

@@ -37,18 +37,14 @@ _LATEST = 253_402_300_799_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenLife:
-    """Whose token it is and how long it can live.
+    """Whose token it is and when it ends.
 
     Attributes:
         owner: acts with it.
-        renewer: may renew it, which has to be done within each period of renewal (a day, if nothing else is set).
-        issued: when it was given out.
         ends: when it ends at the latest, however often it is renewed.
     """
 
     owner: str
-    renewer: str
-    issued: datetime
     ends: datetime
 
 
@@ -58,17 +54,13 @@ def token_life(identifier: bytes) -> TokenLife | None:
     try:
         if cursor.take(1) != b"\x00":
             return None
-        owner, renewer, _ = cursor.text(), cursor.text(), cursor.text()
-        issued, ends = cursor.vlong(), cursor.vlong()
+        owner, _, _ = cursor.text(), cursor.text(), cursor.text()
+        _, ends = cursor.vlong(), cursor.vlong()
     except (TooShort, UnicodeDecodeError):
         return None
-    if not 0 <= issued <= ends <= _LATEST:
+    if not 0 <= ends <= _LATEST:
         return None
-    return TokenLife(owner=owner, renewer=renewer, issued=_instant(issued), ends=_instant(ends))
-
-
-def _instant(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return TokenLife(owner=owner, ends=datetime.fromtimestamp(ends / 1000, UTC))
 
 
 _SOON = timedelta(hours=1)
@@ -99,12 +91,12 @@ def _finding(token: HadoopToken, now: datetime) -> Finding:
     life = token_life(token.identifier)
     if life is None:
         return ok("its life is not known", what=what)
-    found = f"of {life.owner}, issued {_moment(life.issued)}, {_end(life, now)}"
+    found = f"of {life.owner}, {_end(life, now)}"
     if life.ends <= now:
         return failed(found, todo="get a new token", what=what)
     if life.ends - now < _SOON:
         return warning(found, todo="get a new token before a long run", what=what)
-    return ok(f"{found} if {life.renewer or 'nobody'} renews it", what=what)
+    return ok(found, what=what)
 
 
 def _end(life: TokenLife, now: datetime) -> str:

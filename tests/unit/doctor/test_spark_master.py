@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.doctor.servers import frozen, listening, unused_port
+from tests.unit.doctor.servers import listening, unused_port
 from toolkit.doctor.findings import CheckStatus
 from toolkit.doctor.services import spark_findings
 
@@ -38,17 +38,3 @@ def test_a_standalone_master_is_connected_to() -> None:
         (up,) = spark_findings(f"spark://127.0.0.1:{port}", {})
     (down,) = spark_findings(f"spark://127.0.0.1:{unused_port()}", {})
     assert (up.status, down.status) == (CheckStatus.OK, CheckStatus.FAILED)
-
-
-def test_a_master_that_takes_the_connection_and_never_answers_is_a_warning() -> None:
-    with frozen() as port:
-        (found,) = spark_findings(f"spark://127.0.0.1:{port}", {}, seconds=0.5)
-    assert (found.status, f"127.0.0.1:{port} answered nothing" in found.found) == (CheckStatus.WARNING, True)
-    assert "may hang" in found.todo
-
-
-def test_a_master_that_refuses_the_question_is_alive() -> None:
-    refusal = b"\x00\x00\x00\x00\x00\x00\x00\x53\x08" + bytes(0x53 - 9)
-    with listening({b"/files/feedctl-doctor": refusal}) as port:
-        (found,) = spark_findings(f"spark://127.0.0.1:{port}", {})
-    assert (found.status, "accepts connections" in found.found) == (CheckStatus.OK, True)
