@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
-from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.model import D, I, NoTarget, T
 from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.cli.boundary import exit_code_of, status_of
 from toolkit.cli.delivery import ResultFile, ResultFileNotWritten
-from toolkit.cli.option_values import BadOption, tags_of
+from toolkit.cli.option_values import BadOption
 from toolkit.cli.streams import Keeps, print_result, say
 from toolkit.clock import Clock, SystemClock
 from toolkit.el import ElError, parse_instant
@@ -126,40 +125,6 @@ def detail_of(*, quiet: bool, verbose: bool) -> Detail:
     if quiet and verbose:
         raise BadOption(option="--quiet", found="--verbose as well", expected="one of them")
     return Detail.QUIET if quiet else Detail.VERBOSE if verbose else Detail.RANGES
-
-
-def selection_of(
-    feeds: Sequence[str] | None,
-    groups: Sequence[str] | None,
-    tags: Sequence[str] | None,
-    clusters: Sequence[str] | None,
-    *,
-    everything: bool,
-    all_clusters: bool,
-) -> EntitySelection:
-    """Which entities on which clusters the options of an action ask for.
-
-    Raises:
-        InvalidInput: not exactly one way of choosing, or a tag that is none.
-    """
-    return EntitySelection(
-        names=tuple(feeds or ()),
-        everything=everything,
-        groups=tuple(groups or ()),
-        tags=tuple(tags_of(tags or ()).items()),
-        clusters=tuple(clusters or ()),
-        all_clusters=all_clusters,
-    )
-
-
-def result_file_of(text: str | None, config_repo: str | None, env: str | None) -> ResultFile | None:
-    """The file of `--result-file`; the arguments are those of `ResultFile.parse`.
-
-    Raises:
-        InvalidInput: it cannot be written.
-        Unavailable: its store does not answer.
-    """
-    return None if text is None else ResultFile.parse(text, config_repo, env)
 
 
 def nominal_time_of(text: str) -> datetime:

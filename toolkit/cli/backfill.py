@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli import action_options as options
-from toolkit.cli.completion import cluster_names, process_names
-from toolkit.cli.options import ConfigRepo, Env
+from toolkit.cli.completion import process_names
+from toolkit.cli.flags import flat
+from toolkit.cli.process import OnCluster, ProcessRunFlags
 from toolkit.process_runner.backfill import Only
-from toolkit.rendering.tables import ResultFormat
 
 if TYPE_CHECKING:
     from toolkit.process_runner.backfill import Backfill
@@ -40,23 +39,17 @@ InOrder = Annotated[
     ),
 ]
 MaxParallel = Annotated[
-    int | None,
-    typer.Option("--max-parallel", min=1, help="So many at once at most, within `parallel` of the process."),
+    int | None, typer.Option("--max-parallel", min=1, help="So many at once at most, within `parallel` of the process.")
 ]
 KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Go on after an instance that failed.")]
 Force = Annotated[bool, typer.Option("--force", help="Each from its first step on, whatever succeeded before.")]
-OnCluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster", metavar="NAME", autocompletion=cluster_names, help="Where; needed when there is more than one."
-    ),
-]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait for inputs until the timeout, and for retries.")]
 
 
+@flat
 def backfill(
-    process: Process,
     *,
+    process: Process,
     start: Start,
     end: End = None,
     only: OnlyWhich = None,
@@ -66,42 +59,20 @@ def backfill(
     force: Force = False,
     wait: Wait = False,
     cluster: OnCluster = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    dry_run: options.DryRun = False,
-    allow_dirty: options.AllowDirty = False,
-    output: options.OutputAs = ResultFormat.TEXT,
-    result_file: options.ResultFileAt = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    run: ProcessRunFlags,
 ) -> int:
     """Run the instances of a process from --start up to --end that have not succeeded yet."""
-    from toolkit.actions.choosing import NO_FEED
-    from toolkit.bootstrap.action_context import ActionOptions
     from toolkit.bootstrap.process import ProcessOptions, run_processes
-    from toolkit.cli.action_command import ActionCommand, detail_of, result_file_of
     from toolkit.clock import SystemClock
     from toolkit.process_runner.choosing import ProcessSelection
     from toolkit.rendering.process import PROCESS_VIEW
 
-    file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
     asked = replace(_range(start, end, order), only=only, at_once=max_parallel, keeps_going=keep_going, is_forced=force)
     own = ProcessOptions(selection=ProcessSelection(name=process, cluster=cluster), backfill=asked, waits=wait)
-    command = ActionCommand(
-        name="backfill", run=partial(run_processes, own), view=PROCESS_VIEW, form=output, file=file, detail=detail
-    )
+    command = run.command("backfill", partial(run_processes, own), PROCESS_VIEW)
     with command.failures_delivered():
-        return command.execute(
-            ActionOptions(
-                selection=NO_FEED,
-                config_repo=config_repo,
-                environment=env,
-                nominal_time=SystemClock().now().replace(second=0, microsecond=0),
-                dry_run=dry_run,
-                allow_dirty=allow_dirty,
-                parallel=max_parallel,
-            )
-        )
+        now = SystemClock().now().replace(second=0, microsecond=0)
+        return command.execute(run.options(now, parallel=max_parallel))
 
 
 def _range(start: str, end: str | None, order: str | None) -> Backfill:

@@ -7,17 +7,18 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli.flags import AnswerFlags, flat
+from toolkit.cli.options import ClusterName, Output, print_json
 
 
+@flat
 def doctor(
+    *,
     cluster: ClusterName = None,
     spark: Annotated[
         bool, typer.Option("--spark", help="Look at Spark's executors too; makes a Spark context, which takes seconds.")
     ] = False,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    repo: AnswerFlags,
 ) -> int:
     """Look at this machine, the clusters, tokens and the ledger, and change nothing; exit code 1: something failed."""
     from toolkit.bootstrap.doctor import DoctorOptions, diagnose
@@ -26,9 +27,9 @@ def doctor(
     from toolkit.rendering.doctor import findings_document, write_findings
     from toolkit.result import ExitCode
 
-    options = DoctorOptions(cluster=cluster, config_repo=config_repo, environment=env, spark=spark)
+    options = DoctorOptions(cluster=cluster, config_repo=repo.config_repo, environment=repo.env, spark=spark)
     found = diagnose(options, SystemClock().now())
-    if output is Output.JSON:
+    if repo.output is Output.JSON:
         print_json(findings_document(found))
     else:
         write_findings(found, sys.stdout)

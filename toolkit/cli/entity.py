@@ -11,7 +11,8 @@ import typer
 from toolkit.cli.completion import entity_names, group_names, tag_texts
 from toolkit.cli.entity_diff import diff_entities
 from toolkit.cli.entity_new import new_entity
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json, print_rows
+from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
+from toolkit.cli.options import ClusterName, Output, OutputAs, print_json, print_rows
 from toolkit.cli.streams import say
 
 if TYPE_CHECKING:
@@ -34,79 +35,56 @@ def entity() -> None:
 
 
 @app.command("status")
-def status(
-    name: _Name,
-    cluster: ClusterName = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
-) -> None:
+@flat
+def status(*, name: _Name, cluster: ClusterName = None, repo: AnswerFlags) -> None:
     """Show whether a feed or process is submitted, running, suspended or completed, on each cluster."""
-    from toolkit.cli.opened import opened
     from toolkit.management.entities import entity_report
     from toolkit.management.locations import chosen_clusters, runnable
 
-    with opened(config_repo, env, writing=False) as (ledger, repository):
+    with repo.opened(writing=False) as (ledger, repository):
         entity = runnable(repository, name)
         clusters = chosen_clusters(repository, entity, () if cluster is None else (cluster,))
-        _print_report(entity_report(ledger, entity, clusters), output)
+        _print_report(entity_report(ledger, entity, clusters), repo.output)
 
 
 @app.command("suspend")
-def suspend(
-    name: _Name,
-    cluster: ClusterName = None,
-    reason: _Reason = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
-) -> None:
+@flat
+def suspend(*, name: _Name, cluster: ClusterName = None, reason: _Reason = None, repo: AnswerFlags) -> None:
     """Let no run of a feed or process start, on one cluster or on all; what runs goes on."""
-    from toolkit.cli.opened import opened
     from toolkit.management.entities import suspend_entity
 
-    with opened(config_repo, env, writing=True) as (ledger, repository):
+    with repo.opened(writing=True) as (ledger, repository):
         report = suspend_entity(ledger, _command(repository, name, cluster, reason))
-    _print_report(report, output, done="suspended", already="is suspended already")
+    _print_report(report, repo.output, done="suspended", already="is suspended already")
 
 
 @app.command("resume")
-def resume(
-    name: _Name,
-    cluster: ClusterName = None,
-    reason: _Reason = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
-) -> None:
+@flat
+def resume(*, name: _Name, cluster: ClusterName = None, reason: _Reason = None, repo: AnswerFlags) -> None:
     """Let runs of a feed or process start again."""
-    from toolkit.cli.opened import opened
     from toolkit.management.entities import resume_entity
 
-    with opened(config_repo, env, writing=True) as (ledger, repository):
+    with repo.opened(writing=True) as (ledger, repository):
         report = resume_entity(ledger, _command(repository, name, cluster, reason))
     where = "there" if cluster else "anywhere"
-    _print_report(report, output, done="resumed", already=f"is not suspended {where} by itself")
+    _print_report(report, repo.output, done="resumed", already=f"is not suspended {where} by itself")
 
 
 @app.command("touch")
-def touch(
-    name: _Name,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
-) -> None:
+@flat
+def touch(*, name: _Name, repo: AnswerFlags) -> None:
     """Say that a feed or process was scheduled anew: `feedctl status --stale` counts from now on."""
-    from toolkit.cli.opened import opened
     from toolkit.management.entities import touch_entity
 
-    with opened(config_repo, env, writing=True) as (ledger, repository):
+    with repo.opened(writing=True) as (ledger, repository):
         report = touch_entity(ledger, _command(repository, name, None, None))
-    _print_report(report, output, done="touched", already="is so already")
+    _print_report(report, repo.output, done="touched", already="is so already")
 
 
 @app.command("list")
+@flat
 def list_entities(
+    *,
     kind: Annotated[
         str | None, typer.Option(metavar="KIND", help="Only this kind: cluster, feed, process or datasource.")
     ] = None,
@@ -119,37 +97,34 @@ def list_entities(
         typer.Option(metavar="NAME", autocompletion=group_names, help="Only feeds of this group; repeatable."),
     ] = None,
     owner: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this owner.")] = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    repo: AnswerFlags,
 ) -> None:
     """List the entities, those of a kind, tag, group or owner."""
-    from toolkit.bootstrap.config import load_repository
     from toolkit.cli.option_values import kind_of, tags_of
     from toolkit.entities.repository import Selection
 
     selection = Selection(kind=kind_of(kind), tags=tags_of(tag or []), groups=tuple(group or ()), owner=owner)
-    repository = load_repository(config_repo, env)
+    repository = repo.entities()
     rows = [_row(each, repository.file_of(each.name)) for each in repository.select(selection)]
     columns = ("kind", "name", "owner", "groups", "tags", "file")
     cells = ([_cell(row[each]) for each in columns] for row in rows)
-    print_rows(output, lambda: {"entities": rows}, columns, cells, nothing="no such entities")
+    print_rows(repo.output, lambda: {"entities": rows}, columns, cells, nothing="no such entities")
 
 
 @app.command("show")
+@flat
 def show_entity(
+    *,
     name: EntityName,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
+    repo: RepoFlags,
     origins: Annotated[bool, typer.Option("--origins", help="Print the file and line of every value.")] = False,
     output: OutputAs = Output.TEXT,
 ) -> None:
     """Print an entity with defaults and environment merged in."""
-    from toolkit.bootstrap.config import load_repository
     from toolkit.rendering.documents import leaf_rows, yaml_text
     from toolkit.rendering.tables import write_table
 
-    repository = load_repository(config_repo, env)
+    repository = repo.entities()
     document = repository.merged(name)
     found = repository.origins(name) if origins else {}
     rows = list(leaf_rows(document, {pointer: str(origin) for pointer, origin in found.items()}))
@@ -163,17 +138,16 @@ def show_entity(
 
 
 @app.command("dependencies")
+@flat
 def show_dependencies(
+    *,
     name: EntityName,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
+    repo: RepoFlags,
     transitive: Annotated[bool, typer.Option("--transitive", help="Also what those depend on, and so on.")] = False,
     output: OutputAs = Output.TEXT,
 ) -> None:
     """Print what an entity depends on, and what depends on it."""
-    from toolkit.bootstrap.config import load_repository
-
-    repository = load_repository(config_repo, env)
+    repository = repo.entities()
     graph = repository.graph
     sides = {
         "depends on": graph.depends_on(name, transitive=transitive),
@@ -186,15 +160,16 @@ def show_dependencies(
 
 
 @app.command("lookup")
+@flat
 def look_up(
+    *,
     path: Annotated[
         str,
         typer.Option(
             "--path", metavar="PATH|URI|PARTITION", help="A path on a cluster, a URI, or DATABASE.TABLE/KEY=VALUE/..."
         ),
     ],
-    config_repo: ConfigRepo = None,
-    env: Env = None,
+    repo: RepoFlags,
     cluster: ClusterName = None,
     output: OutputAs = Output.TEXT,
 ) -> None:
@@ -202,12 +177,11 @@ def look_up(
 
     Where no location fits a path, the metastores are asked whose partition it is.
     """
-    from toolkit.bootstrap.config import load_repository
     from toolkit.bootstrap.lookup import look_up as looked_up
     from toolkit.rendering.documents import owner_rows
     from toolkit.rendering.tables import write_table
 
-    found = looked_up(load_repository(config_repo, env), path, cluster)
+    found = looked_up(repo.entities(), path, cluster)
     rows = owner_rows(found.owners)
     if output is Output.JSON:
         print_json({"path": path, "owners": rows})

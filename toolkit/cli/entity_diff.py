@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli.options import ConfigRepo, Env
+from toolkit.cli.flags import RepoFlags, flat
 
 if TYPE_CHECKING:
     from toolkit.clock import Clock
@@ -28,10 +28,11 @@ class DiffFormat(StrEnum):
     """One document, with a schema version."""
 
 
+@flat
 def diff_entities(
+    *,
     ref: Annotated[str, typer.Argument(metavar="REF", help="The branch, tag or commit to compare with.")],
-    config_repo: ConfigRepo = None,
-    env: Env = None,
+    repo: RepoFlags,
     time: Annotated[
         str | None,
         typer.Option("--time", metavar="INSTANT", help="When retention runs next. Default: when HEAD was committed."),
@@ -42,7 +43,7 @@ def diff_entities(
     from toolkit.cli.streams import print_result
     from toolkit.clock import SystemClock
 
-    options = DiffOptions(ref=ref, config_repo=config_repo, environment=env, time=time)
+    options = DiffOptions(ref=ref, config_repo=repo.config_repo, environment=repo.env, time=time)
     print_result(render(diff_config_repo(options, SystemClock()), form))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import new_kinds
-from toolkit.cli.options import ConfigRepo
+from toolkit.cli.flags import ConfigRepo
 
 if TYPE_CHECKING:
     from toolkit.entities.vocabulary import Kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import cluster_names
-from toolkit.cli.options import ConfigRepo, Env
+from toolkit.cli.flags import ConfigRepo, Env, flat
 
 if TYPE_CHECKING:
     from toolkit.cli.exporting import Change
@@ -29,21 +30,6 @@ class DriverAt(StrEnum):
     """In the cluster."""
 
 
-Clusters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cluster",
-        metavar="NAME",
-        autocompletion=cluster_names,
-        help="Only what is started for this cluster; may be given more than once. Default: all of the environment.",
-    ),
-]
-Master = Annotated[
-    str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: that of the environment.")
-]
-Mode = Annotated[
-    DriverAt | None, typer.Option("--deploy-mode", help="Spark's deploy mode. Default: that of the environment.")
-]
 Check = Annotated[
     bool, typer.Option("--check", help="Write nothing; exit code 1 when the files are not what the repo says.")
 ]
@@ -54,21 +40,53 @@ Crontab = Annotated[
 Folder = Annotated[Path, typer.Option("--into", metavar="DIR", help="The folder for the files.")]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScheduleFlags:
+    """The actions that a scheduler has to start."""
+
+    cluster: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cluster",
+            metavar="NAME",
+            autocompletion=cluster_names,
+            help="Only what is started for this cluster; may be given more than once. Default: all of the environment.",
+        ),
+    ] = None
+    config_repo: ConfigRepo = None
+    env: Env = None
+    master: Annotated[
+        str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: that of the environment.")
+    ] = None
+    deploy_mode: Annotated[
+        DriverAt | None, typer.Option("--deploy-mode", help="Spark's deploy mode. Default: that of the environment.")
+    ] = None
+
+    def schedule(self) -> Schedule:
+        """Return the schedule, and say what it leaves out."""
+        from toolkit.bootstrap.schedules import schedule_of
+        from toolkit.cli.option_values import BadOption
+        from toolkit.cli.streams import say
+        from toolkit.entities.formats import FORMATS, allows
+        from toolkit.entities.vocabulary import DeployMode
+
+        if self.master is not None and not allows(FORMATS["argument"], self.master):
+            raise BadOption(option="--master", found=self.master, expected="a printable text with no blank at its ends")
+        mode = None if self.deploy_mode is None else DeployMode(self.deploy_mode)
+        schedule = schedule_of(self.config_repo, self.env, self.cluster or (), master=self.master, deploy_mode=mode)
+        for each in schedule.left_out:
+            say(f"left out: {each.name} on {each.cluster}: {each.reason}")
+        return schedule
+
+
 @app.callback()
 def export() -> None:
     """Write what a scheduler has to start, and when, from the entities and the `schedules` of the environment."""
 
 
 @app.command("cron")
-def cron(
-    into: Crontab = None,
-    check: Check = False,
-    cluster: Clusters = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    master: Master = None,
-    deploy_mode: Mode = None,
-) -> int:
+@flat
+def cron(*, into: Crontab = None, check: Check = False, which: ScheduleFlags) -> int:
     """Lines of a crontab, between two marks; all other lines of the file stay."""
     from toolkit.cli.exporting import crontab_changes
     from toolkit.cli.option_values import MissingOption
@@ -78,7 +96,7 @@ def cron(
 
     if into is None and check:
         raise MissingOption(option="--into", command="export cron")
-    schedule = _schedule(config_repo, env, cluster, master, deploy_mode)
+    schedule = which.schedule()
     if into is None:
         print_result(crontab_block(schedule))
         return ExitCode.DONE
@@ -86,61 +104,25 @@ def cron(
 
 
 @app.command("oozie")
-def oozie(
-    into: Folder,
-    check: Check = False,
-    cluster: Clusters = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    master: Master = None,
-    deploy_mode: Mode = None,
-) -> int:
+@flat
+def oozie(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
     """A bundle for each cluster, with a coordinator and a workflow for each action."""
     from toolkit.cli.exporting import folder_changes
     from toolkit.schedules.oozie import oozie_files
 
-    schedule = _schedule(config_repo, env, cluster, master, deploy_mode)
+    schedule = which.schedule()
     return _deliver(folder_changes(oozie_files(schedule), into), schedule, check=check)
 
 
 @app.command("airflow")
-def airflow(
-    into: Folder,
-    check: Check = False,
-    cluster: Clusters = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    master: Master = None,
-    deploy_mode: Mode = None,
-) -> int:
+@flat
+def airflow(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
     """A DAG for each cluster and domain, with a task for each action."""
     from toolkit.cli.exporting import folder_changes
     from toolkit.schedules.airflow import airflow_files
 
-    schedule = _schedule(config_repo, env, cluster, master, deploy_mode)
+    schedule = which.schedule()
     return _deliver(folder_changes(airflow_files(schedule), into), schedule, check=check)
-
-
-def _schedule(
-    config_repo: str | None,
-    env: str | None,
-    clusters: Sequence[str] | None,
-    master: str | None,
-    deploy_mode: DriverAt | None,
-) -> Schedule:
-    from toolkit.bootstrap.schedules import schedule_of
-    from toolkit.cli.option_values import BadOption
-    from toolkit.cli.streams import say
-    from toolkit.entities.formats import FORMATS, allows
-    from toolkit.entities.vocabulary import DeployMode
-
-    if master is not None and not allows(FORMATS["argument"], master):
-        raise BadOption(option="--master", found=master, expected="a printable text with no blank at its ends")
-    mode = None if deploy_mode is None else DeployMode(deploy_mode)
-    schedule = schedule_of(config_repo, env, clusters or (), master=master, deploy_mode=mode)
-    for each in schedule.left_out:
-        say(f"left out: {each.name} on {each.cluster}: {each.reason}")
-    return schedule
 
 
 def _deliver(changes: Sequence[Change], schedule: Schedule, *, check: bool) -> ExitCode:

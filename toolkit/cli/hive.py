@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli import action_options as options
-from toolkit.cli.options import ConfigRepo, Env
-from toolkit.cli.replication import End, NewestFirst, Source, Start, Targets
+from toolkit.cli.action_flags import Clusters, FeedFlags, RunFlags, Time
+from toolkit.cli.flags import Fields, flat
+from toolkit.cli.replication import CopyFlags
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, SchemaChange
-from toolkit.rendering.tables import ResultFormat
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolkit.actions.choosing import EntitySelection
+    from toolkit.bootstrap.hive import ExchangeOptions
     from toolkit.cli.action_command import Run
     from toolkit.hive.targets import LandingRules, TableDetail, TableItem, TableTarget
 
@@ -33,221 +37,117 @@ From = Annotated[
         help="The directory with the exports of instances; with --whole-table, an export by feedctl or by Hive itself.",
     ),
 ]
-WholeTable = Annotated[bool, typer.Option("--whole-table", help="All partitions, rather than those of instances.")]
-First = Annotated[
-    str | None,
-    typer.Option(
-        "--start", metavar="INSTANT", help="The instances from here on; alone: this one. Default: the last one due."
-    ),
-]
-OnSchemaChange = Annotated[
-    SchemaChange,
-    typer.Option(
-        "--schema-change", help="What becomes of a table that is there and is another one than the one that comes."
-    ),
-]
-External = Annotated[
-    bool | None,
-    typer.Option("--external/--managed", help="The kind of a table that is made. Default: as it was."),
-]
 Parallel = Annotated[
     int | None,
     typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 8."),
 ]
+_Feed = Annotated[FeedFlags, Fields(only=("feed",))]
+_Run = Annotated[RunFlags, Fields(but=("no_ledger",))]
 
 
-def hive_export(
-    *,
-    time: options.Time,
-    to: To,
-    feed: options.Feeds = None,
-    cluster: options.Clusters = None,
-    start: First = None,
-    end: End = None,
-    whole_table: WholeTable = False,
-    parallel: Parallel = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    dry_run: options.DryRun = False,
-    approve: options.Approve = None,
-    allow_dirty: options.AllowDirty = False,
-    output: options.OutputAs = ResultFormat.TEXT,
-    result_file: options.ResultFileAt = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> int:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExchangeFlags:
+    """The instances of a table that are exported or imported, on which cluster."""
+
+    cluster: Clusters = None
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start", metavar="INSTANT", help="The instances from here on; alone: this one. Default: the last one due."
+        ),
+    ] = None
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only those before this time.")
+    ] = None
+    whole_table: Annotated[
+        bool, typer.Option("--whole-table", help="All partitions, rather than those of instances.")
+    ] = False
+
+    def options(self, place: str, rules: LandingRules | None = None) -> ExchangeOptions:
+        """Return the options of the action, which writes to or reads from this place."""
+        from toolkit.bootstrap.hive import ExchangeOptions
+        from toolkit.bootstrap.replication import ReplicationOptions
+        from toolkit.hive.targets import LandingRules
+
+        instances = ReplicationOptions(start=self.start, end=self.end)
+        return ExchangeOptions(
+            place=place, instances=instances, whole_table=self.whole_table, rules=rules or LandingRules()
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LandingFlags:
+    """The table that is made or changed for what is imported."""
+
+    schema_change: Annotated[
+        SchemaChange,
+        typer.Option(
+            "--schema-change", help="What becomes of a table that is there and is another one than the one that comes."
+        ),
+    ] = SchemaChange.FAIL
+    external: Annotated[
+        bool | None, typer.Option("--external/--managed", help="The kind of a table that is made. Default: as it was.")
+    ] = None
+
+    def rules(self) -> LandingRules:
+        """Return the rules for the table."""
+        from toolkit.catalog.model import TableKind
+        from toolkit.hive.targets import LandingRules
+
+        kind = None if self.external is None else TableKind.EXTERNAL if self.external else TableKind.MANAGED
+        return LandingRules(schema_change=self.schema_change, kind=kind)
+
+
+@flat
+def hive_export(*, time: Time, to: To, feeds: _Feed, which: ExchangeFlags, parallel: Parallel = None, run: _Run) -> int:
     """Export the partitions of instances of a table feed, or the whole table, in the layout of Hive's EXPORT TABLE."""
-    from toolkit.bootstrap.hive import ExchangeOptions, export_tables
-    from toolkit.bootstrap.replication import ReplicationOptions
+    from toolkit.bootstrap.hive import export_tables
 
-    instances = ReplicationOptions(start=start, end=end)
-    own = ExchangeOptions(place=to, instances=instances, whole_table=whole_table)
-    return _executed(
-        EXPORT,
-        partial(export_tables, own),
-        time=time,
-        feeds=feed,
-        clusters=cluster,
-        parallel=parallel,
-        config_repo=config_repo,
-        env=env,
-        dry_run=dry_run,
-        approve=approve,
-        allow_dirty=allow_dirty,
-        output=output,
-        result_file=result_file,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    export = partial(export_tables, which.options(to))
+    return _executed(EXPORT, export, run, time, lambda: feeds.selection(which.cluster), parallel)
 
 
+@flat
 def hive_import(
     *,
-    time: options.Time,
+    time: Time,
     exports: From,
-    feed: options.Feeds = None,
-    cluster: options.Clusters = None,
-    start: First = None,
-    end: End = None,
-    whole_table: WholeTable = False,
-    schema_change: OnSchemaChange = SchemaChange.FAIL,
-    external: External = None,
+    feeds: _Feed,
+    which: ExchangeFlags,
+    landing: LandingFlags,
     parallel: Parallel = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    dry_run: options.DryRun = False,
-    approve: options.Approve = None,
-    allow_dirty: options.AllowDirty = False,
-    output: options.OutputAs = ResultFormat.TEXT,
-    result_file: options.ResultFileAt = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    run: _Run,
 ) -> int:
     """Import exports of a table, by feedctl or by Hive, into the table of a feed on a cluster."""
-    from toolkit.bootstrap.hive import ExchangeOptions, import_tables
-    from toolkit.bootstrap.replication import ReplicationOptions
+    from toolkit.bootstrap.hive import import_tables
 
-    own = ExchangeOptions(
-        place=exports,
-        instances=ReplicationOptions(start=start, end=end),
-        whole_table=whole_table,
-        rules=_rules(schema_change, external=external),
-    )
-    return _executed(
-        IMPORT,
-        partial(import_tables, own),
-        time=time,
-        feeds=feed,
-        clusters=cluster,
-        parallel=parallel,
-        config_repo=config_repo,
-        env=env,
-        dry_run=dry_run,
-        approve=approve,
-        allow_dirty=allow_dirty,
-        output=output,
-        result_file=result_file,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    taken = partial(import_tables, which.options(exports, landing.rules()))
+    return _executed(IMPORT, taken, run, time, lambda: feeds.selection(which.cluster), parallel)
 
 
+@flat
 def hive_replication(
-    *,
-    time: options.Time,
-    feed: options.Feeds = None,
-    all_feeds: options.All = False,
-    group: options.Groups = None,
-    tag: options.Tags = None,
-    target: Targets = None,
-    source: Source = None,
-    start: Start = None,
-    end: End = None,
-    newest_first: NewestFirst = False,
-    schema_change: OnSchemaChange = SchemaChange.FAIL,
-    external: External = None,
-    parallel: Parallel = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    dry_run: options.DryRun = False,
-    approve: options.Approve = None,
-    allow_dirty: options.AllowDirty = False,
-    output: options.OutputAs = ResultFormat.TEXT,
-    result_file: options.ResultFileAt = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *, time: Time, feeds: FeedFlags, which: CopyFlags, landing: LandingFlags, parallel: Parallel = None, run: _Run
 ) -> int:
     """Pull the partitions of table feeds from their source to their targets: those that are due and not there yet."""
     from toolkit.bootstrap.hive import replicate_tables
-    from toolkit.bootstrap.replication import ReplicationOptions
 
-    own = ReplicationOptions(source=source, start=start, end=end, newest_first=newest_first)
-    return _executed(
-        REPLICATION,
-        partial(replicate_tables, own, _rules(schema_change, external=external)),
-        time=time,
-        feeds=feed,
-        choice=(all_feeds, group, tag),
-        clusters=target,
-        all_clusters=not target,
-        parallel=parallel,
-        config_repo=config_repo,
-        env=env,
-        dry_run=dry_run,
-        approve=approve,
-        allow_dirty=allow_dirty,
-        output=output,
-        result_file=result_file,
-        quiet=quiet,
-        verbose=verbose,
-    )
-
-
-def _rules(schema_change: SchemaChange, *, external: bool | None) -> LandingRules:
-    from toolkit.catalog.model import TableKind
-    from toolkit.hive.targets import LandingRules
-
-    kind = None if external is None else TableKind.EXTERNAL if external else TableKind.MANAGED
-    return LandingRules(schema_change=schema_change, kind=kind)
+    copied, clusters = partial(replicate_tables, which.options(), landing.rules()), which.target
+    chosen = partial(feeds.selection, clusters, all_clusters=not clusters)
+    return _executed(REPLICATION, copied, run, time, chosen, parallel)
 
 
 def _executed(
     name: str,
-    run: Run[TableTarget, TableItem, TableDetail],
-    *,
+    action: Run[TableTarget, TableItem, TableDetail],
+    run: RunFlags,
     time: str,
-    feeds: list[str] | None,
-    clusters: list[str] | None,
+    selection: Callable[[], EntitySelection],
     parallel: int | None,
-    config_repo: str | None,
-    env: str | None,
-    dry_run: bool,
-    approve: str | None,
-    allow_dirty: bool,
-    output: ResultFormat,
-    result_file: str | None,
-    quiet: bool,
-    verbose: bool,
-    choice: tuple[bool, list[str] | None, list[str] | None] = (False, None, None),
-    all_clusters: bool = False,
 ) -> int:
-    """Run an action with the options that all of them share; `choice` is of all feeds, by groups, or by tags."""
-    from toolkit.bootstrap.action_context import ActionOptions
-    from toolkit.cli.action_command import ActionCommand, detail_of, nominal_time_of, result_file_of, selection_of
+    from toolkit.cli.action_command import nominal_time_of
     from toolkit.rendering.hive import HIVE_VIEW
 
-    file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
-    command = ActionCommand(name=name, run=run, view=HIVE_VIEW, form=output, file=file, detail=detail)
+    command = run.command(name, action, HIVE_VIEW)
     with command.failures_delivered():
-        return command.execute(
-            ActionOptions(
-                selection=selection_of(feeds, *choice[1:], clusters, everything=choice[0], all_clusters=all_clusters),
-                config_repo=config_repo,
-                environment=env,
-                nominal_time=nominal_time_of(time),
-                dry_run=dry_run,
-                approve=approve,
-                allow_dirty=allow_dirty,
-                parallel=parallel,
-            )
-        )
+        return command.execute(run.options(nominal_time_of(time), selection(), parallel=parallel))

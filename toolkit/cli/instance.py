@@ -8,12 +8,17 @@ from typing import Annotated
 import typer
 
 from toolkit.cli import instance_options as options
-from toolkit.cli.instance_options import InstanceOptions
+from toolkit.cli.flags import AnswerFlags, Fields, flat
+from toolkit.cli.instance_options import InstanceFlags
 from toolkit.cli.instance_params import params
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_rows
+from toolkit.cli.options import ClusterName, print_rows
 
 app = typer.Typer(no_args_is_help=True)
 app.command("params")(params)
+
+_OF_LOGS = ("time", "step", "follow")
+_RANGE = ("name", "start", "end", "cluster", "life_cycle")
+_COMMANDED = (*_RANGE, "filter_by", "reason")
 
 
 @app.callback()
@@ -22,138 +27,54 @@ def instance() -> None:
 
 
 @app.command("status")
+@flat
 def status(
-    name: options.Name,
-    start: options.Start = None,
-    end: options.End = None,
-    cluster: ClusterName = None,
-    life_cycle: options.Cycle = None,
-    filter_by: options.FilterBy = None,
-    order_by: options.Ordered = options.OrderBy.INSTANCE,
-    sort_order: options.Sorted = None,
-    offset: options.Offset = 0,
-    limit: options.Limit = None,
-    all_attempts: options.AllAttempts = False,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    which: Annotated[InstanceFlags, Fields(but=("force", *_OF_LOGS, "planned", "reason"))], repo: AnswerFlags
 ) -> None:
     """Show the state of each instance in [start, end): what has not run yet is waiting."""
     from toolkit.cli.instance_answers import answer, print_instances
     from toolkit.management.questions import instance_status
 
-    asked = InstanceOptions(
-        name=name,
-        start=start,
-        end=end,
-        cluster=cluster,
-        life_cycle=life_cycle,
-        filter_by=tuple(filter_by or ()),
-        order_by=order_by,
-        sort_order=sort_order,
-        offset=offset,
-        limit=limit,
-        all_attempts=all_attempts,
-        config_repo=config_repo,
-        env=env,
-    )
-    print_instances(answer(asked, instance_status), output)
+    print_instances(answer(which, repo, instance_status), repo.output)
 
 
 @app.command("running")
+@flat
 def running(
-    name: options.Name,
-    cluster: ClusterName = None,
-    life_cycle: options.EachCycle = None,
-    filter_by: options.FilterBy = None,
-    order_by: options.Ordered = options.OrderBy.INSTANCE,
-    sort_order: options.Sorted = None,
-    offset: options.Offset = 0,
-    limit: options.Limit = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    which: Annotated[
+        options.RunningFlags, Fields(but=("start", "end", "force", *_OF_LOGS, "all_attempts", "planned", "reason"))
+    ],
+    repo: AnswerFlags,
 ) -> None:
     """Show what of a feed or process is running now, whatever its time."""
     from toolkit.cli.instance_answers import answer_running, print_instances
 
-    asked = InstanceOptions(
-        name=name,
-        cluster=cluster,
-        life_cycle=life_cycle,
-        filter_by=tuple(filter_by or ()),
-        order_by=order_by,
-        sort_order=sort_order,
-        offset=offset,
-        limit=limit,
-        config_repo=config_repo,
-        env=env,
-    )
-    print_instances(answer_running(asked), output)
+    print_instances(answer_running(which, repo), repo.output)
 
 
 @app.command("list")
+@flat
 def list_instances(
-    name: options.Name,
-    start: options.StartOfList = None,
-    end: options.End = None,
-    cluster: ClusterName = None,
-    life_cycle: options.RecordedCycle = None,
-    filter_by: options.FilterBy = None,
-    order_by: options.Ordered = options.OrderBy.INSTANCE,
-    sort_order: options.Sorted = None,
-    offset: options.Offset = 0,
-    limit: options.Limit = None,
-    all_attempts: options.AllAttempts = False,
-    planned: options.Planned = False,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    which: Annotated[options.ListedFlags, Fields(but=("force", *_OF_LOGS, "reason"))], repo: AnswerFlags
 ) -> None:
     """List a feed's instances and what is there of them, a process's with their paths, or the runs of a life cycle."""
     from toolkit.cli.instance_list import print_list
 
-    asked = InstanceOptions(
-        name=name,
-        start=start,
-        end=end,
-        cluster=cluster,
-        life_cycle=life_cycle,
-        filter_by=tuple(filter_by or ()),
-        order_by=order_by,
-        sort_order=sort_order,
-        offset=offset,
-        limit=limit,
-        all_attempts=all_attempts,
-        config_repo=config_repo,
-        env=env,
-    )
-    print_list(asked, output, is_planned=planned)
+    print_list(which, repo)
 
 
 @app.command("summary")
-def summary(
-    name: options.Name,
-    start: options.StartOfAll = None,
-    end: options.End = None,
-    cluster: ClusterName = None,
-    life_cycle: options.Cycle = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
-) -> None:
+@flat
+def summary(which: Annotated[options.CountedFlags, Fields(only=_RANGE)], repo: AnswerFlags) -> None:
     """Count the instances in [start, end) by status and cluster."""
     from toolkit.cli.instance_answers import answer
     from toolkit.management.questions import instance_summary
     from toolkit.rendering.instances import SUMMARY_COLUMNS, summary_document, summary_rows
     from toolkit.rendering.tables import STATUS_STYLES
 
-    asked = InstanceOptions(
-        name=name, start=start, end=end, cluster=cluster, life_cycle=life_cycle, config_repo=config_repo, env=env
-    )
-    found = answer(asked, lambda ledger, managed, asked_range, _view: instance_summary(ledger, managed, asked_range))
+    found = answer(which, repo, lambda ledger, managed, asked, _view: instance_summary(ledger, managed, asked))
     print_rows(
-        output,
+        repo.output,
         lambda: summary_document(found),
         SUMMARY_COLUMNS,
         summary_rows(found),
@@ -163,20 +84,9 @@ def summary(
 
 
 @app.command("logs")
+@flat
 def logs(
-    name: options.Name,
-    start: options.Start = None,
-    end: options.End = None,
-    time: options.TimeOfLogs = None,
-    step: options.StepOfLogs = None,
-    follow: options.Follow = False,
-    cluster: ClusterName = None,
-    life_cycle: options.Cycle = None,
-    filter_by: options.FilterBy = None,
-    all_attempts: options.AllAttempts = False,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    which: Annotated[InstanceFlags, Fields(only=(*_RANGE, *_OF_LOGS, "filter_by", "all_attempts"))], repo: AnswerFlags
 ) -> None:
     """Show where the logs of instances and of their steps are; with --time, print those of one instance."""
     from toolkit.cli.instance_answers import answer
@@ -184,38 +94,22 @@ def logs(
     from toolkit.rendering.instances import LOG_COLUMNS, log_document, log_rows
     from toolkit.rendering.tables import STATUS_STYLES
 
-    asked = InstanceOptions(
-        name=name,
-        start=start or time,
-        end=end,
-        cluster=cluster,
-        life_cycle=life_cycle,
-        filter_by=tuple(filter_by or ()),
-        all_attempts=all_attempts,
-        config_repo=config_repo,
-        env=env,
-    )
-    if time is not None or step is not None or follow:
-        from toolkit.cli.instance_log_text import print_step_logs, require_fitting
+    if which.time is not None or which.step is not None or which.follow:
+        from toolkit.cli.instance_log_text import print_step_logs
 
-        require_fitting(asked, time, output)
-        print_step_logs(asked, step, follow=follow)
+        print_step_logs(which, repo)
         return
-    found = answer(asked, instance_logs)
-    print_rows(output, lambda: log_document(found), LOG_COLUMNS, log_rows(found), STATUS_STYLES, nothing="nothing ran")
+    found = answer(which, repo, instance_logs)
+    document, rows = lambda: log_document(found), log_rows(found)
+    print_rows(repo.output, document, LOG_COLUMNS, rows, STATUS_STYLES, nothing="nothing ran")
 
 
 @app.command("dependencies")
+@flat
 def dependencies(
-    name: options.Name,
-    start: options.OneStart,
-    cluster: ClusterName = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    *, name: options.Name, start: options.OneStart, cluster: ClusterName = None, repo: AnswerFlags
 ) -> None:
     """Show what an instance is made from, what is made from it, and how that is."""
-    from toolkit.cli.opened import opened
     from toolkit.el import parse_instant
     from toolkit.management.dependencies import instance_dependencies
     from toolkit.management.locations import chosen_clusters, runnable
@@ -223,60 +117,33 @@ def dependencies(
     from toolkit.rendering.tables import STATUS_STYLES
 
     instant = parse_instant(start)
-    with opened(config_repo, env, writing=False) as (ledger, repository):
+    with repo.opened(writing=False) as (ledger, repository):
         entity = runnable(repository, name)
         clusters = chosen_clusters(repository, entity, () if cluster is None else (cluster,))
         found = instance_dependencies(ledger, repository, entity, clusters, instant)
-    rows, nothing = dependency_rows(found), "no dependencies"
-    print_rows(output, lambda: dependency_document(found), DEPENDENCY_COLUMNS, rows, STATUS_STYLES, nothing=nothing)
+    document, rows = lambda: dependency_document(found), dependency_rows(found)
+    print_rows(repo.output, document, DEPENDENCY_COLUMNS, rows, STATUS_STYLES, nothing="no dependencies")
 
 
 @app.command("triage")
-def triage(
-    name: options.Name,
-    time: options.OneTime,
-    cluster: ClusterName = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
-) -> None:
+@flat
+def triage(*, name: options.Name, time: options.OneTime, cluster: ClusterName = None, repo: AnswerFlags) -> None:
     """Show why an instance is not there: what it waits for, and what that waits for, down to the causes."""
     from toolkit.cli.instance_triage import print_triage
 
-    print_triage(name, time, cluster, config_repo, env, output)
+    print_triage(name, time, cluster, repo)
 
 
 def _command(verb: str, help_text: str) -> Callable[..., None]:
-    """A command that takes nothing but the instances."""
+    """Add a command that takes nothing but the instances."""
 
-    def command(
-        name: options.Name,
-        start: options.NeededStart,
-        end: options.End = None,
-        cluster: ClusterName = None,
-        life_cycle: options.Cycle = None,
-        filter_by: options.FilterBy = None,
-        reason: options.Reason = None,
-        config_repo: ConfigRepo = None,
-        env: Env = None,
-        output: OutputAs = Output.TEXT,
-    ) -> None:
+    def command(which: Annotated[options.CommandedFlags, Fields(only=_COMMANDED)], repo: AnswerFlags) -> None:
         from toolkit.cli.instance_answers import carry_out, print_answers
 
-        asked = InstanceOptions(
-            name=name,
-            start=start,
-            end=end,
-            cluster=cluster,
-            life_cycle=life_cycle,
-            filter_by=tuple(filter_by or ()),
-            config_repo=config_repo,
-            env=env,
-        )
-        print_answers(carry_out(verb, asked, reason), output)
+        print_answers(carry_out(verb, which, repo), repo.output)
 
     command.__doc__ = help_text
-    return app.command(verb)(command)
+    return app.command(verb)(flat(command))
 
 
 _command("suspend", "Pause instances: what waits does not start, what runs pauses before its next effect.")
@@ -285,32 +152,9 @@ _command("kill", "End instances: what runs stops before its next effect, what wa
 
 
 @app.command("rerun")
-def rerun(
-    name: options.Name,
-    start: options.NeededStart,
-    end: options.End = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="From the first step; otherwise from the one that failed.")
-    ] = False,
-    cluster: ClusterName = None,
-    life_cycle: options.Cycle = None,
-    filter_by: options.FilterBy = None,
-    reason: options.Reason = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
-) -> None:
+@flat
+def rerun(which: Annotated[options.CommandedFlags, Fields(only=(*_COMMANDED, "force"))], repo: AnswerFlags) -> None:
     """Make instances that are over ready for another attempt."""
     from toolkit.cli.instance_answers import carry_out, print_answers
 
-    asked = InstanceOptions(
-        name=name,
-        start=start,
-        end=end,
-        cluster=cluster,
-        life_cycle=life_cycle,
-        filter_by=tuple(filter_by or ()),
-        config_repo=config_repo,
-        env=env,
-    )
-    print_answers(carry_out("rerun", asked, reason, is_forced=force), output)
+    print_answers(carry_out("rerun", which, repo), repo.output)

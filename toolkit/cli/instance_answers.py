@@ -8,8 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from toolkit.cli.instance_options import InstanceOptions, OrderBy, SortOrder
-from toolkit.cli.opened import opened
+from toolkit.cli.instance_options import InstanceFlags, OrderBy, SortOrder
 from toolkit.cli.option_values import BadOption, instant_of
 from toolkit.cli.options import Output, print_rows
 from toolkit.cli.streams import say
@@ -31,6 +30,7 @@ from toolkit.rendering.instances import answer_document, answer_table, instance_
 from toolkit.rendering.tables import STATUS_STYLES
 
 if TYPE_CHECKING:
+    from toolkit.cli.flags import RepoFlags
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
     from toolkit.management.commands import CommandResult
@@ -58,7 +58,9 @@ class Filters(Generic[_Status]):
     started_after: datetime | None = None
 
 
-def answer(options: InstanceOptions, question: Callable[[Ledger, ManagedEntity, AskedRange, View], _Found]) -> _Found:
+def answer(
+    options: InstanceFlags, repo: RepoFlags, question: Callable[[Ledger, ManagedEntity, AskedRange, View], _Found]
+) -> _Found:
     """What the ledger answers to a question about the instances that the options choose.
 
     Raises:
@@ -67,42 +69,45 @@ def answer(options: InstanceOptions, question: Callable[[Ledger, ManagedEntity, 
         LedgerUnavailable: the database cannot be used now.
     """
     asked, view = asked_range(options), _view(options)
-    with opened(options.config_repo, options.env, writing=False) as (ledger, repository):
+    with repo.opened(writing=False) as (ledger, repository):
         managed = _managed(repository, options, is_question=True)
         if options.life_cycle is None and managed.life_cycle is not default_life_cycle(managed.entity):
             say(f"note: {managed.name} has only {managed.life_cycle} here, so that is shown")
         return question(ledger, managed, asked, view)
 
 
-def answer_running(options: InstanceOptions) -> InstanceList:
+def answer_running(options: InstanceFlags, repo: RepoFlags) -> InstanceList:
     """What of an entity is running now; raises as `answer` does."""
-    view, wanted = _view(options), wanted_clusters(options.cluster, filters_of(options.filter_by, RunStatus).clusters)
-    with opened(options.config_repo, options.env, writing=False) as (ledger, repository):
+    view, wanted = (
+        _view(options),
+        wanted_clusters(options.cluster, filters_of(options.filter_by or (), RunStatus).clusters),
+    )
+    with repo.opened(writing=False) as (ledger, repository):
         clusters = chosen_clusters(repository, runnable(repository, options.name), wanted)
         return running_instances(ledger, options.name, clusters, options.life_cycle, view)
 
 
-def carry_out(verb: str, options: InstanceOptions, reason: str | None, *, is_forced: bool = False) -> CommandResult:
+def carry_out(verb: str, options: InstanceFlags, repo: RepoFlags) -> CommandResult:
     """Do to the instances that the options choose what the command says; raises as `answer` does."""
     from toolkit.management.commands import CommandRequest, command_instances
     from toolkit.management.decisions import InstanceCommand
     from toolkit.runs.recorder import current_user
 
     asked, view = asked_range(options), _view(options)
-    with opened(options.config_repo, options.env, writing=True) as (ledger, repository):
+    with repo.opened(writing=True) as (ledger, repository):
         request = CommandRequest(
             command=InstanceCommand(verb),
             managed=_managed(repository, options),
             asked=asked,
             view=view,
             who=current_user(),
-            reason=reason,
-            is_forced=is_forced,
+            reason=options.reason,
+            is_forced=options.force,
         )
         return command_instances(ledger, request)
 
 
-def asked_range(options: InstanceOptions) -> AskedRange:
+def asked_range(options: InstanceFlags) -> AskedRange:
     """The range that `--start` and `--end` name.
 
     Raises:
@@ -114,9 +119,9 @@ def asked_range(options: InstanceOptions) -> AskedRange:
     )
 
 
-def _view(options: InstanceOptions) -> View:
+def _view(options: InstanceFlags) -> View:
     """Which rows are wanted, in which order."""
-    filters = filters_of(options.filter_by, RunStatus)
+    filters = filters_of(options.filter_by or (), RunStatus)
     return View(
         statuses=filters.statuses,
         started_after=filters.started_after,
@@ -128,9 +133,9 @@ def _view(options: InstanceOptions) -> View:
     )
 
 
-def _managed(repository: Repository, options: InstanceOptions, *, is_question: bool = False) -> ManagedEntity:
+def _managed(repository: Repository, options: InstanceFlags, *, is_question: bool = False) -> ManagedEntity:
     """The entity, on the clusters that `--cluster` and `--filter-by CLUSTER:` leave."""
-    clusters = wanted_clusters(options.cluster, filters_of(options.filter_by, RunStatus).clusters)
+    clusters = wanted_clusters(options.cluster, filters_of(options.filter_by or (), RunStatus).clusters)
     return managed_entity(repository, options.name, options.life_cycle, clusters, is_question=is_question)
 
 

@@ -12,12 +12,13 @@ from toolkit.cli.streams import say
 from toolkit.entities import Feed
 
 if TYPE_CHECKING:
-    from toolkit.cli.instance_options import InstanceOptions
+    from toolkit.cli.flags import AnswerFlags
+    from toolkit.cli.instance_options import InstanceFlags
     from toolkit.entities.repository import Repository
     from toolkit.planning.listing import ListedInstance
 
 
-def print_list(asked: InstanceOptions, output: Output, *, is_planned: bool) -> None:
+def print_list(asked: InstanceFlags, repo: AnswerFlags) -> None:
     """Print what the options ask for.
 
     Raises:
@@ -25,22 +26,20 @@ def print_list(asked: InstanceOptions, output: Output, *, is_planned: bool) -> N
         InvalidInput: no such entity or range, no usable config repo or ledger.
         FeedctlError: what a store answered that could not be looked at, once all else is printed.
     """
-    from toolkit.bootstrap.config import load_repository
-
     if asked.life_cycle is not None:
         from toolkit.management.questions import recorded_instances
 
-        print_instances(answer(asked, recorded_instances), output)
+        print_instances(answer(asked, repo, recorded_instances), repo.output)
         return
-    repository = load_repository(asked.config_repo, asked.env)
+    repository = repo.entities()
     entity = repository.entity(asked.name)
-    if isinstance(entity, Feed) and not is_planned:
-        _print_data(repository, entity, asked, output)
+    if isinstance(entity, Feed) and not asked.planned:
+        _print_data(repository, entity, asked, repo.output)
     else:
-        _print_planned(repository, asked, output)
+        _print_planned(repository, asked, repo.output)
 
 
-def _print_data(repository: Repository, feed: Feed, asked: InstanceOptions, output: Output) -> None:
+def _print_data(repository: Repository, feed: Feed, asked: InstanceFlags, output: Output) -> None:
     from toolkit.availability import DataState
     from toolkit.bootstrap.reading import reader_of
     from toolkit.clock import SystemClock
@@ -49,7 +48,7 @@ def _print_data(repository: Repository, feed: Feed, asked: InstanceOptions, outp
     from toolkit.rendering.instances import DATA_COLUMNS, DATA_STYLES, data_document, data_rows
 
     asked.require_no_choice(but=("filter_by", "limit"))
-    filters = filters_of(asked.filter_by, DataState)
+    filters = filters_of(asked.filter_by or (), DataState)
     if filters.started_after is not None:
         raise BadOption(option="--filter-by", found="STARTEDAFTER", expected="STATUS or CLUSTER: only runs have begun")
     wanted = DataRange(asked=asked_range(asked), now=SystemClock().now(), most=asked.limit, states=filters.statuses)
@@ -65,7 +64,7 @@ def _print_data(repository: Repository, feed: Feed, asked: InstanceOptions, outp
         raise problems[0]
 
 
-def _print_planned(repository: Repository, asked: InstanceOptions, output: Output) -> None:
+def _print_planned(repository: Repository, asked: InstanceFlags, output: Output) -> None:
     from toolkit.el import parse_instant
     from toolkit.planning.listing import list_instances
 

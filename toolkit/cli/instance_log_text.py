@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from toolkit.cli.flags import AnswerFlags
 from toolkit.cli.instance_answers import answer
-from toolkit.cli.instance_options import InstanceOptions
+from toolkit.cli.instance_options import InstanceFlags
 from toolkit.cli.option_values import BadOption, MissingOption
 from toolkit.cli.options import Output
 from toolkit.errors import InvalidInput
@@ -44,43 +45,40 @@ class NoSuchStep(InvalidInput):
         super().__init__(f"no recorded attempt of {name} at that time began {what}; `feedctl instance logs` lists them")
 
 
-def require_fitting(asked: InstanceOptions, instant: str | None, output: Output) -> None:
-    """Refuse what does not go with printing logs.
-
-    Raises:
-        MissingOption: the instance is not said by `--time`.
-        BadOption: a range, or another form than text, is asked for.
-    """
-    if instant is None:
-        raise MissingOption(option="--time", command="instance logs")
-    if asked.start != instant or asked.end is not None:
-        raise BadOption(option="--time", found=instant, expected="no --start and --end beside it")
-    if output is not Output.TEXT:
-        raise BadOption(option="--output", found=output.value, expected="text: logs are printed as they are")
-
-
-def print_step_logs(asked: InstanceOptions, step: str | None, *, follow: bool) -> None:
+def print_step_logs(which: InstanceFlags, repo: AnswerFlags) -> None:
     """Print the logs of the newest attempt of an instance, or of all its attempts, step by step.
 
     Args:
-        asked: the instance.
-        step: only this one.
-        follow: go on until nothing of it runs any more.
+        which: the instance, its step or all, and whether to go on until nothing of it runs any more.
+        repo: the config repo.
 
     Raises:
         NoSuchStep: there is nothing to print, and nothing runs that could say more.
+        MissingOption: the instance is not said by `--time`.
+        BadOption: a range, or another form than text, is asked for.
         InvalidInput, LedgerUnavailable: see `instance_answers.answer`.
     """
-    texts = LogTexts(step=step, write=_write, host=ProcessTable().host, base=_base())
+    _require_fitting(which, repo.output)
+    texts = LogTexts(step=which.step, write=_write, host=ProcessTable().host, base=_base())
 
     def show(ledger: Ledger, managed: ManagedEntity, asked_range: AskedRange, view: View) -> None:
         texts.ledger = identity_of(ledger)
-        while texts.show(instance_logs(ledger, managed, asked_range, view)) and follow:
+        while texts.show(instance_logs(ledger, managed, asked_range, view)) and which.follow:
             time.sleep(_LOOK_SECONDS)
 
-    answer(asked, show)
+    answer(replace(which, start=which.time), repo, show)
     if not texts.has_some:
-        raise NoSuchStep(name=asked.name, step=step)
+        raise NoSuchStep(name=which.name, step=which.step)
+
+
+def _require_fitting(which: InstanceFlags, output: Output) -> None:
+    """Refuse what does not go with printing logs."""
+    if which.time is None:
+        raise MissingOption(option="--time", command="instance logs")
+    if which.start not in {None, which.time} or which.end is not None:
+        raise BadOption(option="--time", found=which.time, expected="no --start and --end beside it")
+    if output is not Output.TEXT:
+        raise BadOption(option="--output", found=output.value, expected="text: logs are printed as they are")
 
 
 def _base() -> Path | None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from toolkit.cli.completion import entity_names
+from toolkit.cli.options import ClusterName
 from toolkit.ledger.vocabulary import LifeCycle
 
 
@@ -37,96 +38,67 @@ class SortOrder(StrEnum):
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="A feed or a process.")]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="INSTANT",
-        help="The first instance; without --end, this one alone. Default: the ten newest that are due.",
-    ),
-]
-StartOfAll = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="INSTANT",
-        help="The first instance; without --end, this one alone. Default: all that are due.",
-    ),
-]
-StartOfList = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="INSTANT",
-        help="The first instance; without --end, this one alone. Default: the ten newest that are due, or of a kind "
-        "of runs the newest; needed for a process and with --planned.",
-    ),
-]
-Planned = Annotated[
-    bool,
-    typer.Option("--planned", help="Of a feed, all its locations as they should be; no store is asked."),
-]
-NeededStart = Annotated[
-    str, typer.Option("--start", metavar="INSTANT", help="The first instance; without --end, this one alone.")
-]
 OneStart = Annotated[str, typer.Option("--start", metavar="INSTANT", help="The instance.")]
 OneTime = Annotated[str, typer.Option("--time", metavar="INSTANT", help="The instance, by its nominal time.")]
-TimeOfLogs = Annotated[
-    str | None, typer.Option("--time", metavar="INSTANT", help="Print the logs of the steps of this instance.")
-]
-StepOfLogs = Annotated[
-    str | None, typer.Option("--step", metavar="STEP", help="Print the log of this step only; goes with --time.")
-]
-Follow = Annotated[bool, typer.Option("--follow", help="Go on until the instance is over; goes with --time.")]
-End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="The first instant that is left out.")]
-Cycle = Annotated[
-    LifeCycle | None,
-    typer.Option(
-        "--life-cycle",
-        help="What is done with the instances. Default: execution; of a feed, replication, or to look at the only one.",
-    ),
-]
-RecordedCycle = Annotated[
-    LifeCycle | None,
-    typer.Option("--life-cycle", help="List the recorded runs of this kind, not the instances themselves."),
-]
-EachCycle = Annotated[LifeCycle | None, typer.Option("--life-cycle", help="What is done. Default: whatever it is.")]
-FilterBy = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--filter-by",
-        metavar="KEY:VALUE",
-        help="Only with STATUS:status, CLUSTER:name or STARTEDAFTER:instant; several with commas, or repeated.",
-    ),
-]
-Ordered = Annotated[OrderBy, typer.Option("--order-by", help="What to sort by.")]
-Sorted = Annotated[
-    SortOrder | None,
-    typer.Option("--sort-order", help="Smallest or largest first. Default: asc; without --start, desc."),
-]
-Offset = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Leave out so many at first.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.")]
-AllAttempts = Annotated[bool, typer.Option("--all-attempts", help="All attempts, not only the newest.")]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is recorded.")]
+Force = Annotated[bool, typer.Option("--force", help="From the first step; otherwise from the one that failed.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InstanceOptions:
-    """The options of a command on instances, as they were given; one that a command does not have says nothing."""
+class InstanceFlags:
+    """The instances that a command is about; an option that a command does not have says nothing."""
 
-    name: str
-    start: str | None = None
-    end: str | None = None
-    cluster: str | None = None
-    life_cycle: LifeCycle | None = None
-    filter_by: tuple[str, ...] = ()
-    order_by: OrderBy = OrderBy.INSTANCE
-    sort_order: SortOrder | None = None
-    offset: int = 0
-    limit: int | None = None
-    all_attempts: bool = False
-    config_repo: str | None = None
-    env: str | None = None
+    name: Name
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start",
+            metavar="INSTANT",
+            help="The first instance; without --end, this one alone. Default: the ten newest that are due.",
+        ),
+    ] = None
+    end: Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="The first instant that is left out.")] = (
+        None
+    )
+    force: Force = False
+    time: Annotated[
+        str | None, typer.Option("--time", metavar="INSTANT", help="Print the logs of the steps of this instance.")
+    ] = None
+    step: Annotated[
+        str | None, typer.Option("--step", metavar="STEP", help="Print the log of this step only; goes with --time.")
+    ] = None
+    follow: Annotated[bool, typer.Option("--follow", help="Go on until the instance is over; goes with --time.")] = (
+        False
+    )
+    cluster: ClusterName = None
+    life_cycle: Annotated[
+        LifeCycle | None,
+        typer.Option(
+            "--life-cycle",
+            help="What is done with the instances. Default: execution; of a feed, replication, or to look at the only "
+            "one.",
+        ),
+    ] = None
+    filter_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter-by",
+            metavar="KEY:VALUE",
+            help="Only with STATUS:status, CLUSTER:name or STARTEDAFTER:instant; several with commas, or repeated.",
+        ),
+    ] = None
+    order_by: Annotated[OrderBy, typer.Option("--order-by", help="What to sort by.")] = OrderBy.INSTANCE
+    sort_order: Annotated[
+        SortOrder | None,
+        typer.Option("--sort-order", help="Smallest or largest first. Default: asc; without --start, desc."),
+    ] = None
+    offset: Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Leave out so many at first.")] = 0
+    limit: Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.")] = None
+    all_attempts: Annotated[bool, typer.Option("--all-attempts", help="All attempts, not only the newest.")] = False
+    planned: Annotated[
+        bool, typer.Option("--planned", help="Of a feed, all its locations as they should be; no store is asked.")
+    ] = False
+    reason: Reason = None
 
     def require_no_choice(self, but: tuple[str, ...] = ()) -> None:
         """Refuse options that would have no effect on what is no run, rather than ignore them.
@@ -148,3 +120,54 @@ class InstanceOptions:
 
 
 _OF_RUNS = {"filter_by", "order_by", "sort_order", "offset", "limit", "all_attempts"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunningFlags(InstanceFlags):
+    """Instances that run, whatever their time."""
+
+    life_cycle: Annotated[
+        LifeCycle | None, typer.Option("--life-cycle", help="What is done. Default: whatever it is.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedFlags(InstanceFlags):
+    """Instances that are listed."""
+
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start",
+            metavar="INSTANT",
+            help="The first instance; without --end, this one alone. Default: the ten newest that are due, or of a "
+            "kind of runs the newest; needed for a process and with --planned.",
+        ),
+    ] = None
+    life_cycle: Annotated[
+        LifeCycle | None,
+        typer.Option("--life-cycle", help="List the recorded runs of this kind, not the instances themselves."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CountedFlags(InstanceFlags):
+    """Instances that are counted."""
+
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start",
+            metavar="INSTANT",
+            help="The first instance; without --end, this one alone. Default: all that are due.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandedFlags(InstanceFlags):
+    """Instances that a command changes."""
+
+    start: Annotated[
+        str, typer.Option("--start", metavar="INSTANT", help="The first instance; without --end, this one alone.")
+    ]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import entity_names
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_rows
+from toolkit.cli.flags import AnswerFlags, flat
+from toolkit.cli.options import ClusterName, Output, print_rows
 from toolkit.cli.streams import say
 
 if TYPE_CHECKING:
@@ -17,16 +18,9 @@ Name = Annotated[str, typer.Argument(metavar="PROCESS", autocompletion=entity_na
 Time = Annotated[str, typer.Option("--time", metavar="INSTANT", help="The nominal time of the instance.")]
 
 
-def params(
-    name: Name,
-    time: Time,
-    cluster: ClusterName = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
-) -> None:
+@flat
+def params(*, name: Name, time: Time, cluster: ClusterName = None, repo: AnswerFlags) -> None:
     """Show the properties that the workflow of an instance is told, as if all that it reads were there."""
-    from toolkit.bootstrap.config import load_repository
     from toolkit.el import parse_instant
     from toolkit.management.locations import chosen_clusters
     from toolkit.planning.process_io import ProcessSite
@@ -34,7 +28,7 @@ def params(
     from toolkit.rendering.instance_params import PARAMS_COLUMNS, params_document, params_rows
 
     nominal_time = parse_instant(time)
-    repository = load_repository(config_repo, env)
+    repository = repo.entities()
     process = repository.process(name)
     sites = [
         ProcessSite(process=process, cluster=repository.cluster(each), feeds=repository.feeds)
@@ -42,13 +36,13 @@ def params(
     ]
     found = [resolve_instance(site, nominal_time, lambda _feed: lambda _instant: True) for site in sites]
     print_rows(
-        output,
+        repo.output,
         lambda: params_document(name, found),
         PARAMS_COLUMNS,
         params_rows(found),
         nothing="the environment may act on none of its clusters",
     )
-    if output is Output.TEXT:
+    if repo.output is Output.TEXT:
         _say_what_is_assumed(process)
 
 

@@ -6,17 +6,15 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from toolkit.cli.opened import opened
 from toolkit.cli.option_values import instant_of
 from toolkit.cli.options import Output, print_json
 
 if TYPE_CHECKING:
     from toolkit.availability import FeedInstances
+    from toolkit.cli.flags import AnswerFlags
 
 
-def print_triage(
-    name: str, time: str, cluster: str | None, config_repo: str | None, env: str | None, output: Output
-) -> None:
+def print_triage(name: str, time: str, cluster: str | None, repo: AnswerFlags) -> None:
     """Print what the instance waits for.
 
     Raises:
@@ -30,7 +28,7 @@ def print_triage(
     from toolkit.rendering.triage import triage_document, write_triage
 
     instant = instant_of("--time", time)
-    with opened(config_repo, env, writing=False) as (ledger, repository):
+    with repo.opened(writing=False) as (ledger, repository):
         entity = runnable(repository, name)
         clusters = chosen_clusters(repository, entity, () if cluster is None else (cluster,))
         read = reader_of(repository)
@@ -40,7 +38,7 @@ def print_triage(
             return read(repository.feed(feed), repository.cluster(on))
 
         found = triage(ledger, repository, entity, clusters, instant, SystemClock().now(), look)
-    if output is Output.JSON:
+    if repo.output is Output.JSON:
         print_json(triage_document(found))
     else:
         write_triage(found, sys.stdout)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
+from toolkit.cli.options import Output, print_answer, print_json
 from toolkit.cli.run_options import answering
 
 app = typer.Typer(no_args_is_help=True)
@@ -21,7 +22,8 @@ def ledger() -> None:
 
 
 @app.command("sync")
-def sync(config_repo: ConfigRepo = None, env: Env = None, allow_dirty: AllowDirty = False) -> None:
+@flat
+def sync(*, repo: RepoFlags, allow_dirty: AllowDirty = False) -> None:
     """Register the processes of the config repo: steps, properties, and who enqueues whom. The answer is JSON."""
     with answering():
         from toolkit.bootstrap.registering import sync_ledger
@@ -30,34 +32,35 @@ def sync(config_repo: ConfigRepo = None, env: Env = None, allow_dirty: AllowDirt
         from toolkit.runs.recorder import current_user
 
         who = current_user()
-        report = sync_ledger(config_repo, env, who=who, allow_dirty=allow_dirty, clock=SystemClock())
+        report = sync_ledger(repo.config_repo, repo.env, who=who, allow_dirty=allow_dirty, clock=SystemClock())
         print_json(sync_document(report))
 
 
 @app.command("upgrade")
-def upgrade(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Output.TEXT) -> None:
+@flat
+def upgrade(*, repo: AnswerFlags) -> None:
     """Make the tables of a new ledger, or bring those of an older feedctl up to date; rows are kept."""
     from toolkit.bootstrap.ledger_upgrade import upgrade_ledger
 
-    place, done = upgrade_ledger(config_repo, env)
-    if output is Output.JSON:
-        print_json({"place": place, "from": done.before, "to": done.after, "changed": done.before != done.after})
-    elif done.before == done.after:
-        print(f"the ledger {place} has revision {done.after} already; nothing was changed")
-    else:
-        print(f"the ledger {place} went from {_named(done.before)} to revision {done.after}")
+    place, done = upgrade_ledger(repo.config_repo, repo.env)
+    is_changed = done.before != done.after
+    change = f"went from {_named(done.before)} to revision {done.after}"
+    said = change if is_changed else f"has revision {done.after} already; nothing was changed"
+    document = {"place": place, "from": done.before, "to": done.after, "changed": is_changed}
+    print_answer(repo.output, document, f"the ledger {place} {said}")
 
 
 @app.command("status")
-def status(config_repo: ConfigRepo = None, env: Env = None, output: OutputAs = Output.TEXT) -> int:
+@flat
+def status(*, repo: AnswerFlags) -> int:
     """Show where the ledger is, its revision, size and rows; exit code 1: this feedctl cannot work with it as it is."""
     from toolkit.bootstrap.ledgers import examine_ledger
     from toolkit.ledger.opening import LedgerState
     from toolkit.rendering.ledger_status import status_document, write_status
     from toolkit.result import ExitCode
 
-    found = examine_ledger(config_repo, env)
-    if output is Output.JSON:
+    found = examine_ledger(repo.config_repo, repo.env)
+    if repo.output is Output.JSON:
         print_json(status_document(found))
     else:
         write_status(found, sys.stdout)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.completion import cluster_names, environment_names
+from toolkit.cli.completion import cluster_names
 from toolkit.cli.streams import say
 
 
@@ -23,23 +23,8 @@ class Output(StrEnum):
     """One document, with a schema version."""
 
 
-ConfigRepo = Annotated[
-    str | None,
-    typer.Option(
-        "--config-repo",
-        metavar="DIR|ARCHIVE",
-        help="The config repo. Default: FEEDCTL_REPO, else the nearest parent folder with a repo.yaml.",
-    ),
-]
-Env = Annotated[
-    str | None,
-    typer.Option(
-        "--env", metavar="NAME", autocompletion=environment_names, help="The environment to lay over the entities."
-    ),
-]
 ClusterName = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="Only this cluster."),
+    str | None, typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="Only this cluster.")
 ]
 OutputAs = Annotated[Output, typer.Option("--output", help="How to print the result.")]
 
@@ -51,6 +36,17 @@ def print_json(document: Mapping[str, object]) -> None:
     # Not json.dump: it writes each word by itself, which takes longer than all else for a long list.
     text = json.dumps({"schema_version": SCHEMA_VERSION, **document}, indent=2, ensure_ascii=False)
     sys.stdout.write(f"{text}\n")
+
+
+def print_answer(output: Output, document: Mapping[str, object], *lines: str) -> None:
+    """Print one JSON document, or lines that say the same."""
+    from toolkit.printable import on_one_line
+
+    if output is Output.JSON:
+        print_json(document)
+    else:
+        for line in lines:
+            print(on_one_line(line))
 
 
 def print_rows(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import feed_names
-from toolkit.cli.options import ClusterName, ConfigRepo, Env, Output, OutputAs, print_json, print_rows
+from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
+from toolkit.cli.options import ClusterName, Output, print_json, print_rows
 
 if TYPE_CHECKING:
     from toolkit.bootstrap.deciding import Decided
@@ -33,34 +34,28 @@ def quality() -> None:
 
 
 @app.command("show")
+@flat
 def show(
-    feed: _Feed,
-    key: _AnyKey = None,
-    cluster: ClusterName = None,
-    limit: _Most = 100,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    *, feed: _Feed, key: _AnyKey = None, cluster: ClusterName = None, limit: _Most = 100, repo: AnswerFlags
 ) -> None:
     """The newest verdict on each instance of a feed, or all that was found of one."""
-    from toolkit.cli.opened import opened
     from toolkit.el import format_instant, parse_instant
     from toolkit.ledger import verdicts
     from toolkit.printable import on_one_line
     from toolkit.rendering.quality import COLUMNS, verdict_document, verdict_lines, verdict_rows
 
     wanted = None if key is None else format_instant(parse_instant(key))
-    with opened(config_repo, env, writing=False) as (ledger, repository):
+    with repo.opened(writing=False) as (ledger, repository):
         repository.feed(feed)
         found = ledger.read(lambda tx: verdicts.newest_of(tx, feed, cluster=cluster, instance_key=wanted, most=limit))
         findings = ledger.read(lambda tx: verdicts.findings_of(tx, [each.verdict_id for each in found]))
-    if key is not None and output is Output.TEXT and found:
+    if key is not None and repo.output is Output.TEXT and found:
         print(
             *(on_one_line(line) for each in found for line in verdict_lines(each, findings[each.verdict_id])), sep="\n"
         )
         return
     print_rows(
-        output,
+        repo.output,
         lambda: {"feed": feed, "verdicts": [verdict_document(each, findings[each.verdict_id]) for each in found]},
         COLUMNS,
         verdict_rows(found, findings),
@@ -69,25 +64,24 @@ def show(
 
 
 @app.command("history")
+@flat
 def history(
+    *,
     feed: _Feed,
     expectation: Annotated[str, typer.Option("--expectation", metavar="TYPE", help="The type of the expectation.")],
     cluster: ClusterName = None,
     limit: _Most = 100,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    repo: AnswerFlags,
 ) -> None:
     """One expectation over the instances of a feed, the newest first."""
-    from toolkit.cli.opened import opened
     from toolkit.ledger import verdicts
     from toolkit.rendering.quality import HISTORY_COLUMNS, history_document, history_rows
 
-    with opened(config_repo, env, writing=False) as (ledger, repository):
+    with repo.opened(writing=False) as (ledger, repository):
         repository.feed(feed)
         found = ledger.read(lambda tx: verdicts.history(tx, feed, expectation, cluster=cluster, most=limit))
     print_rows(
-        output,
+        repo.output,
         lambda: {"feed": feed, "expectation": expectation, "findings": history_document(found)},
         HISTORY_COLUMNS,
         history_rows(found),
@@ -96,42 +90,30 @@ def history(
 
 
 @app.command("release")
+@flat
 def release(
-    feed: _Feed,
-    key: _Key,
-    reason: _Reason,
-    cluster: ClusterName = None,
-    unit: _Unit = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    *, feed: _Feed, key: _Key, reason: _Reason, cluster: ClusterName = None, unit: _Unit = None, repo: AnswerFlags
 ) -> int:
     """Publish blocked data after all: exactly the files that lie there now, by the action that wrote them."""
     from toolkit.cli.releasing import publish
     from toolkit.ledger.vocabulary import VerdictState
 
-    decided = _decided(VerdictState.RELEASED, feed, key, reason, cluster, unit, config_repo, env)
-    return publish(decided, config_repo, env, output)
+    decided = _decided(VerdictState.RELEASED, feed, key, reason, cluster, unit, repo)
+    return publish(decided, repo)
 
 
 @app.command("reject")
+@flat
 def reject(
-    feed: _Feed,
-    key: _Key,
-    reason: _Reason,
-    cluster: ClusterName = None,
-    unit: _Unit = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    *, feed: _Feed, key: _Key, reason: _Reason, cluster: ClusterName = None, unit: _Unit = None, repo: AnswerFlags
 ) -> None:
     """Remove blocked data; the next copy brings them anew, and a process makes them anew with --force."""
     from toolkit.ledger.vocabulary import VerdictState
     from toolkit.rendering.quality import verdict_document
 
-    decided = _decided(VerdictState.REJECTED, feed, key, reason, cluster, unit, config_repo, env)
+    decided = _decided(VerdictState.REJECTED, feed, key, reason, cluster, unit, repo)
     found = decided.verdict
-    if output is Output.JSON:
+    if repo.output is Output.JSON:
         print_json(
             {"state": VerdictState.REJECTED.value, "decided_by": decided.who, "verdict": verdict_document(found)}
         )
@@ -142,14 +124,7 @@ def reject(
 
 
 def _decided(
-    state: str,
-    feed: str,
-    key: str,
-    reason: str,
-    cluster: str | None,
-    unit: str | None,
-    config_repo: str | None,
-    env: str | None,
+    state: str, feed: str, key: str, reason: str, cluster: str | None, unit: str | None, repo: RepoFlags
 ) -> Decided:
     import os
 
@@ -166,8 +141,8 @@ def _decided(
         cluster=cluster,
         unit=unit,
         reason=reason,
-        config_repo=config_repo,
-        environment=env,
+        config_repo=repo.config_repo,
+        environment=repo.env,
     )
     with watched_signals(os.environ) as stop:
         return decide(asked, SystemClock(), stop)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import NO_FEED, EntitySelection
 from toolkit.actions.model import D, I, T
-from toolkit.bootstrap.action_context import ActionOptions
-from toolkit.cli.action_command import ActionCommand, Run, nominal_time_of
+from toolkit.cli.action_command import Run, nominal_time_of
+from toolkit.cli.action_flags import RunFlags
 from toolkit.cli.streams import say
 from toolkit.clock import SystemClock
 from toolkit.el import format_instant
@@ -16,14 +16,12 @@ from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.rendering.tables import ResultFormat
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from toolkit.bootstrap.deciding import Decided
-    from toolkit.cli.options import Output
+    from toolkit.cli.flags import AnswerFlags
     from toolkit.rendering.action_result import ActionView
 
 
-def publish(decided: Decided, config_repo: str | None, env: str | None, output: Output) -> int:
+def publish(decided: Decided, repo: AnswerFlags) -> int:
     """Run the action for the instance, and deliver its result; the exit code.
 
     An import cannot be run here, since only its caller knows where the exports are: its command is said.
@@ -31,14 +29,14 @@ def publish(decided: Decided, config_repo: str | None, env: str | None, output: 
     found = decided.verdict
     now = format_instant(SystemClock().now().replace(second=0, microsecond=0))
 
-    options = partial(_options, config_repo, env)
+    flags = RunFlags(config_repo=repo.config_repo, env=repo.env, output=ResultFormat(repo.output.value))
 
     def execute(
         name: str, run: Run[T, I, D], view: ActionView[T, I, D], time: str, selection: EntitySelection = NO_FEED
     ) -> int:
-        command = ActionCommand(name=name, run=run, view=view, form=ResultFormat(output.value), file=None)
+        command = flags.command(name, run, view)
         with command.failures_delivered():
-            return command.execute(options(selection, nominal_time_of(time)))
+            return command.execute(flags.options(nominal_time_of(time), selection))
 
     say(f"feedctl: {found.unit} is released by {decided.who}, for exactly the data {found.data_digest[:12]}")
     if found.life_cycle is LifeCycle.EXECUTION and decided.run_key is not None:
@@ -73,14 +71,3 @@ def publish(decided: Decided, config_repo: str | None, env: str | None, output: 
         f"--cluster {found.cluster} {which}"
     )
     return 0
-
-
-def _options(config_repo: str | None, env: str | None, selection: EntitySelection, time: datetime) -> ActionOptions:
-    return ActionOptions(
-        selection=selection,
-        config_repo=config_repo,
-        environment=env,
-        nominal_time=time,
-        dry_run=False,
-        allow_dirty=False,
-    )

@@ -2,99 +2,87 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli import action_options as options
+from toolkit.cli.action_flags import FeedFlags, RunFlags, Time
 from toolkit.cli.completion import cluster_names
-from toolkit.cli.options import ConfigRepo, Env
-from toolkit.rendering.tables import ResultFormat
+from toolkit.cli.flags import Fields, flat
 
-Targets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--target",
-        metavar="NAME",
-        autocompletion=cluster_names,
-        help="To this cluster; may be given more than once. Default: to all targets.",
-    ),
-]
-Source = Annotated[
-    str | None,
-    typer.Option(
-        "--source",
-        metavar="NAME",
-        autocompletion=cluster_names,
-        help="Only from this cluster. Default: from all sources.",
-    ),
-]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start", metavar="INSTANT", help="The instances from here on, copied before or not; alone: this one."
-    ),
-]
-End = Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only those before this time.")]
-NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Copy the newest instance first.")]
-Rehash = Annotated[
-    bool,
-    typer.Option(
-        "--rehash", help="Read the files at both ends and compare their bytes; sizes and times alone say nothing."
-    ),
-]
-Parallel = Annotated[
-    int | None,
-    typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 64."),
-]
+if TYPE_CHECKING:
+    from toolkit.bootstrap.replication import ReplicationOptions
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CopyFlags:
+    """The instances that are copied, where to and from where."""
+
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            metavar="NAME",
+            autocompletion=cluster_names,
+            help="To this cluster; may be given more than once. Default: to all targets.",
+        ),
+    ] = None
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--source",
+            metavar="NAME",
+            autocompletion=cluster_names,
+            help="Only from this cluster. Default: from all sources.",
+        ),
+    ] = None
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start", metavar="INSTANT", help="The instances from here on, copied before or not; alone: this one."
+        ),
+    ] = None
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only those before this time.")
+    ] = None
+    newest_first: Annotated[bool, typer.Option("--newest-first", help="Copy the newest instance first.")] = False
+
+    def options(self, *, rehash: bool = False) -> ReplicationOptions:
+        """Return the options of the action."""
+        from toolkit.bootstrap.replication import ReplicationOptions
+
+        return ReplicationOptions(
+            source=self.source, start=self.start, end=self.end, newest_first=self.newest_first, rehash=rehash
+        )
+
+
+@flat
 def replication(
     *,
-    time: options.Time,
-    feed: options.Feeds = None,
-    all_feeds: options.All = False,
-    group: options.Groups = None,
-    tag: options.Tags = None,
-    target: Targets = None,
-    source: Source = None,
-    start: Start = None,
-    end: End = None,
-    newest_first: NewestFirst = False,
-    rehash: Rehash = False,
-    parallel: Parallel = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    dry_run: options.DryRun = False,
-    approve: options.Approve = None,
-    allow_dirty: options.AllowDirty = False,
-    output: options.OutputAs = ResultFormat.TEXT,
-    result_file: options.ResultFileAt = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    time: Time,
+    feeds: FeedFlags,
+    which: CopyFlags,
+    rehash: Annotated[
+        bool,
+        typer.Option(
+            "--rehash", help="Read the files at both ends and compare their bytes; sizes and times alone say nothing."
+        ),
+    ] = False,
+    parallel: Annotated[
+        int | None,
+        typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 64."),
+    ] = None,
+    run: Annotated[RunFlags, Fields(but=("no_ledger",))],
 ) -> int:
     """Pull the instances of feeds from their sources to their targets: those that are due and were not copied yet."""
-    from toolkit.bootstrap.action_context import ActionOptions
-    from toolkit.bootstrap.replication import ReplicationOptions, replicate
-    from toolkit.cli.action_command import ActionCommand, detail_of, nominal_time_of, result_file_of, selection_of
+    from toolkit.bootstrap.replication import replicate
+    from toolkit.cli.action_command import nominal_time_of
     from toolkit.rendering.replication import REPLICATION_VIEW
     from toolkit.replication import NAME
 
-    file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
-    own = ReplicationOptions(source=source, start=start, end=end, newest_first=newest_first, rehash=rehash)
-    run = partial(replicate, own)
-    command = ActionCommand(name=NAME, run=run, view=REPLICATION_VIEW, form=output, file=file, detail=detail)
+    command = run.command(NAME, partial(replicate, which.options(rehash=rehash)), REPLICATION_VIEW)
     with command.failures_delivered():
-        return command.execute(
-            ActionOptions(
-                selection=selection_of(feed, group, tag, target, everything=all_feeds, all_clusters=not target),
-                config_repo=config_repo,
-                environment=env,
-                nominal_time=nominal_time_of(time),
-                dry_run=dry_run,
-                approve=approve,
-                allow_dirty=allow_dirty,
-                parallel=parallel,
-            )
-        )
+        selection = feeds.selection(which.target, all_clusters=not which.target)
+        return command.execute(run.options(nominal_time_of(time), selection, parallel=parallel))

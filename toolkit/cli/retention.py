@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli import action_options as options
+from toolkit.cli.action_flags import Clusters, FeedFlags, RunFlags, Time
 from toolkit.cli.completion import entity_names
-from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
-from toolkit.rendering.tables import ResultFormat
+from toolkit.cli.flags import Fields, flat
+from toolkit.cli.options import Output, OutputAs, print_answer
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,114 +25,69 @@ def look() -> None:
     """Say what retention would do, and why; nothing is changed: `spark-submit` of the entrypoint evicts."""
 
 
-def retention(
-    *,
-    time: options.Time,
-    feed: options.Feeds = None,
-    all_feeds: options.All = False,
-    group: options.Groups = None,
-    tag: options.Tags = None,
-    cluster: options.Clusters = None,
-    all_clusters: options.AllClusters = False,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    dry_run: options.DryRun = False,
-    approve: options.Approve = None,
-    allow_dirty: options.AllowDirty = False,
-    no_ledger: options.NoLedger = False,
-    output: options.OutputAs = ResultFormat.TEXT,
-    result_file: options.ResultFileAt = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> int:
-    """Evict the instances that are older than the retention limit of their feed."""
-    from toolkit.bootstrap.action_context import ActionOptions
-    from toolkit.bootstrap.retention import evict
-    from toolkit.cli.action_command import ActionCommand, detail_of, nominal_time_of, result_file_of, selection_of
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WhereFlags:
+    """The clusters that retention works on."""
+
+    cluster: Clusters = None
+    all_clusters: Annotated[
+        bool, typer.Option("--all-clusters", help="Each feed on all its clusters that the environment allows.")
+    ] = False
+
+
+def evict(time: str, feeds: FeedFlags, where: WhereFlags, run: RunFlags) -> int:
+    """Evict, or with `run.dry_run` print the plan."""
+    from toolkit.bootstrap.retention import evict as evicted
+    from toolkit.cli.action_command import nominal_time_of
     from toolkit.rendering.retention import RETENTION_VIEW
     from toolkit.retention import NAME
 
-    file, detail = result_file_of(result_file, config_repo, env), detail_of(quiet=quiet, verbose=verbose)
-    command = ActionCommand(name=NAME, run=evict, view=RETENTION_VIEW, form=output, file=file, detail=detail)
+    command = run.command(NAME, evicted, RETENTION_VIEW)
     with command.failures_delivered():
-        selection = selection_of(feed, group, tag, cluster, everything=all_feeds, all_clusters=all_clusters)
-        return command.execute(
-            ActionOptions(
-                selection=selection,
-                config_repo=config_repo,
-                environment=env,
-                nominal_time=nominal_time_of(time),
-                dry_run=dry_run,
-                approve=approve,
-                allow_dirty=allow_dirty,
-                no_ledger=no_ledger,
-            )
-        )
+        selection = feeds.selection(where.cluster, all_clusters=where.all_clusters)
+        return command.execute(run.options(nominal_time_of(time), selection))
+
+
+@flat
+def retention(time: Time, feeds: FeedFlags, where: WhereFlags, run: RunFlags) -> int:
+    """Evict the instances that are older than the retention limit of their feed."""
+    return evict(time, feeds, where, run)
 
 
 @app.command("plan")
+@flat
 def plan(
-    *,
-    time: options.Time,
-    feed: options.Feeds = None,
-    all_feeds: options.All = False,
-    group: options.Groups = None,
-    tag: options.Tags = None,
-    cluster: options.Clusters = None,
-    all_clusters: options.AllClusters = False,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    no_ledger: options.NoLedger = False,
-    output: options.OutputAs = ResultFormat.TEXT,
-    result_file: options.ResultFileAt = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    time: Time,
+    feeds: FeedFlags,
+    where: WhereFlags,
+    run: Annotated[RunFlags, Fields(but=("dry_run", "approve", "allow_dirty"))],
 ) -> int:
     """Print the plan and touch nothing: what the entrypoint prints with --dry-run, without starting Java."""
-    return retention(
-        time=time,
-        feed=feed,
-        all_feeds=all_feeds,
-        group=group,
-        tag=tag,
-        cluster=cluster,
-        all_clusters=all_clusters,
-        config_repo=config_repo,
-        env=env,
-        dry_run=True,
-        no_ledger=no_ledger,
-        output=output,
-        result_file=result_file,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    return evict(time, feeds, where, replace(run, dry_run=True))
 
 
 @app.command("explain")
+@flat
 def explain(
+    *,
     what: Annotated[
-        str,
-        typer.Argument(metavar="PATH|FEED", autocompletion=entity_names, help="A path or URI, or a feed's name."),
+        str, typer.Argument(metavar="PATH|FEED", autocompletion=entity_names, help="A path or URI, or a feed's name.")
     ],
     instance: Annotated[
         str | None, typer.Option("--instance", metavar="INSTANT", help="Of the feed; needed with a feed's name.")
     ] = None,
-    cluster: options.Clusters = None,
+    cluster: Clusters = None,
     time: Annotated[
         str | None, typer.Option("--time", metavar="INSTANT", help="For a run at this time. Default: now.")
     ] = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    no_ledger: options.NoLedger = False,
+    run: Annotated[RunFlags, Fields(only=("config_repo", "env", "no_ledger"))],
     output: OutputAs = Output.TEXT,
 ) -> int:
     """Say whether a path or an instance goes or stays, and by which rule; exit code 1: nobody can tell."""
-    from toolkit.bootstrap.action_context import ActionOptions
     from toolkit.bootstrap.retention_explain import explain as explained
     from toolkit.cli.action_command import nominal_time_of
     from toolkit.clock import SystemClock
     from toolkit.el import format_instant
-    from toolkit.printable import on_one_line
     from toolkit.rendering.retention import explanation_document, explanation_lines
     from toolkit.result import ExitCode
     from toolkit.retention.explain import Verdict
@@ -140,22 +96,11 @@ def explain(
     clock = SystemClock()
     at = clock.now().replace(second=0, microsecond=0) if time is None else nominal_time_of(time)
     asked = _asked(what, instance)
-    asking = ActionOptions(
-        selection=_selection(None if isinstance(asked, str) else what, tuple(cluster or ())),
-        config_repo=config_repo,
-        environment=env,
-        nominal_time=at,
-        dry_run=True,
-        approve=None,
-        allow_dirty=False,
-        no_ledger=no_ledger,
-    )
+    selection = _selection(None if isinstance(asked, str) else what, tuple(cluster or ()))
+    asking = replace(run, dry_run=True).options(at, selection)
     found = explained(asked, asking, clock, NeverStopped())
-    if output is Output.JSON:
-        print_json({"time": format_instant(at), "explanations": [explanation_document(each) for each in found]})
-    else:
-        for each in found:
-            print(*map(on_one_line, explanation_lines(each)), sep="\n")
+    document = {"time": format_instant(at), "explanations": [explanation_document(each) for each in found]}
+    print_answer(output, document, *(line for each in found for line in explanation_lines(each)))
     is_unknown = any(each.verdict is Verdict.UNKNOWN for each in found)
     return ExitCode.FAILED if is_unknown else ExitCode.DONE
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from toolkit.cli.completion import cluster_names, entity_names
+from toolkit.cli.flags import Fields, RepoFlags
 from toolkit.cli.options import print_json
 from toolkit.errors import FeedctlError
 
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
     from toolkit.runs.job_calls import JobIo, RunMetadata
 
 
-Process = Annotated[
-    str, typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The process that runs.")
-]
 Cluster = Annotated[
     str, typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="The cluster that it runs on.")
 ]
@@ -32,69 +31,123 @@ Instance = Annotated[
     str | None,
     typer.Option("--instance", metavar="INSTANT", help="The instance that runs. Default: the job on the queue."),
 ]
-Step = Annotated[str, typer.Option("--step", metavar="NAME", help="The step; `main` when the process has no steps.")]
-MaxBatch = Annotated[
-    int | None,
-    typer.Option("--max-batch", metavar="N", help="On the queue: at most so many batches from each upstream."),
-]
-Inputs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--input",
-        metavar="FEED=INSTANT",
-        help="For an instance: what it reads; repeatable. Default: what the config repo says.",
-    ),
-]
-Outputs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--output",
-        metavar="FEED=INSTANT[=URI]",
-        help="What the job made; repeatable. Default, for an instance: what the config repo says.",
-    ),
-]
 NoResolve = Annotated[
     bool, typer.Option("--no-resolve", help="Take inputs and outputs from the options alone, not from the config repo.")
 ]
 Marking = Annotated[str | None, typer.Option("--marking", metavar="DATES", help="Batch dates, separated by commas.")]
 Batch = Annotated[int | None, typer.Option("--batch", metavar="ID", help="The batch. Default: a new one.")]
-Server = Annotated[str, typer.Option("--server", metavar="NAME", help="The cluster or datasource that the file is on.")]
-Path = Annotated[str, typer.Option("--path", metavar="PATH", help="The file's path on the server.")]
-Size = Annotated[int, typer.Option("--size", metavar="BYTES", help="The file's size.")]
-Hash = Annotated[str | None, typer.Option("--hash", metavar="TEXT", help="A hash of its content.")]
-ModifiedAt = Annotated[
-    str | None, typer.Option("--modified-at", metavar="TIME", help="When the file was changed. Default: now.")
-]
+_Step = Annotated[str, typer.Option("--step", metavar="NAME", help="The step; `main` when the process has no steps.")]
 RunId = Annotated[int | None, typer.Option("--run", metavar="ID", help="The run, by its number.")]
-FirstBatch = Annotated[int | None, typer.Option("--min-batch", metavar="ID", help="The first batch.")]
-LastBatch = Annotated[int | None, typer.Option("--max-batch", metavar="ID", help="The last batch.")]
-LoggedProcess = Annotated[
-    str | None,
-    typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The newest job of this process."),
-]
-LoggedCluster = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="The cluster that it runs on."),
-]
 
 
-def batch_range(first: int | None, last: int | None, command: str) -> tuple[int, int]:
-    """Both ends of a range of batches.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _JobFlags:
+    """A job, and perhaps a step of it."""
 
-    Raises:
-        MissingOption: one of them was not options.
-    """
-    from toolkit.cli.option_values import MissingOption
+    process: Annotated[
+        str, typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The process that runs.")
+    ]
+    cluster: Cluster
+    step: _Step = ""
+    instance: Instance = None
 
-    if first is None:
-        raise MissingOption(option="--min-batch", command=command)
-    if last is None:
-        raise MissingOption(option="--max-batch", command=command)
-    return first, last
+    def ref(self) -> JobRef:
+        """Return the job; raises as `job_ref`."""
+        return job_ref(self.process, self.cluster, self.instance)
+
+
+JobFlags = Annotated[_JobFlags, Fields(but=("step",))]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepFlags(_JobFlags):
+    """A step of a job."""
+
+    step: _Step
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileFlags:
+    """A file that a job reads."""
+
+    server: Annotated[
+        str, typer.Option("--server", metavar="NAME", help="The cluster or datasource that the file is on.")
+    ]
+    path: Annotated[str, typer.Option("--path", metavar="PATH", help="The file's path on the server.")]
+    size: Annotated[int, typer.Option("--size", metavar="BYTES", help="The file's size.")]
+    digest: Annotated[str | None, typer.Option("--hash", metavar="TEXT", help="A hash of its content.")] = None
+    modified_at: Annotated[
+        str | None, typer.Option("--modified-at", metavar="TIME", help="When the file was changed. Default: now.")
+    ] = None
+
+    def new_file(self) -> NewFile:
+        """Return the file.
+
+        Raises:
+            InvalidInput: facts that no file has.
+        """
+        from toolkit.ledger.batches.rows import NewFile
+
+        at = None if self.modified_at is None else _moment("--modified-at", self.modified_at)
+        return NewFile(server=self.server, path=self.path, size=self.size, hash=self.digest, modified_at=at)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BatchFlags:
+    """A range of batches."""
+
+    min_batch: Annotated[int | None, typer.Option("--min-batch", metavar="ID", help="The first batch.")] = None
+    max_batch: Annotated[int | None, typer.Option("--max-batch", metavar="ID", help="The last batch.")] = None
+
+    def range(self, command: str) -> tuple[int, int]:
+        """Return both ends of the range.
+
+        Raises:
+            MissingOption: one of them was not given.
+        """
+        from toolkit.cli.option_values import MissingOption
+
+        if self.min_batch is None:
+            raise MissingOption(option="--min-batch", command=command)
+        if self.max_batch is None:
+            raise MissingOption(option="--max-batch", command=command)
+        return self.min_batch, self.max_batch
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedFlags:
+    """A run with a log: by its number, or the newest job of a process."""
+
+    process: Annotated[
+        str | None,
+        typer.Option("--process", metavar="NAME", autocompletion=entity_names, help="The newest job of this process."),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="The cluster that it runs on."),
+    ] = None
+    instance: Instance = None
+    run: RunId = None
+
+    def run_id(self, metadata: RunMetadata) -> int:
+        """Return the number of the run.
+
+        Raises:
+            MissingOption: the options mean none.
+        """
+        from toolkit.cli.option_values import MissingOption
+
+        if self.run is not None:
+            return self.run
+        if self.process is None:
+            raise MissingOption(option="--run", command="run log")
+        if self.cluster is None:
+            raise MissingOption(option="--cluster", command="run log")
+        return metadata.newest_job(job_ref(self.process, self.cluster, self.instance)).run_id
 
 
 def job_ref(process: str, cluster: str, instance: str | None) -> JobRef:
-    """The job that the options mean.
+    """Return the job that the options mean.
 
     Raises:
         BadOption: the instance is no instant.
@@ -106,24 +159,12 @@ def job_ref(process: str, cluster: str, instance: str | None) -> JobRef:
 
 
 def instances(option: str, texts: Iterable[str], cluster: str) -> tuple[FeedInstance, ...]:
-    """Feed instances from their ``FEED=INSTANT`` or ``FEED=INSTANT=URI`` texts.
+    """Return feed instances from their ``FEED=INSTANT`` or ``FEED=INSTANT=URI`` texts.
 
     Raises:
         BadOption: a text of another form.
     """
     return tuple(_instance(option, text, cluster) for text in texts)
-
-
-def new_file(server: str, path: str, size: int, digest: str | None, modified_at: str | None) -> NewFile:
-    """The file that the options describe.
-
-    Raises:
-        InvalidInput: facts that no file has.
-    """
-    from toolkit.ledger.batches.rows import NewFile
-
-    at = None if modified_at is None else _moment("--modified-at", modified_at)
-    return NewFile(server=server, path=path, size=size, hash=digest, modified_at=at)
 
 
 def instance_key(option: str, text: str) -> str:
@@ -176,12 +217,11 @@ def answering() -> Iterator[None]:
 
 
 @contextmanager
-def calls(config_repo: str | None, env: str | None, *, writing: bool = True) -> Iterator[RunMetadata]:
+def calls(repo: RepoFlags, *, writing: bool = True) -> Iterator[RunMetadata]:
     """The calls on the ledger that the options mean; errors are answered with JSON.
 
     Args:
-        config_repo: as `--config-repo` names it; not looked at when FEEDCTL_LEDGER says it all.
-        env: as `--env` names it.
+        repo: the config repo; not looked at when FEEDCTL_LEDGER says it all.
         writing: otherwise the database itself refuses every change.
     """
     with answering():
@@ -191,7 +231,7 @@ def calls(config_repo: str | None, env: str | None, *, writing: bool = True) -> 
         from toolkit.runs.job_calls import RunMetadata
         from toolkit.runs.recorder import origin_here
 
-        ledger = open_ledger_for(config_repo, env, read_only=not writing)
+        ledger = open_ledger_for(repo.config_repo, repo.env, read_only=not writing)
         try:
             # The process that calls ends at once; the owner of the job is the workflow around it.
             yield RunMetadata(ledger=ledger, origin=replace(origin_here(os.environ), pid=None))
@@ -199,13 +239,12 @@ def calls(config_repo: str | None, env: str | None, *, writing: bool = True) -> 
             ledger.close()
 
 
-def job_io(config_repo: str | None, env: str | None, ref: JobRef, instance_key: str) -> JobIo:
+def job_io(repo: RepoFlags, ref: JobRef, instance_key: str) -> JobIo:
     """What an instance reads and makes, as the config repo says.
 
     Raises:
         InvalidInput: no usable config repo, or the process has no such instance there.
     """
-    from toolkit.bootstrap.config import load_repository
     from toolkit.runs.job_calls import JobIo
 
-    return JobIo.of(load_repository(config_repo, env), ref.process, ref.cluster, instance_key)
+    return JobIo.of(repo.entities(), ref.process, ref.cluster, instance_key)

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli.flags import AnswerFlags, flat
+from toolkit.cli.options import Output, print_json
 
 if TYPE_CHECKING:
     from toolkit.el import Frequency
     from toolkit.management.overview import Overview
 
 
+@flat
 def status(
+    *,
     stale: Annotated[
         bool,
         typer.Option(
@@ -25,21 +28,18 @@ def status(
     time: Annotated[
         str | None, typer.Option("--time", metavar="INSTANT", help="What is due by then counts. Default: now.")
     ] = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    repo: AnswerFlags,
 ) -> int:
     """Show the last success of each retention, replication and process, what runs, failed, waits and is late."""
-    from toolkit.cli.opened import opened
     from toolkit.el import parse_instant
     from toolkit.management.overview import overview
     from toolkit.rendering.overview import overview_document
     from toolkit.result import ExitCode
 
     at = None if time is None else parse_instant(time)
-    with opened(config_repo, env, writing=False) as (ledger, repository):
+    with repo.opened(writing=False) as (ledger, repository):
         found, reminder = overview(ledger, repository, at), repository.settings.hold_reminder
-    if output is Output.JSON:
+    if repo.output is Output.JSON:
         print_json(overview_document(found))
     elif stale:
         _print_stale(found, reminder)

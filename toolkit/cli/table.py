@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from toolkit.cli.completion import cluster_names, entity_names
-from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli.flags import AnswerFlags, flat
+from toolkit.cli.options import print_answer
 
 app = typer.Typer(no_args_is_help=True, help="Look at tables of metastores.")
 
@@ -18,7 +19,9 @@ def table() -> None:
 
 
 @app.command()
+@flat
 def diff(
+    *,
     feed: Annotated[str, typer.Argument(metavar="FEED", autocompletion=entity_names, help="A feed of a table.")],
     first: Annotated[
         str,
@@ -31,9 +34,7 @@ def diff(
     metadata_only: Annotated[
         bool, typer.Option("--metadata-only", help="Compare what the metastores say alone; list no files.")
     ] = False,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    repo: AnswerFlags,
 ) -> int:
     """Compare a table on two clusters: partitions that are missing, too many or different; 4: something differs.
 
@@ -41,7 +42,6 @@ def diff(
     """
     from toolkit.bootstrap.table_diff import DiffOptions, table_diff
     from toolkit.clock import SystemClock
-    from toolkit.printable import on_one_line
     from toolkit.rendering.table_diff import diff_document, diff_exit, diff_lines
     from toolkit.runs.stop import NeverStopped
 
@@ -50,12 +50,10 @@ def diff(
         first=first,
         second=second,
         with_files=not metadata_only,
-        config_repo=config_repo,
-        environment=env,
+        config_repo=repo.config_repo,
+        environment=repo.env,
     )
     found = table_diff(asked, SystemClock(), NeverStopped())
-    if output is Output.JSON:
-        print_json(diff_document(feed, first, second, found))
-    else:
-        print(*map(on_one_line, diff_lines(feed, first, second, found)), sep="\n")
+    document = diff_document(feed, first, second, found)
+    print_answer(repo.output, document, *diff_lines(feed, first, second, found))
     return diff_exit(found)

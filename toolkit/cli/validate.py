@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from toolkit.cli import action_options as options
+from toolkit.cli.action_flags import RunFlags
 from toolkit.cli.completion import cluster_names, feed_names
-from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs
+from toolkit.cli.flags import Fields, flat
+from toolkit.cli.options import Output, OutputAs, print_answer
 
 Feed = Annotated[str, typer.Option("--feed", metavar="NAME", autocompletion=feed_names, help="The feed.")]
 Time = Annotated[
@@ -19,18 +21,24 @@ Cluster = Annotated[
     str | None,
     typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="Where, when there is more than one."),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be asked of the data, and judge nothing.")]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValidateFlags(RunFlags):
+    """The run of a validation."""
+
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be asked of the data, and judge nothing.")
+    ] = False
+
+
+@flat
 def validate(
     *,
     time: Time,
     feed: Feed,
     cluster: Cluster = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    dry_run: DryRun = False,
-    allow_dirty: options.AllowDirty = False,
+    run: Annotated[ValidateFlags, Fields(only=("config_repo", "env", "dry_run", "allow_dirty"))],
     output: OutputAs = Output.TEXT,
 ) -> int:
     """Judge what is there of an instance: 0, all that is critical holds; 1, it does not; 75, the instance is not there.
@@ -41,9 +49,7 @@ def validate(
 
     from toolkit.bootstrap.validating import ValidateOptions, asked_of, judged_by_hand
     from toolkit.cli.action_command import nominal_time_of
-    from toolkit.cli.options import print_json
     from toolkit.clock import SystemClock
-    from toolkit.printable import on_one_line
     from toolkit.rendering.quality import made_lines, question_document, question_lines, verdict_document, verdict_exit
     from toolkit.runs.stop import watched_signals
 
@@ -51,22 +57,17 @@ def validate(
         feed=feed,
         cluster=cluster,
         nominal_time=nominal_time_of(time),
-        config_repo=config_repo,
-        environment=env,
-        dry_run=dry_run,
-        allow_dirty=allow_dirty,
+        config_repo=run.config_repo,
+        environment=run.env,
+        dry_run=run.dry_run,
+        allow_dirty=run.allow_dirty,
     )
     with watched_signals(os.environ) as stop:
-        if dry_run:
+        if run.dry_run:
             question, notes = asked_of(asked, SystemClock(), stop)
-            if output is Output.JSON:
-                print_json(question_document(question, notes))
-            else:
-                print(*map(on_one_line, question_lines(question, notes)), sep="\n")
+            print_answer(output, question_document(question, notes), *question_lines(question, notes))
             return 0
         judged = judged_by_hand(asked, SystemClock(), stop)
-    if output is Output.JSON:
-        print_json({"verdict": verdict_document(judged.verdict, judged.findings), "notes": list(judged.notes)})
-    else:
-        print(*map(on_one_line, made_lines(judged.verdict, judged.findings, judged.notes)), sep="\n")
+    document = {"verdict": verdict_document(judged.verdict, judged.findings), "notes": list(judged.notes)}
+    print_answer(output, document, *made_lines(judged.verdict, judged.findings, judged.notes))
     return verdict_exit(judged.verdict, judged.findings)

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import cluster_names, entity_names
-from toolkit.cli.options import ConfigRepo, Env, Output, OutputAs, print_json
+from toolkit.cli.flags import AnswerFlags, flat
+from toolkit.cli.options import Output, print_answer
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
 
 
+@flat
 def verify(
+    *,
     feed: Annotated[str, typer.Argument(metavar="FEED", autocompletion=entity_names, help="A feed with a target.")],
     cluster: Annotated[
         str | None,
@@ -34,9 +37,7 @@ def verify(
         ),
     ] = None,
     end: Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="With --start: only before this.")] = None,
-    config_repo: ConfigRepo = None,
-    env: Env = None,
-    output: OutputAs = Output.TEXT,
+    repo: AnswerFlags,
 ) -> int:
     """Read the files of a target again and compare them with what was copied; exit code 4: something differs.
 
@@ -46,7 +47,6 @@ def verify(
     from toolkit.bootstrap.verify import VerifyOptions
     from toolkit.bootstrap.verify import verify as verified
     from toolkit.clock import SystemClock
-    from toolkit.printable import on_one_line
     from toolkit.rendering.verify import verification_document, verification_exit, verification_lines
     from toolkit.runs.stop import NeverStopped
 
@@ -54,14 +54,11 @@ def verify(
         feed=feed,
         cluster=cluster,
         chosen=ReplicationOptions(source=source, start=start, end=end),
-        config_repo=config_repo,
-        environment=env,
+        config_repo=repo.config_repo,
+        environment=repo.env,
     )
-    found = verified(asked, SystemClock(), NeverStopped(), _progress(output))
-    if output is Output.JSON:
-        print_json(verification_document(feed, found))
-    else:
-        print(*map(on_one_line, verification_lines(feed, found)), sep="\n")
+    found = verified(asked, SystemClock(), NeverStopped(), _progress(repo.output))
+    print_answer(repo.output, verification_document(feed, found), *verification_lines(feed, found))
     return verification_exit(found)
 
 
