@@ -1,7 +1,7 @@
-"""Fails for import circles in toolkit, those of annotations included, and for words that nobody in the field knows.
+"""Check of toolkit for import circles, words that the field does not use, and docstrings without a verb.
 
-Prints the circles, and where the words stand: those that an architecture review replaced by standard terms
-(CONTRIBUTING: "Names are the field's standard terms").
+Prints the circles, those of annotations included; the words that an architecture review replaced by standard terms
+(CONTRIBUTING: "Names are the field's standard terms"); and the docstrings that begin as no sentence and no name does.
 """
 
 from __future__ import annotations
@@ -19,10 +19,44 @@ WORDS = re.compile(
 )
 ALLOWED = {"toolkit/ledger/jobs"}
 """`Begun` is a job there that has begun."""
+OPENINGS = re.compile(r"(?:What|Those|Of|Who|Whoever|Whose|All that|See)\b")
+"""A function's docstring begins with a verb, that of a class or module with a noun; an override needs none."""
+NOT_YET = {
+    "actions",
+    "availability",
+    "bootstrap",
+    "catalog",
+    "cli",
+    "config_source",
+    "doctor",
+    "el",
+    "entities",
+    "errors.py",
+    "hive",
+    "jobs.py",
+    "ledger",
+    "linter",
+    "management",
+    "migration",
+    "notify",
+    "planning",
+    "process_runner",
+    "quality",
+    "rendering",
+    "replication",
+    "result.py",
+    "retention",
+    "runs",
+    "schedules",
+    "storage",
+    "threads.py",
+    "transfer",
+}
+"""Packages and modules whose docstrings still begin so."""
 
 
 def modules() -> dict[str, Path]:
-    """Each module by its dotted name."""
+    """Return the path of each module, by its dotted name."""
     found = {}
     for path in sorted((ROOT / "toolkit").rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -31,7 +65,7 @@ def modules() -> dict[str, Path]:
 
 
 def imports(path: Path, known: dict[str, Path]) -> set[str]:
-    """What a module imports at its top level, under TYPE_CHECKING too; imports in functions are on purpose late."""
+    """Return the imports at the top of a module, under TYPE_CHECKING too; those in functions are late on purpose."""
     tree, found = ast.parse(path.read_text()), set()
     for node in (each for part in tree.body for each in ([part, *part.body] if isinstance(part, ast.If) else [part])):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -40,6 +74,15 @@ def imports(path: Path, known: dict[str, Path]) -> set[str]:
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
     return found & known.keys()
+
+
+def openings(path: Path) -> Iterator[str]:
+    """Yield the place of each docstring that begins with one of `OPENINGS`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            match = OPENINGS.match(ast.get_docstring(node) or "")
+            if match:
+                yield f"{path.relative_to(ROOT)}:{node.body[0].lineno}: a docstring begins with {match[0]!r}"
 
 
 def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
@@ -69,7 +112,7 @@ def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
 
 
 def main() -> int:
-    """The exit code."""
+    """Print the findings, and return the exit code."""
     known = modules()
     graph = {name: imports(path, known) for name, path in known.items()}
     found = [f"import circle: {' <-> '.join(each)}" for each in circles(graph)]
@@ -78,6 +121,8 @@ def main() -> int:
         if not any(place.startswith(each) for each in ALLOWED):
             for number, line in enumerate(path.read_text().splitlines(), 1):
                 found += [f"{place}:{number}: a private word: {match[0]}" for match in WORDS.finditer(line)]
+        if place.split("/")[1] not in NOT_YET:
+            found += openings(path)
     for each in found:
         print(each)  # noqa: T201 - that is what it is for
     return 1 if found else 0

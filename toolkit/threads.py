@@ -10,6 +10,8 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
+from typing_extensions import override
+
 Answer = TypeVar("Answer")
 Thing = TypeVar("Thing")
 _Params = ParamSpec("_Params")
@@ -41,8 +43,9 @@ class WorkerPool(Executor):
         """So many live now."""
         return self._threads
 
+    @override
     def submit(self, fn: Callable[_Params, Answer], /, *args: _Params.args, **kwargs: _Params.kwargs) -> Future[Answer]:
-        """See `Executor.submit`; a pool that was shut down answers that the call was cancelled."""
+        """Return a cancelled future when the pool was shut down."""
         future: Future[Answer] = Future()
         call = _Call(lambda: fn(*args, **kwargs), future)
         with self._lock:

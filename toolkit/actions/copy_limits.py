@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from typing_extensions import override
+
+from toolkit.actions.action import ExceededLimit
 from toolkit.actions.model import D, I, T, TargetPlan
 from toolkit.errors import Refused
 
@@ -33,15 +36,15 @@ class CopyLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class ExceededCopyLimit:
+class ExceededCopyLimit(ExceededLimit):
     """An `ExceededLimit` of ``max_copy``."""
 
     limit: str
     found: str
     allowed: str
 
+    @override
     def refusal(self, digest: str) -> TooMuchToCopy:
-        """See `ExceededLimit.refusal`."""
         return TooMuchToCopy(limit=self.limit, found=self.found, allowed=self.allowed, digest=digest)
 
 

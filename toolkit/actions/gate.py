@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from typing_extensions import override
+
 from toolkit.errors import Failed
 from toolkit.storage import OWN_PREFIX
 from toolkit.transfer.trees import below
@@ -180,15 +182,16 @@ class Gate(Protocol):
         ...
 
 
-class NoGate:
+class NoGate(Gate):
     """Of runs that announce nothing; feeds with `quality` are refused by whoever has only this."""
 
+    @override
     def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
-        """See `Gate.admit`: without a gate nothing passes."""
+        """Refuse all data: without a quality gate nothing may be published."""
         del check
         raise QualityFailed(unit=written.unit, why="this run has nothing to judge it with", code=QUALITY_UNKNOWN)
 
+    @override
     def was_admitted(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
-        """See `Gate.was_admitted`."""
         del written, is_copy, by
         return False

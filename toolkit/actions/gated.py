@@ -132,7 +132,7 @@ class GatedUnit:
             remove(self._system, each, self.base)
 
     def admit(self, written: Written, check: Callable[[], None], now: datetime) -> Admitted:
-        """See `Gate.admit`; what is blocked has a manifest."""
+        """Ask the gate for the data; write the manifest of blocked data before the error goes on."""
         try:
             return self.work.gate.admit(written, check)
         except QualityFailed as error:

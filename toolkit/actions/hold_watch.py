@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.actions.guard import HELD, Refusal
+from typing_extensions import override
+
+from toolkit.actions.guard import HELD, Condition, Refusal
 from toolkit.errors import Failed, Unavailable
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.runs.lease import MonotonicClock, machine_clock
@@ -51,11 +53,11 @@ class NewHolds(Protocol):
         ...
 
 
-class NoNewHolds:
+class NoNewHolds(NewHolds):
     """No holds can be added by command."""
 
+    @override
     def are_on(self, pairs: Sequence[tuple[str, str]]) -> bool:
-        """See `NewHolds.are_on`."""
         del pairs
         return False
 
@@ -70,7 +72,7 @@ class _Looks:
 
 
 @dataclass(kw_only=True)
-class HoldWatch:
+class HoldWatch(Condition):
     """A `Condition`: knows whether feeds were put on hold since the plan was made; from then on it stays so.
 
     A look is at all places that are looked at when the plan is made, and at the ledger.
@@ -97,8 +99,9 @@ class HoldWatch:
     _failure: Refusal | None = field(default=None, init=False)
     _changed: threading.Condition = field(default_factory=threading.Condition, init=False, repr=False)
 
+    @override
     def refusal(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> Refusal | None:
-        """See `Condition.refusal`; a look that failed stands for the rest of the run.
+        """Return the refusal of a hold, or of a failed check; a failed check stands for the rest of the run.
 
         Args:
             base: of what goes; it is looked at first.

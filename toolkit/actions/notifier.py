@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from typing_extensions import override
+
 from toolkit.actions.model import Target
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ class Notifier(Protocol[Told_contra]):
         ...
 
 
-class NoNotifier:
+class NoNotifier(Notifier[Target]):
     """Nobody."""
 
-    def run_ended(self, target: Target, run: RecordedRun, outcome: RunOutcome) -> None:
-        """See `Notifier.run_ended`."""
+    @override
+    def run_ended(self, target: Target, run: RecordedRun, outcome: RunOutcome) -> None: ...

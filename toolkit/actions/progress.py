@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from typing_extensions import override
+
 from toolkit.transfer.port import FILE_BYTES
 
 
@@ -54,17 +56,17 @@ class Progress(Protocol):
         ...
 
 
-class NoProgress:
+class NoProgress(Progress):
     """Nobody looks."""
 
-    def begin(self, total: int, volume: Volume = NOTHING) -> None:
-        """See `Progress.begin`."""
+    @override
+    def begin(self, total: int, volume: Volume = NOTHING) -> None: ...
 
-    def advance(self, number: int) -> None:
-        """See `Progress.advance`."""
+    @override
+    def advance(self, number: int) -> None: ...
 
-    def copied(self, more: Volume) -> None:
-        """See `Progress.copied`."""
+    @override
+    def copied(self, more: Volume) -> None: ...
 
-    def end(self) -> None:
-        """See `Progress.end`."""
+    @override
+    def end(self) -> None: ...

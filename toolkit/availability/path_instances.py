@@ -59,12 +59,12 @@ class PathInstances:
         return Presence(system=self._system, base=self._base)
 
     def look(self, instant: datetime) -> FoundInstance:
-        """See `FeedInstances.look`."""
+        """Return what is in the directory of one instance."""
         path = self.path_of(instant)
         return self._contents(instant, path) or self._found(instant, path, DataState.MISSING)
 
     def look_at(self, instants: Iterable[datetime]) -> Iterator[FoundInstance]:
-        """See `FeedInstances.look_at`."""
+        """Yield what is in the directories of instances, in their order; the store gets several calls at once."""
         parallel = 1 if self._base.is_local else self._system.capabilities.parallel
         presence, rest = self.presence(), iter(instants)
         with worker_pool(parallel, "feedctl-availability") as pool:
@@ -72,11 +72,11 @@ class PathInstances:
                 yield from self._looked(window, presence, pool)
 
     def is_ready(self, instant: datetime) -> bool:
-        """See `FeedInstances.is_ready`."""
+        """Whether an instance is complete: its directory exists, with the availability flag if the feed has one."""
         return is_ready(self._system, self.path_of(instant), self.flag)
 
     def counted(self) -> CountedInstances:
-        """See `FeedInstances.counted`."""
+        """Return a view of the instances that remembers which directories exist."""
         return CountedInstances(
             sequence=self.sequence, path_of=self.path_of, presence=self.presence(), system=self._system, flag=self.flag
         )

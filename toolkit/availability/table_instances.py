@@ -70,20 +70,20 @@ class TableInstances:
     metastore: Metastore
 
     def look(self, instant: datetime) -> FoundInstance:
-        """See `FeedInstances.look`: nobody knows of a partition whether somebody still writes it."""
+        """Return the partitions of one instance; the metastore does not tell whether one is still being written."""
         return self._found(instant, self.counted())
 
     def look_at(self, instants: Iterable[datetime]) -> Iterator[FoundInstance]:
-        """See `FeedInstances.look_at`: a call for each when there are few, else two."""
+        """Yield the partitions of instances: one call for each instance when there are few, else two calls in all."""
         listed = self.counted()
         return (self._found(each, listed) for each in instants)
 
     def is_ready(self, instant: datetime) -> bool:
-        """See `FeedInstances.is_ready`."""
+        """Whether the instance has a partition."""
         return self.counted().has(instant)
 
     def counted(self) -> ListedPartitions:
-        """See `FeedInstances.counted`."""
+        """Return a view of the instances that remembers which partitions exist."""
         return ListedPartitions(sequence=self.sequence, uri=self.uri, metastore=self.metastore)
 
     def _found(self, instant: datetime, listed: ListedPartitions) -> FoundInstance:

@@ -16,6 +16,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from toolkit.entities import Engine, SparkAttributes, Workflow
 from toolkit.errors import Failed
 from toolkit.process_runner.engines.log_folder import UnsafeLog, begin_log
@@ -24,7 +26,7 @@ from toolkit.process_runner.engines.spark_submit import SparkSubmitEngine
 from toolkit.process_runner.engines.step_environment import step_environment
 from toolkit.process_runner.engines.step_log import NoPlaceForLogs, log_directory
 from toolkit.quality.exchange import NotUnderstood, read_answer, write_question
-from toolkit.quality.gate import NoAnswer
+from toolkit.quality.gate import Judge, NoAnswer
 
 if TYPE_CHECKING:
     from toolkit.entities import Cluster
@@ -41,7 +43,7 @@ class _OverBudget(Failed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparkJudge:
+class SparkJudge(Judge):
     """The `Judge` of a cluster: an application of its Spark, with its settings of Hadoop, in deploy mode `client`.
 
     Attributes:
@@ -54,8 +56,9 @@ class SparkJudge:
     variables: Mapping[str, str]
     engine: StepEngine = field(default_factory=SparkSubmitEngine)
 
+    @override
     def ask(self, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
-        """See `Judge.ask`; what the process says is kept only when it failed, and never of data that show no values."""
+        """Keep the output of the validation process only when it fails, and never when the suite hides values."""
         while not _AT_ONCE.acquire(timeout=_LOOK_SECONDS):
             check()
         folder = Path(tempfile.mkdtemp(prefix="feedctl-quality-"))  # for its owner alone

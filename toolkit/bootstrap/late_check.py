@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS, DataAccess, DataError
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
@@ -126,22 +128,24 @@ class LateWiring(ProcessWiring):
 
     _looked: dict[str, Looked] = field(default_factory=dict, init=False)
 
+    @override
     def line(self, site: ProcessSite) -> InstanceLine:
-        """See `ProcessWiring.line`: the instances of which data came late."""
+        """Return the queue of the instances whose inputs got late data."""
         looked = self._of(site)
         return late_line(site, looked.to_run, looked.known, self.clock.now())
 
     @property
+    @override
     def settled(self) -> Iterator[Settled]:
-        """See `ProcessWiring.settled`; what somebody has to look at, in its place."""
+        """Replace the entry of a process by its failures, if it has any."""
         plans = list(super().settled)
         failures = [plan for each in self._looked.values() for plan in each.failures]
         failing = {plan.target.entity for plan in failures}
         yield from (plan for plan in plans if plan.target.entity not in failing)
         yield from failures
 
+    @override
     def nothing(self, site: ProcessSite) -> str:
-        """See `ProcessWiring.nothing`."""
         return self._of(site).note
 
     def _of(self, site: ProcessSite) -> Looked:

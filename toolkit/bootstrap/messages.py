@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic
 
+from typing_extensions import override
+
 from toolkit.actions.model import T
+from toolkit.actions.notifier import Notifier
 from toolkit.entities.cluster import STOMP_ENDPOINT
 from toolkit.entities.env_references import MissingVariable
 from toolkit.errors import InvalidInput
@@ -61,7 +64,7 @@ class NotStomp(InvalidInput):
 
 
 @dataclass(kw_only=True)
-class Messages(Generic[T]):
+class Messages(Notifier[T], Generic[T]):
     """Sends a message for each run that ended to the broker of its cluster; see `Notifier`.
 
     Attributes:
@@ -92,8 +95,8 @@ class Messages(Generic[T]):
                 continue
             self.outboxes[cluster.name] = self._brokers.setdefault(broker, Outbox(broker.connect))
 
+    @override
     def run_ended(self, target: T, run: RecordedRun, outcome: RunOutcome) -> None:
-        """See `Notifier.run_ended`."""
         outbox = self.outboxes.get(target.cluster)
         if self.told is None or outbox is None:
             return

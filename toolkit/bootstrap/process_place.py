@@ -9,7 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from toolkit.errors import InvalidInput
+from toolkit.process_runner.calls import Workplace
 from toolkit.process_runner.engines.log_folder import begin_log
 from toolkit.process_runner.engines.step_environment import step_environment
 from toolkit.process_runner.engines.step_log import StepRunName, log_directory, step_log
@@ -38,7 +41,7 @@ FileMark = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LocalPlace:
+class LocalPlace(Workplace):
     """The `Workplace` of this machine.
 
     Attributes:
@@ -58,22 +61,23 @@ class LocalPlace:
         own = {path for path in paths if not _is_elsewhere(path)}
         return replace(self, read={path: _mark(self.root / path) for path in own})
 
+    @override
     def is_as_read(self, path: str) -> bool:
-        """See `Workplace.is_as_read`."""
         return path not in self.read or _mark(self.root / path) == self.read[path]
 
     @property
+    @override
     def environment(self) -> Mapping[str, str]:
-        """See `Workplace.environment`."""
         return step_environment(self.variables)
 
     @property
+    @override
     def directory(self) -> Path:
-        """See `Workplace.directory`: the config repo, so that a script finds what lies beside it."""
+        """The config repo, so that a script finds the files beside it."""
         return self.root if self.root.is_dir() else Path.cwd()
 
+    @override
     def script(self, path: str) -> str:
-        """See `Workplace.script`."""
         if _is_elsewhere(path):
             return path
         if not self.root.is_dir():
@@ -85,8 +89,8 @@ class LocalPlace:
             raise NoScript(path=path, why=f"there is no file {found}")
         return str(found)
 
+    @override
     def log(self, target: ProcessTarget, run_id: int, step: str) -> Path:
-        """See `Workplace.log`."""
         name = StepRunName(
             ledger=self.ledger,
             process=target.entity,
@@ -97,8 +101,8 @@ class LocalPlace:
         )
         return step_log(log_directory(self.variables), name)
 
+    @override
     def begin_log(self, log: Path) -> None:
-        """See `Workplace.begin_log`."""
         begin_log(log_directory(self.variables), log)
 
 

@@ -220,7 +220,7 @@ STATISTICS = frozenset({ACCURATE, *_FIGURES.values(), "rawDataSize", "numFilesEr
 
 
 def table_location(storage: StorageDescriptor, parameters: Mapping[str, str]) -> str:
-    """See `Table.location`."""
+    """Return the directory of a table; Spark's own parameter goes before the location in Hive's description."""
     of_spark = storage.serde.parameters.get("path", "") if _PROVIDER in parameters else ""
     return of_spark or storage.location or ""
 

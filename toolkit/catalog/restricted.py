@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from toolkit.catalog.bound import BoundMetastore
 
 if TYPE_CHECKING:
@@ -28,8 +30,9 @@ class RestrictedMetastore(BoundMetastore):
 
     policy: LocationPolicy
 
+    @override
     def table(self, name: TableName) -> Table:
-        """See `Metastore.table`.
+        """Refuse a table whose directory is on no file system of the cluster.
 
         Raises:
             ForeignLocation: its directory is on no file system of the cluster.
@@ -39,8 +42,9 @@ class RestrictedMetastore(BoundMetastore):
             self.policy.require_location(name, text)
         return found
 
+    @override
     def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
-        """See `Metastore.partitions`.
+        """Refuse a table whose directory is on no file system of the cluster.
 
         Raises:
             ForeignLocation: the directory of the table is on no file system of the cluster.
@@ -56,8 +60,9 @@ class RestrictedMetastore(BoundMetastore):
         location = partition.claimed_location
         return replace(partition, refusal=self.policy.why_not_used(location, own)) if location else partition
 
+    @override
     def database_location(self, name: str) -> str:
-        """See `Metastore.database_location`.
+        """Refuse a location that is on no file system of the cluster.
 
         Raises:
             ForeignLocation: it is on no file system of the cluster.

@@ -25,14 +25,14 @@ class PrintableStream:
         self._at_start = True
 
     def write(self, text: str) -> int:
-        """See `TextIO.write`."""
+        """Write a text, with escapes for characters that control a terminal."""
         self._raw.write(printable(text, at_start=self._at_start))
         _, end, last = text.rpartition("\n")
         self._at_start = (bool(end) or self._at_start) and not last.strip()
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """See `TextIO.writelines`."""
+        """Write texts one after the other."""
         for line in lines:
             self.write(line)
 

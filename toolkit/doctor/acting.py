@@ -53,7 +53,7 @@ def acting(scheme: str, settings: Mapping[str, str], variables: Mapping[str, str
 
 
 def aws_findings() -> Iterator[Finding]:
-    """See `toolkit.doctor.aws_caller`, loaded now: botocore is large, and most clusters have no store of that kind."""
+    """Yield the findings about the AWS caller; botocore is large, so it is imported here and only when needed."""
     found: Iterator[Finding] = import_module("toolkit.doctor.aws_caller").aws_findings()
     return found
 

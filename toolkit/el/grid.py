@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
+from typing_extensions import override
+
 from toolkit.el.errors import OutOfRange
 from toolkit.el.frequency import Frequency, Unit, step_local
 from toolkit.el.skipped_days import skipped_days
@@ -52,23 +54,23 @@ def lay_grid(start: datetime, frequency: Frequency, timezone: str) -> Grid:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ElapsedGrid:
+class ElapsedGrid(Grid):
     """Steps of one length."""
 
     start: datetime
     step: timedelta
 
+    @override
     def at(self, position: int) -> datetime:
-        """See `Grid.at`."""
         return self.start + self.step * position
 
+    @override
     def floor(self, instant: datetime) -> int:
-        """See `Grid.floor`."""
         return (instant - self.start) // self.step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CalendarGrid:
+class CalendarGrid(Grid):
     """Steps of days or months in a time zone, counted from the start.
 
     A raw step is one by the calendar alone. `repeats` are the raw steps, ascending, whose instant the next raw step
@@ -81,12 +83,12 @@ class CalendarGrid:
     zone: ZoneInfo
     repeats: tuple[int, ...]
 
+    @override
     def at(self, position: int) -> datetime:
-        """See `Grid.at`."""
         return self._at_raw(self._to_raw(position))
 
+    @override
     def floor(self, instant: datetime) -> int:
-        """See `Grid.floor`."""
         if instant < self.start:
             return -1
         raw = max(self._estimate(instant), 0)

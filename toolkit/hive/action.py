@@ -79,7 +79,7 @@ class Way(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TableAction:
-    """See `Action`.
+    """Action that exports, imports or replicates the tables of feeds.
 
     Attributes:
         name: of the action.
@@ -106,7 +106,7 @@ class TableAction:
     executors_turn: threading.Lock = field(default_factory=threading.Lock)
 
     def leases(self, target: TableTarget) -> tuple[Wanted, ...]:
-        """See `Action.leases`: one run at a time writes a whole table, or one of its instances, or an export.
+        """Return the leases of a table, an instance of it or an export: one run at a time writes each of them.
 
         Whoever feed it is of, nobody writes an export that is read, or one around it or in it.
         """
@@ -120,17 +120,17 @@ class TableAction:
         return (own, *table_leases(target.cluster, target.table, target.instance_key), *read)
 
     def conditions(self, plan: TablePlan, work: RunContext) -> tuple[HoldWatch, ...]:
-        """See `Action.conditions`: who holds a feed wants nothing of it replaced."""
+        """Return the condition of a target: a hold on the feed also blocks replacing its data."""
         pairs = ((plan.target.feed, plan.target.cluster),)
         bases = self.way_of(plan.target).bases(plan)
         return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
     def blank_plan(self, target: TableTarget) -> TablePlan:
-        """See `Action.blank_plan`."""
+        """Return the plan of a target that is not looked at."""
         return TargetPlan(target=target, detail=TableDetail())
 
     def plan(self, target: TableTarget, work: RunContext) -> TablePlan:
-        """See `Action.plan`."""
+        """Return the plan of a target; an error of the metastore or a store is a failure of the plan."""
         blank = self.blank_plan(target)
         try:
             return self._without_rivals(self.way_of(target).plan(blank, work), work)
@@ -166,16 +166,16 @@ class TableAction:
     def limit(
         self, plans: Sequence[TablePlan], work: RunContext
     ) -> tuple[Sequence[TablePlan], ExceededCopyLimit | None]:
-        """See `Action.limit`."""
+        """Return the plans, and the copy limit that they exceed together."""
         del work
         return plans, self.limits.exceeded(plans)
 
     def target_limit(self, plan: TablePlan, work: RunContext) -> None:
-        """See `Action.target_limit`: an instance has none of its own."""
+        """Do nothing: an instance has no limit of its own."""
         del plan, work
 
     def recover(self, plan: TablePlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
-        """See `Action.recover`: only of this instance, whose lease is held; of a whole table of all runs on it.
+        """Recover the unfinished items of this instance, whose lease is held; for a whole table, those of all runs.
 
         What was left for a whole table is found by the next run for it, which is for another time.
         """
@@ -203,7 +203,7 @@ class TableAction:
         return Recovery(settled=settled, notes=(note,))
 
     def batches(self, plan: TablePlan, work: RunContext) -> Sequence[TableBatch]:
-        """See `Action.batches`."""
+        """Return the batches of a plan in order."""
         files = FileCopies(
             work=work,
             pool=self.pool,

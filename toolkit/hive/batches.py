@@ -67,7 +67,7 @@ class _Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class TableBatch:
-    """See `Batch`."""
+    """Batch of items that one worker applies together."""
 
     plan: TablePlan
     work: RunContext
@@ -77,7 +77,7 @@ class TableBatch:
     so_far: _Progress
 
     def apply(self, advance: Callable[[int], None]) -> Applied[TableItem]:
-        """See `Batch.apply`."""
+        """Apply the items, and report each one."""
         items = [self.plan.items[at] for at in self.positions]
         told, notes = self._told(items)
         results = tuple(told[item] for item in items)

@@ -114,7 +114,7 @@ class TableTarget:
 
     @property
     def entity(self) -> str:
-        """See `Target.entity`."""
+        """The feed."""
         return self.feed
 
 
@@ -150,17 +150,17 @@ class TableItem:
 
     @property
     def kind(self) -> str:
-        """See `WorkItem.kind`."""
+        """The step, as the ledger has it."""
         return self.step.value
 
     @property
     def uri(self) -> str:
-        """See `WorkItem.uri`."""
+        """The place of its effect."""
         return str(self.place)
 
     @cached_property
     def identity(self) -> tuple[str, ...]:
-        """See `WorkItem.identity`: with the files and descriptions, so that an approval is good for nothing else."""
+        """The files and table definitions of the item, so that an approval covers nothing else."""
         fingerprint = self.part.fingerprint if self.part else ""
         described = hashlib.sha256(repr(self.wanted).encode(errors="surrogateescape")).hexdigest()
         return (self.instance_key, self.step, str(self.table), self.name, self.uri, fingerprint, described)

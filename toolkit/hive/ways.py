@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from typing_extensions import override
+
 from toolkit.actions.action import place_named
 from toolkit.actions.gate import QUALITY_UNKNOWN
 from toolkit.actions.model import Problem
 from toolkit.availability import is_ready
 from toolkit.catalog.partition_name import split_name
+from toolkit.hive.action import Way
 from toolkit.hive.contents import Contents, TableReader, require_plain
 from toolkit.hive.copies import PartCopies
 from toolkit.hive.exporting import ExportWriter, planned
@@ -61,7 +64,7 @@ class Catalog:
     policy: LocationPolicy
 
     def place(self, text: str) -> CanonicalPath:
-        """See `LocationPolicy.place`."""
+        """Return the path that a location in the metastore names; the policy refuses paths outside the cluster."""
         return self.policy.place(text)
 
     def reader(self, work: RunContext, *, as_source: bool = False) -> TableReader:
@@ -110,7 +113,7 @@ class Tables:
         return contents
 
     def moved(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
-        """See `Source.moved`."""
+        """Return the partitions that changed at the source since they were listed."""
         return moved(self.catalog.reader(work, as_source=True), contents, names)
 
     def _instances(self, target: TableTarget, table: Table) -> NamedInstances:
@@ -120,30 +123,31 @@ class Tables:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportWay:
-    """See `Way`: to an export."""
+class ExportWay(Way):
+    """Mode of an export: from a metastore to a directory."""
 
     tables: Tables
 
+    @override
     def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
-        """See `Way.plan`."""
         assert blank.target.directory is not None  # noqa: S101 - of every export
         return planned(blank, self.tables.contents(blank.target, work), blank.target.directory, work)
 
+    @override
     def worker(
         self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool, address: str
     ) -> ExportWorker:
-        """See `Way.worker`."""
         del pool, address
         changed = partial(_moved, self.tables, plan, work)
         return ExportWorker(writer=ExportWriter(plan=plan, work=work, copies=copies, moved=changed, written={}))
 
+    @override
     def bases(self, plan: TablePlan) -> tuple[CanonicalPath, ...]:
-        """See `Way.bases`."""
         return (plan.target.directory,) if plan.target.directory is not None else ()
 
+    @override
     def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
-        """See `Way.recover`: an export without its ``_metadata`` is written anew."""
+        """Leave everything as it is: an export without its ``_metadata`` is written anew."""
         del plan, left, work
 
 
@@ -156,11 +160,11 @@ class Source(Protocol):
         ...
 
     def contents(self, target: TableTarget, work: RunContext) -> Contents:
-        """See `Tables.contents`."""
+        """Return the contents of an instance, as `Tables.contents` does."""
         ...
 
     def moved(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
-        """See `source_changes.moved`."""
+        """Return the partitions that changed at the source since they were listed."""
         ...
 
 
@@ -171,12 +175,12 @@ def _moved(source: Source, plan: TablePlan, work: RunContext, names: Collection[
 
 @dataclass(frozen=True, kw_only=True)
 class Exports:
-    """See `Source`: exports in directories."""
+    """Exports in directories, as a `Source`."""
 
     uri: Callable[[str], TableUri]
 
     def contents(self, target: TableTarget, work: RunContext) -> Contents:
-        """See `Source.contents`."""
+        """Return the contents of the export in the target's directory."""
         assert target.directory is not None  # noqa: S101 - of every import
         system, check = work.stores(target.directory), work.guard.run.check
         export = read_export(system, target.directory)
@@ -191,14 +195,14 @@ class Exports:
         return Contents(table=export.table, parts=parts_of(export, names, system, pool, check))
 
     def moved(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
-        """See `Source.moved`: an export is leased while it is read, and its data are compared with the manifest."""
+        """Return nothing: an export is leased while it is read, and its data is compared with the manifest."""
         del contents, names, work
         return frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
-class LandingWay:
-    """See `Way`: from an export, or from another metastore.
+class LandingWay(Way):
+    """Mode of an import: from an export, or from another metastore.
 
     Attributes:
         source: where it comes from.
@@ -208,8 +212,8 @@ class LandingWay:
     source: Source
     catalog: Catalog
 
+    @override
     def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
-        """See `Way.plan`."""
         contents = self.source.contents(blank.target, work)
         if contents.table.kind.is_view and blank.target.judged is not None:
             message = f"{contents.table.name} is a view, which has no data to be judged; take `quality` from the feed"
@@ -222,10 +226,10 @@ class LandingWay:
         )
         return planner.planned(blank, contents)
 
+    @override
     def worker(
         self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool, address: str
     ) -> LandingWorker:
-        """See `Way.worker`."""
         judged = plan.target.judged
         gate = None
         if judged is not None:
@@ -241,14 +245,16 @@ class LandingWay:
         )
         return LandingWorker(lander=lander, moved=partial(_moved, self.source, plan, work))
 
+    @override
     def bases(self, plan: TablePlan) -> tuple[CanonicalPath, ...]:
-        """See `Way.bases`: that of the table, if it is there already."""
+        """Return the directory of the table, if the table exists."""
         present = plan.detail.present
         location = "" if present is None else present.storage.location
         return (self.catalog.place(location),) if location else ()
 
+    @override
     def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
-        """See `Way.recover`: what lies in the directories of dead runs, and in no partition."""
+        """Remove data in directories of dead runs that no partition uses."""
         root = plan.detail.root
         if root is None:
             return

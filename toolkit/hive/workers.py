@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from toolkit.actions.gate import QUALITY_UNKNOWN
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
 from toolkit.catalog.errors import CatalogError
 from toolkit.errors import StopRequested, Unavailable
+from toolkit.hive.batches import Worker
 from toolkit.hive.targets import Step, TableItem
 from toolkit.storage import StorageError
 from toolkit.transfer.copying import SourceChanged
@@ -24,19 +27,19 @@ Results = dict[TableItem, ItemResult[TableItem]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportWorker:
-    """See `Worker`: writes an export."""
+class ExportWorker(Worker):
+    """Worker that writes an export."""
 
     writer: ExportWriter
     _begun: list[bool] = field(default_factory=list, init=False)
 
     @property
+    @override
     def base(self) -> CanonicalPath:
-        """See `Worker.base`."""
         return self.writer.directory
 
+    @override
     def work(self, items: Sequence[TableItem], told: Results) -> Sequence[str]:
-        """See `Worker.work`."""
         if not self._begun:
             self.writer.begin()
             self._begun.append(True)
@@ -50,8 +53,8 @@ class ExportWorker:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LandingWorker:
-    """See `Worker`: brings partitions and tables to a metastore.
+class LandingWorker(Worker):
+    """Worker that imports partitions and tables into a metastore.
 
     Attributes:
         lander: brings them.
@@ -62,12 +65,12 @@ class LandingWorker:
     moved: Callable[[Collection[str]], frozenset[str]]
 
     @property
+    @override
     def base(self) -> CanonicalPath:
-        """See `Worker.base`."""
         return self.lander.root
 
+    @override
     def work(self, items: Sequence[TableItem], told: Results) -> Sequence[str]:
-        """See `Worker.work`."""
         if items[0].step is Step.TABLE:
             self.lander.make_table(items[0])
             told[items[0]] = ItemResult.done(items[0])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator, TypeEngine
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
@@ -28,13 +29,14 @@ class UtcTime(TypeDecorator[datetime]):
     impl = sa.String(27)
     cache_ok = True
 
+    @override
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[datetime]:
-        """See `TypeDecorator`."""
         is_sqlite = dialect.name == "sqlite"
         return dialect.type_descriptor(self.impl_instance if is_sqlite else sa.DateTime(timezone=True))
 
+    @override
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> object:
-        """See `TypeDecorator`; a naive time is a bug and raises ValueError."""
+        """Refuse a naive time with ValueError."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -42,8 +44,8 @@ class UtcTime(TypeDecorator[datetime]):
             raise ValueError(message)
         return _as_text(value) if dialect.name == "sqlite" else value.astimezone(UTC)
 
+    @override
     def process_result_value(self, value: object, dialect: Dialect) -> datetime | None:
-        """See `TypeDecorator`."""
         del dialect
         if isinstance(value, str):
             return datetime.fromisoformat(value)  # a tenth of what strptime takes, and status reads thousands
@@ -85,13 +87,15 @@ class Choice(TypeDecorator[E]):
         super().__init__()
         self.kind = kind
 
+    @override
     def process_bind_param(self, value: E | str | None, dialect: Dialect) -> str | None:
-        """See `TypeDecorator`; a word that is not in the set is a bug and raises ValueError."""
+        """Refuse a word outside the closed set with ValueError."""
         del dialect
         return None if value is None else self.kind(value).value
 
+    @override
     def process_result_value(self, value: str | None, dialect: Dialect) -> E | None:
-        """See `TypeDecorator`; somebody else may have written the row, and raises UnknownWord."""
+        """Raise UnknownWord for a word outside the closed set, which another program may have written."""
         del dialect
         try:
             return None if value is None else self.kind(value)

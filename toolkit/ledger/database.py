@@ -108,11 +108,11 @@ class Transaction:
         return self.connection.execute(if_new(table), values).mappings().first()
 
     def upsert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
-        """See `toolkit.ledger.statements.insert_of`."""
+        """Return an insert statement of the database's dialect, which can be turned into an upsert."""
         return insert_of(self.connection.dialect.name, table)
 
     def locked(self, statement: sa.Select[Any]) -> sa.Select[Any]:
-        """See `toolkit.ledger.statements.locking`."""
+        """Return the select with a row lock, where the database has such locks."""
         return locking(statement)
 
 

@@ -119,7 +119,7 @@ def known_holds(ledger: Ledger, from_file: Iterable[Hold], feed: str | None = No
 
 
 def holds_in(tx: Transaction, from_file: Iterable[Hold], feed: str | None = None) -> Iterator[KnownHold]:
-    """See `known_holds`."""
+    """Yield all holds in force, within a transaction; see `known_holds`."""
     yield from (KnownHold(hold=each) for each in from_file if feed in {None, each.feed})
     yield from (KnownHold(hold=as_entity_hold(each), recorded=each) for each in active(tx, feed))
     for file in seen_files(tx):

@@ -10,6 +10,8 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from toolkit.migration.draft import Converted, Draft
 from toolkit.migration.job import FOLDER, Job, Runs, own_path
 from toolkit.migration.known import names_in
@@ -22,7 +24,7 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Script:
+class _Script(Runs):
     """A script of the config repo starts what is on the cluster's file system.
 
     Attributes:
@@ -35,8 +37,8 @@ class _Script:
     text: str
     cases: str = ""
 
+    @override
     def place(self, path: str, script: str) -> Converted:
-        """See `Runs`."""
         name = f"{FOLDER}/{script}.{self.ending}"
         texts = {"@PATH@": _shell_word(own_path(path)), "@CASES@": self.cases}
         self.draft.scripts[name] = _MARK.sub(lambda mark: texts[mark[0]], self.text)  # at once: a text may have marks

@@ -7,6 +7,8 @@ import shlex
 from dataclasses import dataclass
 from functools import partial
 
+from typing_extensions import override
+
 from toolkit.migration.draft import CannotConvert, Converted, Draft, as_is
 from toolkit.migration.expressions import leave_calls
 from toolkit.migration.job import FOLDER, URI, Job, Runs, own_path
@@ -15,13 +17,13 @@ from toolkit.migration.xml_tree import Element
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Copied:
+class _Copied(Runs):
     """A script that is run out of the config repo; whoever migrates copies it there."""
 
     job: Job
 
+    @override
     def place(self, path: str, script: str) -> Converted:
-        """See `Runs`."""
         del script
         own = own_path(path)
         found = URI.fullmatch(own)
@@ -55,13 +57,13 @@ def hive(job: Job) -> Runs:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Application:
+class _Application(Runs):
     """A jar or a Python file that Spark fetches itself."""
 
     job: Job
 
+    @override
     def place(self, path: str, script: str) -> Converted:
-        """See `Runs`."""
         del script
         own = own_path(path)
         return _qualified(own, self.job) if own.startswith("/") else Converted(own)

@@ -22,6 +22,7 @@ from xml.sax.xmlreader import InputSource, Locator
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import create_parser
+from typing_extensions import override
 
 from toolkit.entities import Problem
 from toolkit.entities.nearest import did_you_mean
@@ -237,8 +238,8 @@ class _Tree(ContentHandler, LexicalHandler):
     def processingInstruction(self, target: str, data: str) -> None:  # noqa: N802 - SAX's name
         self._remark("processing-instruction()", f"{target} {data}")
 
+    @override
     def comment(self, content: str) -> None:
-        """See `LexicalHandler.comment`."""
         self._remark("comment()", content)
 
     def _remark(self, what: str, text: str) -> None:

@@ -63,20 +63,20 @@ class ProcessAction:
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
     def leases(self, target: ProcessTarget) -> tuple[Wanted, ...]:
-        """See `Action.leases`: one run of an instance at a time, and no import or decision beside it on its outputs."""
+        """Return the leases of an instance and its outputs: one run at a time, and no import or decision beside it."""
         return (run_lease(target.ref), *output_leases(target))
 
     def conditions(self, plan: ProcessPlan, work: RunContext) -> tuple[()]:
-        """See `Action.conditions`: what a workflow does, no hold of a feed can stop."""
+        """Return none: a hold of a feed cannot stop the effects of a workflow."""
         del plan, work
         return ()
 
     def blank_plan(self, target: ProcessTarget) -> ProcessPlan:
-        """See `Action.blank_plan`."""
+        """Return the plan of a target that is not looked at."""
         return blank_plan(target)
 
     def plan(self, target: ProcessTarget, work: RunContext) -> ProcessPlan:
-        """See `Action.plan`; what the config repo no longer has as it was read is left to the next run."""
+        """Return the plan of an instance; skip it when a workflow file changed since the config repo was read."""
         work.guard.run.check()
         try:
             require_as_read(self.workplace, files_of(target.site.process))
@@ -92,16 +92,16 @@ class ProcessAction:
         return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why)) if why else plan
 
     def limit(self, plans: Sequence[ProcessPlan], work: RunContext) -> tuple[Sequence[ProcessPlan], None]:
-        """See `Action.limit`: there is none."""
+        """Return the plans: processes have no safety limit."""
         del work
         return plans, None
 
     def target_limit(self, plan: ProcessPlan, work: RunContext) -> None:
-        """See `Action.target_limit`: there is none."""
+        """Do nothing: processes have no safety limit."""
         del plan, work
 
     def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
-        """See `Action.recover`: what a dead runner of this instance left behind is ended, before a step begins."""
+        """End the programs that a dead runner of this instance left, before a step begins."""
         del work
         own = [left for left in open_items if left.instance_key == plan.target.instance_key]
         if not own or not may_touch:
@@ -130,7 +130,7 @@ class ProcessAction:
             raise StepLeftBehind(step=left.step, processes=still)
 
     def batches(self, plan: ProcessPlan, work: RunContext) -> tuple[StepBatch, ...]:
-        """See `Action.batches`: all steps, so that the end of one and the start of the next are written at once."""
+        """Return one batch of all steps: the end of a step and the start of the next are one ledger write."""
         if not plan.items:
             return ()
         batch = StepBatch(

@@ -9,7 +9,9 @@ from functools import cached_property, partial
 from math import isinf
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Applied
+from typing_extensions import override
+
+from toolkit.actions.action import Applied, Batch
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
@@ -49,8 +51,8 @@ FAILED, HOPELESS, NOT_REACHED, NO_OUTPUT = "step_failed", "step_cannot_succeed",
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepBatch:
-    """See `Batch`: all steps of a plan."""
+class StepBatch(Batch[StepItem]):
+    """Batch of all steps of a plan."""
 
     plan: ProcessPlan
     work: RunContext
@@ -62,12 +64,12 @@ class StepBatch:
     files: Callable[[CanonicalPath], FileCopies]
 
     @property
+    @override
     def positions(self) -> range:
-        """See `Batch.positions`."""
         return range(len(self.plan.items))
 
+    @override
     def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
-        """See `Batch.apply`."""
         resolved = self.plan.detail.resolved
         if resolved is None:
             message = "a plan with steps has looked at its inputs"

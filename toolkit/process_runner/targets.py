@@ -56,22 +56,22 @@ class ProcessTarget:
 
     @property
     def entity(self) -> str:
-        """See `Target.entity`."""
+        """The process."""
         return self.site.process.name
 
     @property
     def cluster(self) -> str:
-        """See `Target.cluster`."""
+        """The cluster that it runs on."""
         return self.site.cluster.name
 
     @property
     def counterpart(self) -> str:
-        """See `Target.counterpart`: there is none."""
+        """Empty: a process has no other cluster."""
         return ""
 
     @property
     def instance_key(self) -> str:
-        """See `Target.instance_key`."""
+        """The key of the instance."""
         return format_instant(self.nominal_time)
 
     @property
@@ -116,12 +116,12 @@ class StepItem:
 
     @property
     def uri(self) -> str:
-        """See `WorkItem.uri`: by its name its outcome is found again."""
+        """The name of the step: recovery finds its outcome by it."""
         return self.name
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """See `WorkItem.identity`."""
+        """The whole content of the plan's step."""
         return (self.instance_key, self.kind, self.name, str(self.engine), self.path, *self.args)
 
 

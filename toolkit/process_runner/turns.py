@@ -134,7 +134,7 @@ class InstanceTurns:
 
     @property
     def total(self) -> int:
-        """See `Turns.total`."""
+        """The number of candidates of all queues."""
         return sum(len(line.candidates) for line in self.lines)
 
     @property
@@ -143,7 +143,7 @@ class InstanceTurns:
         return sum(min(line.at_once, len(line.candidates)) for line in self.lines)
 
     def take(self) -> ProcessTurn | None:
-        """See `Turns.take`."""
+        """Wait for a free slot, and return the next instance; None: all queues are empty."""
         while True:
             self.check()
             with self._changed:
@@ -157,7 +157,7 @@ class InstanceTurns:
                 self._changed.wait(_LOOK_SECONDS)
 
     def give_back(self, turn: ProcessTurn, result: InstanceResult) -> None:
-        """See `Turns.give_back`."""
+        """Release the slot of an instance, and queue it again if it waits or is to be retried."""
         candidate = Candidate(target=turn.target, seen=turn.terms.seen)
         with self._changed:
             line = next(each for each in self._lines if each.has(turn.target))
@@ -166,7 +166,7 @@ class InstanceTurns:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """See `Turns.close`."""
+        """Let `take` return None from now on."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()

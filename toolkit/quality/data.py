@@ -120,7 +120,7 @@ def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[Entry]:
 
 
 def _unread(entries: Sequence[Entry], *, is_flat: bool) -> str:
-    """See `DataPrint.unread`: Spark reads what lies directly in a directory, or else what lies in its partitions.
+    """Return why Spark would not read all files: it reads those directly in a directory, or those of its partitions.
 
     Of a partition of a table it reads only the former, and Hive both if it is told to.
     """

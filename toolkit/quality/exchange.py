@@ -24,7 +24,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AskedPart:
-    """See `toolkit.actions.gate.Part`.
+    """Directory of data to validate, as the validation process gets it.
 
     Attributes:
         uri: of the directory, as Spark takes it.
@@ -143,7 +143,7 @@ class NotUnderstood(Failed):
 
 
 def write_question(path: Path, question: Question) -> None:
-    """See `write_answer`."""
+    """Write the question to a file that only its owner may read, in one step."""
     write_private(path, json.dumps(asdict(question)))
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.actions.gate import Admitted
+from typing_extensions import override
+
+from toolkit.actions.gate import Admitted, Gate
 from toolkit.el import parse_instant
 from toolkit.el.frequency import Unit
 from toolkit.entities.quality import is_pii
@@ -104,7 +106,7 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QualityGate:
+class QualityGate(Gate):
     """The `Gate` of a run; safe between threads.
 
     Attributes:
@@ -125,8 +127,8 @@ class QualityGate:
     author: Author
     allows_sql: bool = False
 
+    @override
     def admit(self, written: Written, check: Callable[[], None]) -> Admitted:
-        """See `Gate.admit`."""
         if self.ledger is None:
             return without_ledger(written)
         found, known = self._known(written, self.ledger)
@@ -136,8 +138,8 @@ class QualityGate:
             return admitted(written, judged.verdict, judged.notes)
         return admitted(written, known)
 
+    @override
     def was_admitted(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
-        """See `Gate.was_admitted`."""
         if self.ledger is None:
             return False
         found, known = self._known(written, self.ledger)

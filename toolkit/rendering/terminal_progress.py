@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.text import Text
+from typing_extensions import override
 
 from toolkit.actions.progress import NOTHING, Volume
 from toolkit.rendering.progress import Count
@@ -26,8 +27,8 @@ _SECONDS_BETWEEN_DRAWINGS = 0.1
 class _Rate(ProgressColumn):
     """Items a second, over the last while."""
 
+    @override
     def render(self, task: Task) -> Text:
-        """See `ProgressColumn.render`."""
         speed = task.finished_speed or task.speed
         return Text("" if speed is None else f"{speed:,.0f}/s", style="progress.data.speed")
 

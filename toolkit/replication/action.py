@@ -104,17 +104,17 @@ class ReplicationAction:
         )
 
     def conditions(self, plan: ReplicationPlan, work: RunContext) -> tuple[HoldWatch, ...]:
-        """See `Action.conditions`: who holds a feed wants nothing of it replaced either."""
+        """Return the condition of a target: a hold on the feed also blocks replacing its data."""
         target = plan.target
         pairs = ((target.feed, target.cluster),)
         return (HoldWatch(bases=(target.target_base,), pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
     def blank_plan(self, target: ReplicationTarget) -> ReplicationPlan:
-        """See `Action.blank_plan`."""
+        """Return the plan of a target that is not looked at."""
         return blank_plan(target)
 
     def plan(self, target: ReplicationTarget, work: RunContext) -> ReplicationPlan:
-        """See `Action.plan`."""
+        """Return the plan of an instance."""
         planner = Planner(
             storage=work.stores,
             check=work.guard.run.check,
@@ -138,18 +138,18 @@ class ReplicationAction:
     def limit(
         self, plans: Sequence[ReplicationPlan], work: RunContext
     ) -> tuple[Sequence[ReplicationPlan], ExceededLimit | None]:
-        """See `Action.limit`."""
+        """Return the plans, and the safety limit that they exceed together."""
         del work
         return plans, self.limits.exceeded(plans) or exceeded_removal(plans, self.max_delete)
 
     def target_limit(self, plan: ReplicationPlan, work: RunContext) -> None:
-        """See `Action.target_limit`: an instance has none of its own."""
+        """Do nothing: an instance has no limit of its own."""
         del plan, work
 
     def recover(
         self, plan: ReplicationPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool
     ) -> Recovery:
-        """See `Action.recover`: only of this instance, whose lease is held."""
+        """Recover the unfinished items of this instance only, since its lease is held."""
         own = [left for left in open_items if left.instance_key == plan.target.instance_key]
         if not own or not may_touch or self._is_evicted(plan.target, work):
             return Recovery()
@@ -194,7 +194,7 @@ class ReplicationAction:
         return was_published or not any(item.target == unit for item in plan.items)
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> tuple[_CopyBatch, ...]:
-        """See `Action.batches`: a unit after the other, since each of them works with many threads."""
+        """Return one batch for each unit, one after the other, since each works with many threads."""
         publisher = Publisher(
             target=plan.target,
             work=work,
@@ -211,7 +211,7 @@ class ReplicationAction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _CopyBatch:
-    """See `Batch`: one unit.
+    """Batch of one unit.
 
     Attributes:
         done: what became of the units before.
@@ -223,7 +223,7 @@ class _CopyBatch:
     positions: range
 
     def apply(self, advance: Callable[[int], None]) -> Applied[UnitItem]:
-        """See `Batch.apply`."""
+        """Copy and publish the unit."""
         (position,) = self.positions
         item = self.plan.items[position]
         before = len(self.done)

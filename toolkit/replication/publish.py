@@ -124,7 +124,7 @@ class Publisher:
         return Preservation(source=source, target=target, rules=self.target.rules, check=self._check)
 
     def tree(self, root: CanonicalPath) -> Tree | None:
-        """See `read_tree`."""
+        """Return the tree at a path, as `read_tree` does."""
         return read_tree(self.work.stores(root), root, self._check, directories=self.directories)
 
     def _is_still(self, root: CanonicalPath, expected: Tree, is_same: Callable[[TreeFile, TreeFile], bool]) -> bool:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
+from toolkit.actions.action import ExceededLimit
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.planning.delete_limits import DeleteLimits, Excess, excess, excess_weight
@@ -96,13 +99,13 @@ def removals(
 
 
 @dataclass(frozen=True, slots=True)
-class ExceededRemoval:
+class ExceededRemoval(ExceededLimit):
     """An `ExceededLimit` of ``max_delete``."""
 
     excess: Excess
 
+    @override
     def refusal(self, digest: str) -> TooMuchToRemove:
-        """See `ExceededLimit.refusal`."""
         found = self.excess
         return TooMuchToRemove(limit=found.limit, found=found.found, allowed=found.allowed, digest=digest)
 

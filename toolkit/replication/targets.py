@@ -138,7 +138,7 @@ class ReplicationTarget:
 
     @property
     def entity(self) -> str:
-        """See `Target.entity`."""
+        """The feed."""
         return self.feed
 
     def has_unit(self, place: CanonicalPath) -> bool:
@@ -181,12 +181,12 @@ class UnitItem:
 
     @property
     def uri(self) -> str:
-        """See `WorkItem.uri`."""
+        """The place that appears at the target."""
         return str(self.target)
 
     @cached_property
     def identity(self) -> tuple[str, ...]:
-        """See `WorkItem.identity`: with all that was listed, so that an approval is not good for other data."""
+        """The whole listing, so that an approval does not cover other data."""
         digest = hashlib.sha256()
         lines = [(name, *entry, name in self.copied) for name, entry in sorted(self.wanted.items())]
         for line in (*lines, *((name, *(self.present or {})[name]) for name in sorted(self.gone))):

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Applied, Recovery, RunContext
+from typing_extensions import override
+
+from toolkit.actions.action import Applied, Batch, ExceededLimit, Recovery, RunContext
 from toolkit.actions.batch_loop import new_item, settled_item
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
@@ -24,7 +26,7 @@ from toolkit.retention.delete_remote import EXECUTOR_BATCH, RemoteDelete
 from toolkit.retention.delete_tree import TreeDelete
 from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for
 from toolkit.retention.output_watch import Writers, held_items, writers_of
-from toolkit.retention.plan import StayReason
+from toolkit.retention.plan import PlanItem, StayReason
 from toolkit.retention.planner import Planner, TooMuchOfFeed, TooMuchToDelete, blank_plan
 from toolkit.retention.records import InstanceEvents, recovered
 from toolkit.retention.table_eviction import PartitionBatch, TableEviction
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.events import NewEvent
     from toolkit.ledger.runs.items import Item
     from toolkit.planning.delete_limits import DeleteLimits, Excess
-    from toolkit.retention.plan import FeedPlan, HoldFile, PlanItem
+    from toolkit.retention.plan import FeedPlan, HoldFile
     from toolkit.retention.targets import FeedTarget
     from toolkit.storage import StorageSpec
 
@@ -48,15 +50,15 @@ _DIVIDED_ELSEWHERE = frozenset({DeleteMethod.BULK, DeleteMethod.REMOTE})
 
 
 @dataclass(frozen=True, slots=True)
-class ExceededDeleteLimit:
+class ExceededDeleteLimit(ExceededLimit):
     """An `ExceededLimit` of `max_delete`, of the run or of one feed."""
 
     excess: Excess
     target: FeedTarget | None = None
     place: str = ""
 
+    @override
     def refusal(self, digest: str) -> TooMuchToDelete | TooMuchOfFeed:
-        """See `ExceededLimit.refusal`."""
         if self.target is None:
             return TooMuchToDelete(excess=self.excess, digest=digest)
         return TooMuchOfFeed(excess=self.excess, place=self.place, target=self.target, digest=digest)
@@ -89,22 +91,22 @@ class RetentionAction:
     life_cycle: LifeCycle = LifeCycle.EVICTION
 
     def leases(self, target: FeedTarget) -> tuple[Wanted, ...]:
-        """See `Action.leases`: one eviction of a feed at a time, whatever its nominal time."""
+        """Return the lease of a feed's eviction: one at a time, whatever its nominal time."""
         return (Wanted(resource=f"evict/{target.feed}/{target.cluster}"),)
 
     def conditions(self, plan: FeedPlan, work: RunContext) -> tuple[HoldWatch, ...]:
-        """See `Action.conditions`: of a table, only the plan knows its directory."""
+        """Return the conditions of an eviction."""
         target, base = plan.target, plan.detail.base
         bases = target.data_bases if base is None else (base, *target.neighbour_bases)
         pairs = ((target.feed, target.cluster), *target.neighbours)
         return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
     def blank_plan(self, target: FeedTarget) -> FeedPlan:
-        """See `Action.blank_plan`."""
+        """Return the plan of a target that is not looked at."""
         return blank_plan(target)
 
     def plan(self, target: FeedTarget, work: RunContext) -> FeedPlan:
-        """See `Action.plan`."""
+        """Return the plan of a feed's eviction."""
         planner = Planner(storage=work.stores, check=work.guard.run.check)
         plan = planner.plan(target) if target.table is None else planner.of_tables.plan(target, target.table)
         if self.hold_seen is not None and plan.failed is None:
@@ -114,12 +116,12 @@ class RetentionAction:
     def limit(
         self, plans: Sequence[FeedPlan], work: RunContext
     ) -> tuple[Sequence[FeedPlan], ExceededDeleteLimit | None]:
-        """See `Action.limit`."""
+        """Return the plans, and the safety limit that they exceed together."""
         limited, excess = Planner(storage=work.stores, check=work.guard.run.check).limited(plans, self.limits)
         return limited, None if excess is None else ExceededDeleteLimit(excess)
 
     def target_limit(self, plan: FeedPlan, work: RunContext) -> ExceededDeleteLimit | None:
-        """See `Action.target_limit`."""
+        """Return the safety limit that a feed's plan exceeds, or None."""
         planner, target = Planner(storage=work.stores, check=work.guard.run.check), plan.target
         _, excess = planner.limited((plan,), target.max_delete)
         if excess is None:
@@ -127,7 +129,7 @@ class RetentionAction:
         return ExceededDeleteLimit(excess, target, self.place_of(target, excess.limit))
 
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
-        """See `Action.recover`; the walk finds what a killed removal left aside, these items what copying left."""
+        """Recover unfinished items: the walk finds what a killed removal left aside, these items what copying left."""
         if plan.target.table is not None and plan.detail.base is not None:
             base = plan.detail.base
             recovery = TableRecovery(plan=plan, table=plan.target.table, base=base, work=work)
@@ -138,7 +140,7 @@ class RetentionAction:
         return recovered(plan, settled, work.stores) if settled else Recovery()
 
     def batches(self, plan: FeedPlan, work: RunContext) -> tuple[_EvictionBatch | PartitionBatch, ...]:
-        """See `Action.batches`."""
+        """Return the batches of a plan in order."""
         if plan.target.table is not None and plan.detail.base is not None:
             return TableEviction(plan=plan, table=plan.target.table, base=plan.detail.base, work=work).batches()
         remote = self._remote(plan, work)
@@ -172,19 +174,19 @@ class RetentionAction:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _EvictionBatch:
-    """See `Batch`."""
+class _EvictionBatch(Batch[PlanItem]):
+    """Batch of items that are removed together."""
 
     eviction: _Eviction
     batch: UnitBatch
 
     @property
+    @override
     def positions(self) -> range:
-        """See `Batch.positions`."""
         return self.batch.positions
 
+    @override
     def apply(self, advance: Callable[[int], None]) -> Applied[PlanItem]:
-        """See `Batch.apply`."""
         return self.eviction.apply(self.batch, advance)
 
 

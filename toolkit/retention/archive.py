@@ -101,7 +101,7 @@ class Archiver:
     flag: str = ""
 
     def archive_version(self, source: CanonicalPath, place: CanonicalPath) -> tuple[Archived | None, CanonicalPath]:
-        """See to it that an instance is in the archive, beside what is archived already and differs.
+        """Archive an instance, as a further version when another one of it is in the archive already.
 
         An instance that was archived may have been written again by a rerun. Neither version replaces the other: the
         original of the one that is archived may be gone. Raises as `archive`; `ArchiveDiffers` for too many versions.
@@ -113,7 +113,7 @@ class Archiver:
         return self.archive(source, last), last
 
     def archive(self, source: CanonicalPath, place: CanonicalPath) -> Archived | None:
-        """See to it that an instance is in the archive, by its bytes.
+        """Archive an instance by its bytes.
 
         Args:
             source: the instance.

@@ -74,7 +74,7 @@ def delete_paths(task: DeletionTask, attempt: int) -> Iterator[PathAnswer]:
 
 
 def deleted(task: DeletionTask, attempt: int, wall_clock: Callable[[], float]) -> Iterator[PathAnswer]:
-    """See `delete_paths`.
+    """Delete the paths of a task on an executor, and yield each result.
 
     Args:
         task: what goes.

@@ -37,7 +37,7 @@ class PartitionGroup(NamedTuple):
 
 
 class OwnerOf(Protocol):
-    """See `ForeignData.owner_of`."""
+    """Callable that names the owner of the data at a path; see `ForeignData.owner_of`."""
 
     def __call__(self, place: CanonicalPath, *, own: CanonicalPath | None) -> str:
         """In words."""

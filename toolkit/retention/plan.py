@@ -117,17 +117,17 @@ class PlanItem:
 
     @property
     def kind(self) -> str:
-        """See `WorkItem.kind`; for example ``instance:data``. Recovery settles all partitions alike."""
+        """The kind in the ledger, for example ``instance:data``; recovery treats all partitions alike."""
         return f"{ItemKind.PARTITION if self.type in FORGOTTEN else self.type}:{self.location}"
 
     @property
     def uri(self) -> str:
-        """See `WorkItem.uri`; of a partition its address, since the effect is in the metastore."""
+        """The path; of a partition its address, since the effect is in the metastore."""
         return str(self.partition if self.type in FORGOTTEN else self.path)
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """See `WorkItem.identity`."""
+        """The item's name: kind, feed, cluster, location, instance and path."""
         own = (self.type, self.feed, self.cluster, self.location, self.instance_key, str(self.path))
         further = (str(each) for each in (self.archive, self.partition) if each is not None)
         return (*own, *further)

@@ -154,13 +154,13 @@ class TableEviction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PartitionBatch:
-    """See `Batch`."""
+    """Batch of partitions."""
 
     eviction: TableEviction
     positions: range
 
     def apply(self, advance: Callable[[int], None]) -> Applied[PlanItem]:
-        """See `Batch.apply`."""
+        """Remove the partitions of the batch."""
         return self.eviction.apply(self.positions, advance)
 
 

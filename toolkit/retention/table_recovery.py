@@ -135,7 +135,7 @@ class TableRecovery:
     work: RunContext
 
     def recovered(self, left: Sequence[Item], *, may_touch: bool) -> Recovery:
-        """See `Action.recover`; what nobody can tell now stays open, and is a failure where data may be left."""
+        """Recover unfinished partitions: an unknown outcome stays open, and is a failure where data may be left."""
         own = [item for item in left if item.kind in {_PARTITION, _DATA}]
         at_gate = [item for item in left if item.kind == _GATED]
         if not (own or at_gate) or self.plan.detail.hold_file is not None:

@@ -196,12 +196,12 @@ class FeedTarget:
 
     @property
     def entity(self) -> str:
-        """See `Target.entity`."""
+        """The feed."""
         return self.feed
 
     @property
     def instance_key(self) -> str:
-        """See `Target.instance_key`: one eviction for each nominal time."""
+        """The nominal time: one eviction for each."""
         return format_instant(self.policy.nominal_time)
 
     def archived(self, path: CanonicalPath) -> CanonicalPath | None:

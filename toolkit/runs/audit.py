@@ -17,6 +17,8 @@ from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
 from typing import Protocol
 
+from typing_extensions import override
+
 from toolkit.clock import Clock
 from toolkit.ledger.runs.rows import Origin
 from toolkit.runs.audit_lines import AuditLine
@@ -61,7 +63,7 @@ class AuditTrail(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditFile:
+class AuditFile(AuditTrail):
     """A file that is only ever appended to; several processes may share it.
 
     Attributes:
@@ -76,8 +78,8 @@ class AuditFile:
     origin: Origin
     clock: Clock
 
+    @override
     def write(self, lines: Iterable[AuditLine]) -> None:
-        """See `AuditTrail.write`."""
         at = self.clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own = {"at": at, "who": self.origin.who, "host": self.origin.host, "pid": self.origin.pid}
         head = json.dumps(own)[:-1]

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TypeVar
 
+from typing_extensions import override
+
 from toolkit.errors import Skipped
 from toolkit.ledger import events as happened
 from toolkit.ledger.database import Ledger, Transaction
@@ -27,6 +29,7 @@ from toolkit.runs.recorder import (
     HeartbeatReply,
     RecordBatch,
     RecordedRun,
+    Recorder,
     RunOutcome,
     SettledLeftOver,
     message_text,
@@ -38,7 +41,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class LedgerRecorder:
+class LedgerRecorder(Recorder):
     """A `Recorder` on the ledger.
 
     Attributes:
@@ -51,39 +54,40 @@ class LedgerRecorder:
     _is_given_up: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     @property
+    @override
     def place(self) -> str | None:
-        """See `Recorder.place`."""
         return self.ledger.place
 
+    @override
     def start(self, request: StartRequest) -> RecordedRun:
-        """See `Recorder.start`."""
         started = self.ledger.write(lambda tx: starting.start(tx, request, self.is_gone))
         return replace(_recorded(request, started.run), taken_over=started.taken_over)
 
+    @override
     def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
-        """See `Recorder.start_many`."""
         started = self.ledger.write(lambda tx: starting.start_many(tx, requests))
         pairs = zip(requests, started, strict=True)
         return tuple(None if run is None else _recorded(request, run) for request, run in pairs)
 
+    @override
     def skip(self, request: StartRequest, skipped: Skipped) -> RecordedRun:
-        """See `Recorder.skip`."""
         reason = message_text(str(skipped))
         run = self.ledger.write(lambda tx: attempts.skip(tx, request.key, request.origin, reason))
         if run.status is not RunStatus.SKIPPED:
             return RecordedRun(key=request.key)
         return RecordedRun(key=request.key, run_id=run.run_id, attempt=run.attempt)
 
+    @override
     def beat(self, runs: Sequence[RecordedRun]) -> HeartbeatReply:
-        """See `Recorder.beat`; while others keep the ledger busy nothing is renewed, and the next beat tries again."""
+        """Renew nothing while other writers keep the ledger busy: the next beat tries again."""
         with _lost_in_between():
             try:
                 return self.ledger.write(lambda tx: _beat(tx, runs))
             except LedgerConflict:
                 return HeartbeatReply()
 
+    @override
     def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None:
-        """See `Recorder.record`."""
         if is_repeated and self._read(lambda tx: _is_recorded(tx, run, step)):
             return
         is_lasting = bool(step.intended or step.events or step.writes)
@@ -94,18 +98,18 @@ class LedgerRecorder:
                 self._write(lambda tx: _record(tx, run, step.without_next))
             raise
 
+    @override
     def let_others_work(self, run: RecordedRun) -> None:
-        """See `Recorder.let_others_work`."""
         self._write(lambda tx: status.forget_owner_mark(tx, _id(run)))
 
+    @override
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
-        """See `Recorder.left_over`."""
         key = run.key
         found = self._read(lambda tx: items.unsettled(tx, key.life_cycle, key.entity, key.cluster, key.counterpart))
         return tuple(replace(item, path=path_of(item.path)) for item in found)
 
+    @override
     def settle_left_over(self, settled: Sequence[SettledLeftOver]) -> bool:
-        """See `Recorder.settle_left_over`."""
         by_run = [(run_id, list(each)) for run_id, each in groupby(sorted(settled, key=_run_of), key=_run_of)]
 
         def work(tx: Transaction) -> None:
@@ -121,8 +125,8 @@ class LedgerRecorder:
             return False
         return True
 
+    @override
     def pause(self, run: RecordedRun, request: Request) -> None:
-        """See `Recorder.pause`."""
 
         def work(tx: Transaction) -> None:
             if finding.get(tx, _id(run)).status is RunStatus.RUNNING:
@@ -131,8 +135,8 @@ class LedgerRecorder:
 
         self._write(work)
 
+    @override
     def go_on(self, run: RecordedRun, request: Request) -> None:
-        """See `Recorder.go_on`."""
 
         def work(tx: Transaction) -> None:
             if run.most is not None and finding.get(tx, _id(run)).status is RunStatus.SUSPENDED:
@@ -142,17 +146,15 @@ class LedgerRecorder:
 
         self._write(work)
 
+    @override
     def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
-        """See `Recorder.finish`.
-
-        The outcome does not wait for the disk: who loses it finds a run without an owner, and nothing that is open.
-        """
+        """Do not wait for the disk: a lost outcome leaves a run without an owner and without unfinished items."""
         if self._is_given_up.is_set():
             raise LedgerLost(why=f"the ledger {self.ledger.place} did not come back")
         self._write(lambda tx: _end(tx, run, outcome), is_lasting=False)
 
+    @override
     def give_up(self) -> None:
-        """See `Recorder.give_up`."""
         self._is_given_up.set()
 
     def _read(self, work: Callable[[Transaction], T]) -> T:

@@ -4,58 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from typing_extensions import override
+
 from toolkit.errors import Skipped
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.runs.starting import StartRequest
 from toolkit.ledger.runs.status import Request
-from toolkit.runs.recorder import HeartbeatReply, RecordBatch, RecordedRun, RunOutcome, SettledLeftOver
+from toolkit.runs.recorder import HeartbeatReply, RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
 
 
-class NullRecorder:
+class NullRecorder(Recorder):
     """A `Recorder` that keeps nothing; what the run does is in the audit file."""
 
     place: str | None = None
 
+    @override
     def start(self, request: StartRequest) -> RecordedRun:
-        """See `Recorder.start`."""
         return RecordedRun(key=request.key)
 
+    @override
     def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
-        """See `Recorder.start_many`."""
         return tuple(map(self.start, requests))
 
+    @override
     def skip(self, request: StartRequest, _: Skipped, /) -> RecordedRun:
-        """See `Recorder.skip`."""
         return RecordedRun(key=request.key)
 
+    @override
     def beat(self, _: Sequence[RecordedRun], /) -> HeartbeatReply:
-        """See `Recorder.beat`."""
         return HeartbeatReply()
 
-    def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None:
-        """See `Recorder.record`."""
+    @override
+    def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None: ...
 
-    def let_others_work(self, run: RecordedRun) -> None:
-        """See `Recorder.let_others_work`."""
+    @override
+    def let_others_work(self, run: RecordedRun) -> None: ...
 
+    @override
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
-        """See `Recorder.left_over`."""
         del run
         return ()
 
+    @override
     def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
-        """See `Recorder.settle_left_over`."""
         del items
         return True
 
-    def pause(self, run: RecordedRun, request: Request) -> None:
-        """See `Recorder.pause`."""
+    @override
+    def pause(self, run: RecordedRun, request: Request) -> None: ...
 
-    def go_on(self, run: RecordedRun, request: Request) -> None:
-        """See `Recorder.go_on`."""
+    @override
+    def go_on(self, run: RecordedRun, request: Request) -> None: ...
 
-    def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
-        """See `Recorder.finish`."""
+    @override
+    def finish(self, run: RecordedRun, outcome: RunOutcome) -> None: ...
 
-    def give_up(self) -> None:
-        """See `Recorder.give_up`."""
+    @override
+    def give_up(self) -> None: ...

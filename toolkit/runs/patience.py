@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from typing_extensions import override
+
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.runs.errors import LedgerLost, Stopped
 from toolkit.runs.lease import Deadline
@@ -44,7 +46,7 @@ def impatient(work: Callable[[bool], T], /) -> T:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LedgerPatience:
+class LedgerPatience(Patience):
     """The `Patience` of a run: until the deadline of its lease, or until the process is to stop.
 
     Attributes:
@@ -59,8 +61,8 @@ class LedgerPatience:
     at_least: float = 0.0
     sleep: Callable[[float], None] = time.sleep
 
+    @override
     def __call__(self, work: Callable[[bool], T], /) -> T:
-        """See `Patience`."""
         until, is_repeated = self.deadline.now() + self.at_least, False
         while True:
             try:

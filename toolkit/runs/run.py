@@ -114,7 +114,7 @@ class ActiveRun:
         self.patiently(lambda _: self.recorder.let_others_work(self.recorded))
 
     def check(self) -> None:
-        """See `StopSignal.check`; a run that was asked to pause does so in here, until it may go on.
+        """Return if the run may go on; a run that was asked to pause waits in here.
 
         Raises:
             Stopped: it must not start another effect.
@@ -122,7 +122,7 @@ class ActiveRun:
         self._line.check()
 
     def check_without_rest(self) -> None:
-        """See `RunStop.check_without_rest`.
+        """Return if the run may go on; raise instead of waiting when it is to pause.
 
         Raises:
             PauseAsked: the run is to pause.
@@ -166,11 +166,11 @@ class ActiveRun:
         return settled_lines(self.recorded, (*pairs, *step.audit_only))
 
     def left_over(self) -> tuple[Item, ...]:
-        """See `Recorder.left_over`."""
+        """Return the unfinished items of earlier runs."""
         return self.patiently(lambda _: self.recorder.left_over(self.recorded))
 
     def settle_left_over(self, items: Sequence[SettledLeftOver], audit_only: Sequence[SettledLeftOver] = ()) -> bool:
-        """See `Recorder.settle_left_over`; the audit file has `audit_only`, and what happened of the items."""
+        """Record the outcome of unfinished items; the audit file also gets `audit_only`, and what was done."""
         self._tell_left_over(audit_only)
         is_settled = not items or self.patiently(lambda _: self.recorder.settle_left_over(items))
         self._tell_left_over([each for each in items if is_settled and each.item.state is ItemState.DONE])

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
+from typing_extensions import override
+
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
@@ -101,12 +103,12 @@ class StderrOfJvm(io.BufferedIOBase):
         self._asked("A", secret)
         self._err = (self._asked("r", "m", "java.lang.System", "err", "e") or "").removeprefix("r")
 
+    @override
     def writable(self) -> bool:
-        """See `io.IOBase.writable`."""
         return True
 
+    @override
     def write(self, data: Buffer, /) -> int:
-        """See `io.BufferedIOBase.write`."""
         octets = bytes(data)
         with self._lock:
             if self._asked("c", self._err, "write", f"j{b64encode(octets).decode()}", "e") is not None:

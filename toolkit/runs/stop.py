@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from typing_extensions import override
+
 from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
@@ -49,14 +51,14 @@ class NeverStopped:
         """Always go on."""
 
 
-class ProcessStop:
+class ProcessStop(StopSignal):
     """Set by SIGTERM, SIGINT or the loss of the parent process; the first one to come names the reason."""
 
     def __init__(self) -> None:
         self._stopped: Stopped | None = None
 
+    @override
     def check(self) -> None:
-        """See `StopSignal.check`."""
         if self._stopped is not None:
             raise self._stopped
 
@@ -131,7 +133,7 @@ _PLACE_SECONDS = 2.0
 
 
 @dataclass(kw_only=True)
-class RunStop:
+class RunStop(StopSignal):
     """Asked before each effect of a run; one that was asked to pause does so in there, until it may go on.
 
     Attributes:
@@ -153,12 +155,9 @@ class RunStop:
     _is_attending: bool = field(default=False, init=False)
     _is_resting: bool = field(default=False, init=False)
 
+    @override
     def check(self) -> None:
-        """See `StopSignal.check`.
-
-        Raises:
-            Stopped: the run must not start another effect.
-        """
+        """Wait in here while the run is suspended."""
         self.process.check()
         if self.orders.has_some or self._is_attending:
             with self._turn:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
+from typing_extensions import override
+
 from toolkit.storage.errors import Unsupported
-from toolkit.storage.port import Entry, FileKind
+from toolkit.storage.port import Entry, FileKind, FileSystem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +30,7 @@ def moment(seconds: float) -> datetime:
 
 
 def tree_below(path: CanonicalPath, listed: Callable[[CanonicalPath], Iterator[Entry]]) -> Iterator[Entry]:
-    """See `FileSystem.list_tree`: one listing for each directory; those on the way down are open at the same time."""
+    """Yield everything below a directory, with one listing for each; listings on the way down stay open."""
     way = [("", path, listed(path))]
     while way:
         above, place, entries = way[-1]
@@ -43,80 +45,81 @@ def tree_below(path: CanonicalPath, listed: Callable[[CanonicalPath], Iterator[E
             way.pop()
 
 
-class BasicFileSystem:
+class BasicFileSystem(FileSystem):
     """The part of `FileSystem` that many stores cannot do: each method says so, and who can has its own."""
 
     def _cannot(self, path: CanonicalPath, what: str) -> NoReturn:
         raise Unsupported(path=path, detail=f"this store has no {what}")
 
-    def set_permission(self, path: CanonicalPath, permission: int) -> None:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
+    @override
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
         self._cannot(path, "permission bits")
 
+    @override
     def set_owner(
         self,
         path: CanonicalPath,
         *,
-        owner: str | None = None,  # noqa: ARG002 - the port's signature
-        group: str | None = None,  # noqa: ARG002 - the port's signature
+        owner: str | None = None,
+        group: str | None = None,
     ) -> None:
-        """The store cannot."""
         self._cannot(path, "owner that can be set")
 
-    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
+    @override
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
         self._cannot(path, "time that can be set")
 
-    def checksum(self, path: CanonicalPath) -> Checksum | None:  # noqa: ARG002 - the port's signature
-        """See `AttributeStore.checksum`; nothing is asked."""
+    @override
+    def checksum(self, path: CanonicalPath) -> Checksum | None:
         return None
 
+    @override
     def acl(self, path: CanonicalPath) -> tuple[str, ...]:
-        """The store cannot."""
         self._cannot(path, "access control lists")
 
-    def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
+    @override
+    def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
         self._cannot(path, "access control lists")
 
+    @override
     def xattrs(self, path: CanonicalPath) -> Mapping[str, bytes]:
-        """The store cannot."""
         self._cannot(path, "extended attributes")
 
-    def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
+    @override
+    def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
         self._cannot(path, "extended attributes")
 
-    def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
+    @override
+    def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
         self._cannot(path, "files in parts")
 
+    @override
     def put_range(
         self,
         upload: MultipartUpload,
-        offset: int,  # noqa: ARG002 - the port's signature
-        chunks: Iterable[bytes],  # noqa: ARG002 - the port's signature
+        offset: int,
+        chunks: Iterable[bytes],
     ) -> tuple[UploadedPart, ...]:
-        """The store cannot."""
         self._cannot(upload.path, "files in parts")
 
+    @override
     def complete_upload(
         self,
         upload: MultipartUpload,
-        parts: Iterable[UploadedPart],  # noqa: ARG002 - the port's signature
+        parts: Iterable[UploadedPart],
         *,
-        overwrite: bool = True,  # noqa: ARG002 - the port's signature
+        overwrite: bool = True,
     ) -> None:
-        """The store cannot."""
         self._cannot(upload.path, "files in parts")
 
+    @override
     def abort_upload(self, upload: MultipartUpload) -> None:
-        """The store cannot."""
         self._cannot(upload.path, "files in parts")
 
+    @override
     def abort_uploads(self, below: CanonicalPath) -> int:
-        """The store cannot."""
         self._cannot(below, "files in parts")
 
+    @override
     def close(self) -> None:
-        """See `FileSystem.close`; nothing is open."""
+        """Do nothing: no connection is open."""

@@ -139,7 +139,7 @@ class StartedCall(Generic[_Answer]):
         return self._has_ended
 
     def answer(self, goes_on: Callable[[], bool] = lambda: False) -> _Answer:
-        """See `BoundedCalls.run`; to be asked for once."""
+        """Wait for the answer and return it, as `BoundedCalls.run` does; called once."""
         while not self.has_ended():
             if not goes_on():
                 message = f"no answer within {self._calls.seconds:g} s; what was asked for may still happen"

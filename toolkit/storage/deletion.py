@@ -63,7 +63,7 @@ def name_behind(aside: str) -> str | None:
 
 
 def delete_each(system: FileSystem, paths: Iterable[CanonicalPath], below: CanonicalPath) -> Iterator[Deleted]:
-    """See `FileSystem.delete_all`; a store that did not answer is not asked about the rest."""
+    """Delete paths one by one; after an unanswered call the rest fails without a further call."""
     silence: Unreachable | None = None
     for path in paths:
         if silence is not None:

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from datetime import UTC, datetime, timedelta
 from typing import NoReturn
 
+from typing_extensions import override
+
 from toolkit.el import CanonicalPath
 from toolkit.storage.base import BasicFileSystem
 from toolkit.storage.errors import AlreadyExists, NotFound, Unsupported
@@ -42,19 +44,21 @@ class FlatFileSystem(BasicFileSystem, ABC):
     def found(self, path: CanonicalPath) -> FileStatus | None:
         """What is at the path, None for nothing; where an object and a directory have one name, the directory."""
 
+    @override
     def status(self, path: CanonicalPath) -> FileStatus:
-        """See `FileSystem.status`; of a directory, `modified` is that of the first object in it."""
+        """Return the status; `modified` of a directory is that of the first object in it."""
         found = self.found(path)
         if found is None:
             raise NotFound(path=path)
         return found
 
+    @override
     def mkdirs(self, path: CanonicalPath) -> None:
-        """See `FileSystem.mkdirs`; there is nothing to make, and no marker is written."""
+        """Check that no object is in the way; no directory marker is written."""
         found = self.found(path)
         if found is not None and found.kind is FileKind.FILE:
             raise AlreadyExists(path=path)
 
-    def rename(self, source: CanonicalPath, target: CanonicalPath) -> NoReturn:  # noqa: ARG002 - the port's signature
-        """The store cannot."""
+    @override
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> NoReturn:
         raise Unsupported(path=source, detail="objects cannot be renamed")

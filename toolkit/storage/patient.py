@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from itertools import dropwhile
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
+from typing_extensions import override
+
 from toolkit.storage.base import tree_below
 from toolkit.storage.calls import PATIENCE_SECONDS
 from toolkit.storage.errors import NotBegun, NotFound, Unreachable
 from toolkit.storage.look import Look, LookAgain
-from toolkit.storage.port import Deleted, FileKind
+from toolkit.storage.port import Deleted, FileKind, FileSystem
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage.attributes import Checksum
     from toolkit.storage.multipart import MultipartUpload, UploadedPart
-    from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileStatus, FileSystem
+    from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileStatus
 
 _Answer = TypeVar("_Answer")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
@@ -44,7 +46,7 @@ class Silence:
 
 
 @dataclass(kw_only=True)
-class PatientFileSystem:
+class PatientFileSystem(FileSystem):
     """Repeats what can be repeated until the store answers, or has been silent for too long.
 
     The silence counts from the first unanswered call after an answer, over all threads. Once patience is over, every
@@ -68,23 +70,22 @@ class PatientFileSystem:
     silence: Silence = field(default_factory=Silence)
 
     @property
+    @override
     def capabilities(self) -> Capabilities:
-        """What the inner store can do."""
         return self.inner.capabilities
 
+    @override
     def status(self, path: CanonicalPath) -> FileStatus:
-        """See `FileSystem.status`."""
         return self._asked(path, lambda: self.inner.status(path))
 
+    @override
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        """See `FileSystem.list`; a listing that breaks off goes on behind the last entry that it gave."""
+        """Resume a broken listing behind the last entry that was yielded."""
         return self._whole(path, lambda last: self.inner.list(path, start_from=start_from if last is None else last))
 
+    @override
     def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """See `FileSystem.list_tree`; one that breaks off goes on in the directory, on flat stores from its beginning.
-
-        What was given is not given again.
-        """
+        """Resume a broken listing in the same directory; on flat stores list again, and skip what was yielded."""
         if self.capabilities.directories:
             return tree_below(path, self.list)
         return self._whole(path, lambda _: self.inner.list_tree(path))
@@ -106,91 +107,98 @@ class PatientFileSystem:
             else:
                 return
 
+    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`; only the opening is repeated."""
+        """Repeat only the opening."""
         return self._asked(path, lambda: self.inner.read(path, offset=offset, length=length))
 
+    @override
     def checksum(self, path: CanonicalPath) -> Checksum | None:
-        """See `AttributeStore.checksum`."""
         return self._asked(path, lambda: self.inner.checksum(path))
 
+    @override
     def acl(self, path: CanonicalPath) -> tuple[str, ...]:
-        """See `AttributeStore.acl`."""
         return self._asked(path, lambda: self.inner.acl(path))
 
+    @override
     def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
-        """See `AttributeStore.set_acl`."""
         self._asked(path, lambda: self.inner.set_acl(path, entries))
 
+    @override
     def xattrs(self, path: CanonicalPath) -> Mapping[str, bytes]:
-        """See `AttributeStore.xattrs`."""
         return self._asked(path, lambda: self.inner.xattrs(path))
 
+    @override
     def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
-        """See `AttributeStore.set_xattr`."""
         self._asked(path, lambda: self.inner.set_xattr(path, name, value))
 
+    @override
     def close(self) -> None:
-        """See `FileSystem.close`."""
         self.inner.close()
 
+    @override
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; repeated when the chunks are a list, which can be had again, and may replace."""
+        """Repeat only if the chunks are a list, which can be read again, and overwriting is allowed."""
         if overwrite and isinstance(chunks, Sequence):
             self._asked(path, lambda: self.inner.write(path, chunks, overwrite=overwrite))
         else:
             self._refuse_given_up(path)
             self.inner.write(path, chunks, overwrite=overwrite)
 
+    @override
     def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
-        """See `MultipartStore.start_upload`; what a try left that was not answered is nowhere to be seen."""
+        """Repeat: the upload of an unanswered try is not visible to readers."""
         return self._asked(path, lambda: self.inner.start_upload(path, size))
 
+    @override
     def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
-        """See `MultipartStore.put_range`; repeated when the chunks are a list, which can be had again."""
+        """Repeat only if the chunks are a list, which can be read again."""
         if isinstance(chunks, Sequence):
             return self._asked(upload.path, lambda: self.inner.put_range(upload, offset, chunks))
         self._refuse_given_up(upload.path)
         return self.inner.put_range(upload, offset, chunks)
 
+    @override
     def complete_upload(
         self, upload: MultipartUpload, parts: Iterable[UploadedPart], *, overwrite: bool = True
     ) -> None:
-        """See `MultipartStore.complete_upload`; not repeated, as no rename is."""
+        """Never repeat, as for a rename."""
         self._refuse_given_up(upload.path)
         self.inner.complete_upload(upload, parts, overwrite=overwrite)
 
+    @override
     def abort_upload(self, upload: MultipartUpload) -> None:
-        """See `MultipartStore.abort_upload`."""
         self._asked(upload.path, lambda: self.inner.abort_upload(upload))
 
+    @override
     def abort_uploads(self, below: CanonicalPath) -> int:
-        """See `MultipartStore.abort_uploads`."""
         return self._asked(below, lambda: self.inner.abort_uploads(below))
 
+    @override
     def mkdirs(self, path: CanonicalPath) -> None:
-        """See `FileSystem.mkdirs`."""
         self._asked(path, lambda: self.inner.mkdirs(path))
 
+    @override
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
-        """See `FileSystem.rename`; not repeated: nobody could tell a second writer from an answer that was lost."""
+        """Never repeat: a second writer and a lost answer look the same."""
         self._refuse_given_up(source)
         self.inner.rename(source, target)
 
+    @override
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
-        """See `FileSystem.set_permission`."""
         self._asked(path, lambda: self.inner.set_permission(path, permission))
 
+    @override
     def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
-        """See `FileSystem.set_owner`."""
         self._asked(path, lambda: self.inner.set_owner(path, owner=owner, group=group))
 
+    @override
     def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
-        """See `FileSystem.set_modified`."""
         self._asked(path, lambda: self.inner.set_modified(path, modified))
 
+    @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """See `FileSystem.delete`; what is not there after an answer that was lost counts as removed by this call."""
+        """Count a path as removed by this call when it is missing after an unanswered try."""
         self._refuse_given_up(path)
         try:
             self.inner.delete(path, below=below, look=look)
@@ -201,8 +209,9 @@ class PatientFileSystem:
                 self._repeated(path, lambda: self.inner.delete(path, below=below), error)
         self.silence.since = None
 
+    @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """See `FileSystem.delete_all`; those that were not answered are tried again together."""
+        """Repeat the unanswered paths together."""
         waiting, wait, is_repeated = list(paths), _Wait(self), False
         while waiting:
             unanswered: list[Deleted] = []
@@ -223,12 +232,12 @@ class PatientFileSystem:
                 return
             waiting, is_repeated = [each.path for each in unanswered], True
 
+    @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        """See `FileSystem.remove_if_empty`."""
         return self._asked(path, lambda: self.inner.remove_if_empty(path, below=below))
 
+    @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        """See `FileSystem.content_summary`."""
         return self._asked(path, lambda: self.inner.content_summary(path))
 
     def _deleted_once(self, paths: Sequence[CanonicalPath], below: CanonicalPath, first: str) -> Iterator[Deleted]:

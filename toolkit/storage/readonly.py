@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from typing_extensions import override
+
 from toolkit.storage.base import BasicFileSystem
 from toolkit.storage.errors import ReadOnlyStorage
 
@@ -28,44 +30,44 @@ class ReadOnlyFileSystem(BasicFileSystem):
         raise ReadOnlyStorage(path=path)
 
     @property
+    @override
     def capabilities(self) -> Capabilities:
-        """What the inner store can do."""
         return self.inner.capabilities
 
+    @override
     def status(self, path: CanonicalPath) -> FileStatus:
-        """See `FileSystem.status`."""
         return self.inner.status(path)
 
+    @override
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        """See `FileSystem.list`."""
         return self.inner.list(path, start_from=start_from)
 
+    @override
     def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """See `FileSystem.list_tree`."""
         return self.inner.list_tree(path)
 
+    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`."""
         return self.inner.read(path, offset=offset, length=length)
 
+    @override
     def checksum(self, path: CanonicalPath) -> Checksum | None:
-        """See `AttributeStore.checksum`."""
         return self.inner.checksum(path)
 
+    @override
     def acl(self, path: CanonicalPath) -> tuple[str, ...]:
-        """See `AttributeStore.acl`."""
         return self.inner.acl(path)
 
+    @override
     def xattrs(self, path: CanonicalPath) -> Mapping[str, bytes]:
-        """See `AttributeStore.xattrs`."""
         return self.inner.xattrs(path)
 
+    @override
     def close(self) -> None:
-        """See `FileSystem.close`."""
         self.inner.close()
 
+    @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        """See `FileSystem.content_summary`."""
         return self.inner.content_summary(path)
 
     def write(

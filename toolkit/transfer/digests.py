@@ -49,7 +49,7 @@ class FileDigest:
         return (bytes(self._whole) + self._piece.digest()).hex()
 
     def hexdigest(self) -> str:
-        """See `DIGEST`."""
+        """Return the digest of the bytes so far, in the form of `DIGEST`."""
         return joined(self.pieces())
 
 

@@ -69,7 +69,7 @@ class Copied(NamedTuple):
 
     @property
     def key(self) -> tuple[CanonicalPath, int]:
-        """See `FileCopy.key`."""
+        """The key of the copy, the same as `FileCopy.key`."""
         return self.target, self.offset
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
+from typing_extensions import override
+
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
@@ -50,13 +52,13 @@ class ExecutorPool(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalExecutorPool:
+class LocalExecutorPool(ExecutorPool):
     """An `ExecutorPool` without other machines: one task after the other in this process, for small places."""
 
     parallel: int = 1
 
+    @override
     def run(self, work: Work[Task, Answer], tasks: Sequence[Task], *, check: Callable[[], None]) -> Iterator[Answer]:
-        """See `ExecutorPool.run`."""
         for task in tasks:
             check()
             yield from work(task, 0)

@@ -64,7 +64,7 @@ def copy_files(task: CopyTask, attempt: int) -> Iterator[Copied]:
 
 
 def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
-    """See `copy_files`.
+    """Copy the files of a task on an executor, and yield each result.
 
     Args:
         task: what is copied.

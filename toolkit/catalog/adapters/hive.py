@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from py4j.protocol import Py4JJavaError
+from typing_extensions import override
 
 from toolkit.catalog.adapters import thrift_json as thrift
 from toolkit.catalog.adapters.connections import CALL_SECONDS, MOST_CALLS, Call, Connections, is_unknown_call
@@ -24,7 +25,7 @@ from toolkit.catalog.errors import (
     UnsupportedTable,
 )
 from toolkit.catalog.partition_name import matching_names, values_of
-from toolkit.catalog.port import BATCH, NOTHING
+from toolkit.catalog.port import BATCH, NOTHING, Metastore
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _KEEP_FIGURES = {"DO_NOT_UPDATE_STATS": "true"}
 """The metastore would otherwise list files, and count what it finds."""
 
 
-class HiveMetastore:
+class HiveMetastore(Metastore):
     """Keeps the promises of `toolkit.catalog.port.Metastore`.
 
     Args:
@@ -55,25 +56,25 @@ class HiveMetastore:
         self._connections = Connections(spec, seconds)
         self._fetchers = WorkerPool(MOST_CALLS, "feedctl-partitions")
 
+    @override
     def version(self) -> str:
-        """See `Metastore.version`."""
         said: str = self._connections.run(self._connections.name, lambda _java, stub: stub.getVersion())
         return said
 
+    @override
     def databases(self) -> tuple[str, ...]:
-        """See `Metastore.databases`."""
         names = self._connections.run(self._connections.name, lambda java, stub: java.texts(stub.get_all_databases()))
         return tuple(sorted(names))
 
+    @override
     def tables(self, database: str) -> tuple[str, ...]:
-        """See `Metastore.tables`."""
         names = self._connections.run(database, lambda java, stub: java.texts(stub.get_all_tables(database)))
         if not names:
             self._check_database(database)
         return tuple(sorted(names))
 
+    @override
     def directories(self, database: str) -> Mapping[str, str]:
-        """See `Metastore.directories`."""
         names = self.tables(database)
         found: dict[str, str] = {}
         for first in range(0, len(names), BATCH):
@@ -87,47 +88,48 @@ class HiveMetastore:
             found.update(thrift.directories_in(answer))
         return found
 
+    @override
     def table(self, name: TableName) -> Table:
-        """See `Metastore.table`."""
         struct = self._table(name)
         try:
             return thrift.table_of(struct)
         except ValueError as error:
             raise UnsupportedTable(about=str(name), detail=f"{error}, expected a table or view of Hive") from error
 
+    @override
     def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
-        """See `Metastore.partition_names`."""
         names = self._of_partitions(name, lambda: self._ask(name, _listing(name)))
         if not names:
             self._table(name)
         return tuple(sorted(matching_names(names, matching)))
 
+    @override
     def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
-        """See `Metastore.partitions`."""
         found = [thrift.partition_of(each) for each in self._partitions(name, names)]
         if not found:
             self._table(name)
         return tuple(found)
 
+    @override
     def database_location(self, name: str) -> str:
-        """See `Metastore.database_location`."""
         try:
             return str(self._connections.run(name, lambda _java, stub: stub.get_database(name).getLocationUri()))
         except NoSuchTable as error:
             raise NoSuchDatabase(about=name) from error
 
+    @override
     def create_table(self, table: Table) -> None:
-        """See `Metastore.create_table`."""
         self._check_database(table.name.database)
         struct = thrift.table_struct(table)
         self._ask(table.name, lambda java, stub: stub.create_table(java.filled(java.api.Table(), struct)))
 
+    @override
     def alter_table(self, table: Table) -> None:
-        """See `Metastore.alter_table`; of two who change a table at the same time, the later one stays."""
+        """Let the later of two writers that change a table at the same time win."""
         self._replace(table.name, self._table(table.name) | thrift.table_struct(table))
 
+    @override
     def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
-        """See `Metastore.add_partitions`."""
         if not partitions:
             return
         self._check_values(name, partitions)
@@ -136,12 +138,9 @@ class HiveMetastore:
             name, lambda java, stub: stub.add_partitions_req(java.filled(java.api.AddPartitionsRequest(), request))
         )
 
+    @override
     def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
-        """See `Metastore.alter_partitions`.
-
-        The metastore has no way to change one only if it is still as it was read: of two who change a partition at
-        the same time, the later one stays.
-        """
+        """Let the later of two writers that change a partition win: Hive has no compare-and-set."""
         if not partitions:
             return
         table = self._check_values(name, partitions)
@@ -152,8 +151,8 @@ class HiveMetastore:
         changed = [there[each.values] | thrift.partition_struct(name, each) for each in partitions]
         self._ask(name, lambda java, stub: _alter(java, stub, name, changed))
 
+    @override
     def drop_partitions(self, name: TableName, names: Sequence[str]) -> tuple[str, ...]:
-        """See `Metastore.drop_partitions`."""
         if not names:
             return ()
         by_values = {values_of(each): each for each in names}
@@ -166,10 +165,11 @@ class HiveMetastore:
         )
         return tuple(by_values[thrift.values_in(each)] for each in thrift.partitions_in(dropped))
 
+    @override
     def change_parameters(
         self, name: TableName, *, put: Mapping[str, str] = NOTHING, remove: Collection[str] = ()
     ) -> None:
-        """See `Metastore.change_parameters`; of two who change a table at the same time, the later one stays."""
+        """Let the later of two writers that change a table at the same time win."""
         self._replace(name, thrift.with_parameters(self._table(name), put, remove))
 
     def _replace(self, name: TableName, changed: Struct) -> None:
@@ -179,8 +179,8 @@ class HiveMetastore:
 
         self._ask(name, alter)
 
+    @override
     def close(self) -> None:
-        """See `Metastore.close`."""
         self._connections.close()
 
     def _ask(self, name: TableName, call: Call[_Answer]) -> _Answer:

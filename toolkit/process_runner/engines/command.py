@@ -11,9 +11,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from typing_extensions import override
+
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.engines.child import Program, run_prepared
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.engines.port import StepCall, StepEnd, StepEngine, StepMark
 from toolkit.process_runner.engines.submission import APPLICATION, end_application
 from toolkit.process_runner.engines.substitution import filled
 from toolkit.process_runner.engines.variables import SecretUnavailable, property_variables, secret_variables
@@ -26,11 +28,11 @@ class NotExecutable(InvalidInput):
         super().__init__(f"the command {path} cannot be started: {why}")
 
 
-class CommandEngine:
+class CommandEngine(StepEngine):
     """Runs executables; see `StepEngine`."""
 
+    @override
     def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
-        """See `StepEngine.run`."""
         return run_prepared(_program, call, started, check)
 
 

@@ -15,11 +15,13 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from toolkit.errors import InvalidInput
 from toolkit.foreign_json import parse_json
 from toolkit.printable import on_one_line
 from toolkit.process_runner.engines.child import Program, masked, run_prepared
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.engines.port import StepCall, StepEnd, StepEngine, StepMark
 from toolkit.process_runner.engines.sql_text import statements
 from toolkit.process_runner.engines.step_log import private
 from toolkit.process_runner.engines.submission import submission
@@ -34,11 +36,11 @@ class UnreadableScript(InvalidInput):
         super().__init__(f"the script {path} cannot be read: {why}")
 
 
-class SparkSqlEngine:
+class SparkSqlEngine(StepEngine):
     """Runs scripts of SQL; see `StepEngine`."""
 
+    @override
     def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
-        """See `StepEngine.run`."""
         problem = _beside_log(call, "problem")
         problem.unlink(missing_ok=True)
         programs: list[Program] = []

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from typing_extensions import override
+
 from toolkit.process_runner.engines.child import Program, run_prepared
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.process_runner.engines.port import StepCall, StepEnd, StepEngine, StepMark
 from toolkit.process_runner.engines.submission import judged, submission
 from toolkit.process_runner.engines.substitution import filled
 
 
-class SparkSubmitEngine:
+class SparkSubmitEngine(StepEngine):
     """Submits applications; see `StepEngine`."""
 
+    @override
     def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
-        """See `StepEngine.run`."""
         return judged(run_prepared(_program, call, started, check), call.log)
 
 

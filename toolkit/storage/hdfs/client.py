@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from hdfs_native import Client
+from typing_extensions import override
 
 from toolkit.errors import InvalidInput
 from toolkit.storage.base import moment
@@ -250,8 +251,8 @@ class HdfsStream(StreamInPieces):
         self._reader.seek(place)
         return place
 
+    @override
     def piece(self, size: int) -> bytes:
-        """See `StreamInPieces.piece`."""
         if self._is_lost:
             raise self._lost()
         self._is_lost = True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from hdfs_native import AclEntry, Client, FileReader, FileWriter, WriteOptions
 from hdfs_native import FileStatus as HdfsStatus
+from typing_extensions import override
 
 from toolkit.storage.base import BasicFileSystem, moment, tree_below
 from toolkit.storage.calls import BoundedCalls
@@ -22,6 +23,7 @@ from toolkit.storage.hdfs.client import PAGE, PIECE_BYTES, HdfsClient, HdfsStrea
 from toolkit.storage.hdfs.few_removals import FewRemovals
 from toolkit.storage.port import (
     OWN_PREFIX,
+    Bindable,
     Capabilities,
     ContentSummary,
     Deleted,
@@ -63,7 +65,7 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> HdfsFileSyst
     return HdfsFileSystem(HdfsClient(spec, BoundedCalls()), before_effect)
 
 
-class HdfsFileSystem(BasicFileSystem):
+class HdfsFileSystem(BasicFileSystem, Bindable):
     """A `FileSystem` on HDFS.
 
     Symbolic links are off on HDFS (HADOOP-10019), so none is ever found. A removal takes the whole tree at once, and
@@ -91,12 +93,12 @@ class HdfsFileSystem(BasicFileSystem):
     def __init__(self, client: HdfsClient, before_effect: Callable[[], None]) -> None:
         self._client, self._before_effect = client, before_effect
 
+    @override
     def bound(self, before_effect: Callable[[], None]) -> HdfsFileSystem:
-        """See `Bindable.bound`."""
         return HdfsFileSystem(self._client, before_effect)
 
+    @override
     def status(self, path: CanonicalPath) -> FileStatus:
-        """See `FileSystem.status`."""
         found = self._status(path)
         return FileStatus(
             path=path,
@@ -108,18 +110,21 @@ class HdfsFileSystem(BasicFileSystem):
             permission=found.permission,
         )
 
+    @override
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        """See `FileSystem.list`; one page of 1,000 at a time, and those before `start_from` are read as well."""
+        """Read pages of 1,000 entries; entries before `start_from` are read as well."""
         for entry in by_code_point(self._pages(path), path):
             if entry.name >= start_from:
                 yield entry
 
+    @override
     def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """See `FileSystem.list_tree`; the library's own recursion would ask many times within the time of one call."""
+        """List directory by directory: the library's recursion would send many requests within one time limit."""
         return tree_below(path, self.list)
 
+    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`; each read of the stream has the time limit of a call, a small file is read in one."""
+        """Limit each read of the stream to the time of a call; a small file is read in one call."""
         reader, content = self._client.asked(path, lambda client: _opened(client, path.path))
         if content is not None:
             return io.BytesIO(content[offset:] if length is None else content[offset : offset + length])
@@ -131,8 +136,9 @@ class HdfsFileSystem(BasicFileSystem):
         stream.seek(offset)
         return ranged(cast("BinaryIO", io.BufferedReader(stream, PIECE_BYTES)), length)
 
+    @override
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own.
+        """Write under a temporary name in the same directory, then rename.
 
         In a directory that nobody reads yet (`STAGING_PREFIX`) a file has its own name from the beginning.
         """
@@ -153,12 +159,13 @@ class HdfsFileSystem(BasicFileSystem):
             self._change(path, lambda client: client.rename(temporary.path, path.path, overwrite))
             unfinished.pop_all()
 
+    @override
     def mkdirs(self, path: CanonicalPath) -> None:
-        """See `FileSystem.mkdirs`."""
         self._change(path, lambda client: client.mkdirs(path.path, create_parent=True))
 
+    @override
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
-        """See `FileSystem.rename`; the NameNode itself refuses to move over anything."""
+        """The NameNode itself refuses to move over an existing entry."""
         if not self._is_there(source):
             raise NotFound(path=source)
         try:
@@ -167,26 +174,27 @@ class HdfsFileSystem(BasicFileSystem):
             # So says the NameNode when one is a directory and the other a file.
             raise AlreadyExists(path=target, detail=error.detail) from error
 
+    @override
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
-        """See `FileSystem.set_permission`."""
         self._change(path, lambda client: client.set_permission(path.path, permission))
 
+    @override
     def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
-        """See `FileSystem.set_owner`."""
         self._change(path, lambda client: client.set_owner(path.path, owner, group))
 
+    @override
     def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
-        """See `FileSystem.set_modified`; to the millisecond."""
+        """Set the time with a precision of 1 ms."""
         milliseconds = round(modified.timestamp() * 1000)
         self._change(path, lambda client: client.set_times(path.path, milliseconds, _SAME_ACCESS_TIME))
 
+    @override
     def acl(self, path: CanonicalPath) -> tuple[str, ...]:
-        """See `AttributeStore.acl`."""
         found = self._client.asked(path, lambda client: client.get_acl_status(path.path))
         return full_acl(found.permission, [_text_of(entry) for entry in found.entries])
 
+    @override
     def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
-        """See `AttributeStore.set_acl`."""
         parts = acl_parts(path, entries)
         listed = [
             AclEntry(cast("AclEntryType", kind), cast("AclEntryScope", scope), cast("FsAction", action), name or None)
@@ -196,14 +204,16 @@ class HdfsFileSystem(BasicFileSystem):
         if listed:
             self._change(path, lambda client: client.set_acl(path.path, listed))
 
+    @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """See `FileSystem.delete`; one call, and all of it goes at once."""
+        """Delete in one call, at once."""
         refuse_outside(path, below)
         if not self._change(path, lambda client: client.delete(path.path, recursive=True), look):
             raise NotFound(path=path)
 
+    @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """See `FileSystem.delete_all`; `first` means nothing where all of a path goes at once.
+        """Ignore `first`, since each path goes at once.
 
         HDFS has no bulk call. A few removals at a time are handed to one thread, since the handing over costs as
         much as a removal; whether they may happen is asked for all of them just before.
@@ -236,8 +246,9 @@ class HdfsFileSystem(BasicFileSystem):
             few.give_up(error.detail)
         yield from few.answered()
 
+    @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        """See `FileSystem.remove_if_empty`.
+        """Check for a file first, then remove with the non-recursive delete.
 
         The NameNode removes a directory only when it is empty, in one step. It has no removal that leaves a file
         alone, so what is there is looked at first. A directory that another program replaces by a file of the same
@@ -252,8 +263,9 @@ class HdfsFileSystem(BasicFileSystem):
         except (NotEmpty, NotFound):
             return False
 
+    @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        """See `FileSystem.content_summary`; one call, which the NameNode answers from its memory."""
+        """Send one call, which the NameNode answers from its memory."""
         found = self._client.asked(path, lambda client: client.get_content_summary(path.path))
         return ContentSummary(files=found.file_count, directories=found.directory_count, size=found.length)
 

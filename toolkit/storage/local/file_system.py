@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from toolkit.storage.base import moment, tree_below
 from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, delete_each, refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, PermissionDenied, StorageFailure, WrongKind
@@ -102,8 +104,8 @@ class LocalFileSystem(LocalWriting):
         self._open_inside = open_inside or first_way()
         self._turns = Turns()
 
+    @override
     def status(self, path: CanonicalPath) -> FileStatus:
-        """See `FileSystem.status`."""
         try:
             with self._parent_of(path) as (parent, name), translated(path):
                 found = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -120,8 +122,9 @@ class LocalFileSystem(LocalWriting):
             permission=stat.S_IMODE(found.st_mode),
         )
 
+    @override
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        """See `FileSystem.list`; the disk gives names unsorted, so all names of the directory are held."""
+        """Hold all names of the directory, since the disk gives them unsorted."""
         with self._listable(path) as directory, translated(path), os.scandir(directory) as found:
             entries = [known for entry in found if entry.name >= start_from and (known := _entry(entry))]
         entries.sort()
@@ -154,12 +157,13 @@ class LocalFileSystem(LocalWriting):
             with opened_listing(path.path, path, None) as directory:
                 yield directory
 
+    @override
     def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """See `FileSystem.list_tree`."""
         return tree_below(path, self.list)
 
+    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`; below a known base no symbolic link is followed, and only regular files are read."""
+        """Follow no symbolic link below a known base, and read only regular files."""
         with self._parent_of(path) as (parent, name), translated(path):
             flags = _READ if parent is None else _READ | os.O_NOFOLLOW
             opened = os.open(name, flags, dir_fd=parent)
@@ -170,30 +174,32 @@ class LocalFileSystem(LocalWriting):
             stream.seek(offset)
         return ranged(stream, length)
 
+    @override
     def xattrs(self, path: CanonicalPath) -> dict[str, bytes]:
-        """See `AttributeStore.xattrs`."""
         with translated(path):
             names = os.listxattr(path.path, follow_symlinks=False)
             return {
                 name: os.getxattr(path.path, name, follow_symlinks=False) for name in names if name.startswith(_USERS)
             }
 
+    @override
     def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
-        """See `AttributeStore.set_xattr`; a disk may have no attributes, or no room for so many."""
+        """A file system may have no attributes, or no room for so many."""
         if not name.startswith(_USERS):
             raise PermissionDenied(path=path, detail=f"the name {name!r} does not begin with {_USERS}")
         self._before_effect()
         with translated(path):
             os.setxattr(path.path, name, value, follow_symlinks=False)
 
+    @override
     def mkdirs(self, path: CanonicalPath) -> None:
-        """See `FileSystem.mkdirs`."""
         self._before_effect()
         with translated(path):
             Path(path.path).mkdir(parents=True, exist_ok=True)
 
+    @override
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
-        """See `FileSystem.rename`; it is on the disk when this returns, since what is renamed may be the last copy."""
+        """Sync the directories before this returns, since the renamed entry may be the last copy."""
         if os.path.lexists(target.path):
             raise AlreadyExists(path=target)
         self._before_effect()
@@ -201,14 +207,14 @@ class LocalFileSystem(LocalWriting):
             Path(source.path).rename(target.path)
             sync_directory(Path(target.path).parent)
 
+    @override
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
-        """See `FileSystem.set_permission`."""
         self._before_effect()
         with translated(path):
             Path(path.path).chmod(permission)
 
+    @override
     def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
-        """See `FileSystem.set_owner`."""
         self._before_effect()
         with translated(path):
             try:
@@ -216,19 +222,21 @@ class LocalFileSystem(LocalWriting):
             except KeyError as error:
                 raise StorageFailure(path=path, detail=f"this machine knows no {error.args[0]}") from error
 
+    @override
     def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
-        """See `FileSystem.set_modified`."""
         self._before_effect()
         with translated(path):
             os.utime(path.path, (modified.timestamp(), modified.timestamp()), follow_symlinks=False)
 
+    @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """See `FileSystem.delete_all`; a directory goes to its readers at once, so `first` means nothing here."""
+        """Ignore `first`, since a directory goes to its readers at once."""
         del first
         return delete_each(self, paths, below)
 
+    @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """See `FileSystem.delete`; an instance and the aside of its name, which is one place, go after each other."""
+        """Remove an instance and the aside of its name one after the other: both are one place."""
         refuse_outside(path, below)
         if look is not None:
             look.let_through()
@@ -262,8 +270,8 @@ class LocalFileSystem(LocalWriting):
     def _removal(self, parent: int, place: CanonicalPath) -> TreeRemoval:
         return TreeRemoval(parent, place, self._before_effect, self._open_inside)
 
+    @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        """See `FileSystem.remove_if_empty`."""
         try:
             with opened_parent(path, below, self._bases) as parent, translated(path):
                 refuse_symlink(parent, path.name, path)
@@ -273,8 +281,8 @@ class LocalFileSystem(LocalWriting):
             return False
         return True
 
+    @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        """See `FileSystem.content_summary`."""
         found = self.status(path)
         if found.kind is not FileKind.DIRECTORY:
             return ContentSummary(files=int(found.kind is FileKind.FILE), directories=0, size=found.size)

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from toolkit.storage.base import BasicFileSystem
 from toolkit.storage.local.system import translated
 from toolkit.storage.multipart import MultipartUpload, UploadedPart, in_order
@@ -38,8 +40,9 @@ class LocalWriting(BasicFileSystem):
     def __init__(self, before_effect: Callable[[], None]) -> None:
         self._before_effect = before_effect
 
+    @override
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; a new file is for its owner alone, one that is replaced keeps its permission."""
+        """Create a new file for its owner alone; keep the permission of a file that is replaced."""
         temporary = _temporary(path, secrets.token_hex(8))
         self._before_effect()
         with translated(path):
@@ -50,16 +53,18 @@ class LocalWriting(BasicFileSystem):
             finally:
                 _remove(temporary)
 
+    @override
     def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
-        """See `MultipartStore.start_upload`; the file has its size from the beginning, and no bytes yet."""
+        """Create the file with its full size, and no bytes yet."""
         upload = MultipartUpload(path=path, size=size, part_bytes=_PART_BYTES, token=secrets.token_hex(8))
         self._before_effect()
         with translated(path), os.fdopen(os.open(_temporary_of(upload), _NEW, _OWNER_ONLY), "wb") as stream:
             stream.truncate(size)
         return upload
 
+    @override
     def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
-        """See `MultipartStore.put_range`; it is on the disk when this returns, whichever process completes the file."""
+        """Sync the range before this returns, since another process may complete the file."""
         self._before_effect()
         with translated(upload.path), os.fdopen(os.open(_temporary_of(upload), _AGAIN), "wb") as stream:
             stream.seek(offset)
@@ -69,10 +74,10 @@ class LocalWriting(BasicFileSystem):
             os.fsync(stream.fileno())
         return (UploadedPart(offset, size, ""),)
 
+    @override
     def complete_upload(
         self, upload: MultipartUpload, parts: Iterable[UploadedPart], *, overwrite: bool = True
     ) -> None:
-        """See `MultipartStore.complete_upload`."""
         in_order(upload, parts)
         temporary = _temporary_of(upload)
         self._before_effect()
@@ -80,13 +85,13 @@ class LocalWriting(BasicFileSystem):
             _publish(stream, temporary, Path(upload.path.path), overwrite=overwrite)
         _remove(temporary)
 
+    @override
     def abort_upload(self, upload: MultipartUpload) -> None:
-        """See `MultipartStore.abort_upload`."""
         with translated(upload.path):
             _remove(_temporary_of(upload))
 
-    def abort_uploads(self, below: CanonicalPath) -> int:  # noqa: ARG002 - the port's signature
-        """See `MultipartStore.abort_uploads`."""
+    @override
+    def abort_uploads(self, below: CanonicalPath) -> int:
         return 0
 
 
@@ -112,7 +117,7 @@ def _publish(stream: BinaryIO, temporary: Path, target: Path, *, overwrite: bool
 
 
 def sync_directory(directory: Path) -> None:
-    """See to it that the names in a directory are on the disk, as far as it may be listed and can be told to."""
+    """Sync the names in a directory to the disk, if the directory may be opened and its file system can sync it."""
     try:
         opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except PermissionError:

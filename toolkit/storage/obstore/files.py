@@ -19,6 +19,7 @@ from obstore.exceptions import (
     UnauthenticatedError,
 )
 from obstore.store import AzureStore, GCSStore
+from typing_extensions import override
 
 from toolkit.el import CanonicalPath
 from toolkit.errors import InvalidInput
@@ -36,7 +37,7 @@ from toolkit.storage.errors import (
 )
 from toolkit.storage.flat import NEVER, FlatFileSystem, whole_seconds
 from toolkit.storage.hadoop_conf import without_secrets
-from toolkit.storage.port import ContentSummary, Deleted, Entry, FileKind, FileStatus, StorageSpec
+from toolkit.storage.port import Bindable, ContentSummary, Deleted, Entry, FileKind, FileStatus, StorageSpec
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -118,8 +119,8 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> ObstoreFileS
     return ObstoreFileSystem(AzureStore(container, account_name=account), spec, before_effect)
 
 
-class ObstoreFileSystem(FlatFileSystem):
-    """See `FileSystem`.
+class ObstoreFileSystem(FlatFileSystem, Bindable):
+    """File system on an object store, by obstore.
 
     Args:
         store: obstore's.
@@ -133,12 +134,13 @@ class ObstoreFileSystem(FlatFileSystem):
     ) -> None:
         self._store, self._spec, self._before_effect, self._first = store, spec, before_effect, first
 
+    @override
     def bound(self, before_effect: Callable[[], None]) -> ObstoreFileSystem:
-        """See `Bindable.bound`."""
         return ObstoreFileSystem(self._store, self._spec, before_effect, first=self._first)
 
+    @override
     def found(self, path: CanonicalPath) -> FileStatus | None:
-        """See `FlatFileSystem.found`: one listing of one key, and at most one look at the object."""
+        """Send one listing of one key, and at most one request for the object."""
         key = self._key(path)
         below = next(self._below(path, key, 1), None)
         if below is not None or not key:
@@ -153,8 +155,9 @@ class ObstoreFileSystem(FlatFileSystem):
             path=path, kind=FileKind.FILE, size=found["size"], modified=whole_seconds(found["last_modified"])
         )
 
+    @override
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        """See `FileSystem.list`; all names of the directory are held."""
+        """Hold all names of the directory."""
         key = self._key(path)
         with translated(path):
             found = obstore.list_with_delimiter(self._store, prefix=key or None)
@@ -168,8 +171,9 @@ class ObstoreFileSystem(FlatFileSystem):
             raise WrongKind(path=path)
         yield from (_entry(*each) for each in sorted(names) if each[0] >= start_from)
 
+    @override
     def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """See `FileSystem.list_tree`; markers of directories cannot be named."""
+        """Leave out directory markers, which obstore cannot name."""
         key = self._key(path)
         above, is_empty = len(key) + 1 if key else 0, True
         for each in self._below(path, key, _PAGE):
@@ -178,8 +182,9 @@ class ObstoreFileSystem(FlatFileSystem):
         if is_empty and self.status(path).kind is not FileKind.DIRECTORY:
             raise WrongKind(path=path)
 
+    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`; all that is asked for is held."""
+        """Hold all bytes of the range."""
         key = self._key(path)
         try:
             with translated(path):
@@ -192,8 +197,8 @@ class ObstoreFileSystem(FlatFileSystem):
             self.status(path)
             raise WrongKind(path=path) from None
 
+    @override
     def checksum(self, path: CanonicalPath) -> Checksum | None:
-        """See `AttributeStore.checksum`."""
         try:
             with translated(path):
                 tag = obstore.head(self._store, self._key(path))["e_tag"]
@@ -202,8 +207,9 @@ class ObstoreFileSystem(FlatFileSystem):
             raise WrongKind(path=path) from None
         return Checksum("ETag", tag.strip('"').encode()) if tag else None
 
+    @override
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; the whole file is held."""
+        """Hold the whole file."""
         key = self._key(path)
         if not key or next(self._below(path, key, 1), None) is not None:
             raise WrongKind(path=path) if overwrite else AlreadyExists(path=path)
@@ -212,8 +218,9 @@ class ObstoreFileSystem(FlatFileSystem):
         with translated(path):
             obstore.put(self._store, key, content, mode="overwrite" if overwrite else "create", use_multipart=False)
 
+    @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """See `FileSystem.delete`.
+        """Fail when something stays.
 
         Raises:
             StorageFailure: something stayed, such as a directory's marker, which obstore cannot name.
@@ -233,8 +240,9 @@ class ObstoreFileSystem(FlatFileSystem):
         self._remove(path, [key])
         self._refuse_rest(path)
 
+    @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """See `FileSystem.delete_all`; one path after the other."""
+        """Delete one path after the other."""
         system = ObstoreFileSystem(self._store, self._spec, self._before_effect, first=first)
         return delete_each(system, paths, below)
 
@@ -255,16 +263,17 @@ class ObstoreFileSystem(FlatFileSystem):
                 path=path, detail="something stayed, perhaps a directory's marker; remove it with the store's own tools"
             )
 
+    @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        """See `FileSystem.remove_if_empty`; never removes anything, since a marker cannot be named."""
+        """Never remove anything, since obstore cannot name a directory marker."""
         refuse_outside(path, below)
         found = self.found(path)
         if found is not None and found.kind is FileKind.FILE:
             raise WrongKind(path=path)
         return False
 
+    @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        """See `FileSystem.content_summary`."""
         key, found = self._key(path), self.status(path)
         if found.kind is FileKind.FILE:
             return ContentSummary(files=1, directories=0, size=found.size)

@@ -125,11 +125,11 @@ class Keys(Protocol):
     def page(
         self, prefix: str, *, after: str = "", token: str = "", delimiter: str = "", most: int = MOST_KEYS
     ) -> Page:
-        """See `Bucket.page`."""
+        """Return a page of a listing, as `Bucket.page` does."""
         ...
 
     def remove(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
-        """See `Bucket.remove`."""
+        """Remove keys, as `Bucket.remove` does."""
         ...
 
 

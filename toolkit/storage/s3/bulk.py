@@ -69,7 +69,7 @@ class BulkRemoval:
         self._stop: BaseException | None = None
 
     def run(self, paths: Iterable[CanonicalPath]) -> Iterator[Deleted]:
-        """See `FileSystem.delete_all`; a store that does not answer any more is not asked about the rest."""
+        """Remove the paths and yield each result; after an unanswered call the rest fails without a further request."""
         self._waiting = iter(paths)
         try:
             while True:

@@ -19,6 +19,8 @@ from operator import attrgetter
 from os.path import commonprefix
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from typing_extensions import override
+
 from toolkit.el import CanonicalPath
 from toolkit.storage.attributes import Checksum
 from toolkit.storage.calls import BoundedCalls, Once
@@ -27,7 +29,7 @@ from toolkit.storage.errors import AlreadyExists, NotBegun, NotFound, WrongKind
 from toolkit.storage.flat import NEVER, PARALLEL, FlatFileSystem, whole_seconds
 from toolkit.storage.look import Look
 from toolkit.storage.multipart import MultipartUpload, UploadedPart, in_order
-from toolkit.storage.port import ContentSummary, Deleted, Entry, FileKind, FileStatus, StorageSpec
+from toolkit.storage.port import Bindable, ContentSummary, Deleted, Entry, FileKind, FileStatus, StorageSpec
 from toolkit.storage.s3.bucket import Bucket, Page, StoredObject, just_before, key_of, prefix_of
 from toolkit.storage.s3.bulk import BulkRemoval
 from toolkit.storage.s3.client import ClientMaker, S3Settings
@@ -118,8 +120,8 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> S3FileSystem
     return S3FileSystem(Bucket(settings.bucket, maker), maker=maker)
 
 
-class S3FileSystem(FlatFileSystem):
-    """See `FileSystem`.
+class S3FileSystem(FlatFileSystem, Bindable):
+    """File system on S3.
 
     Args:
         bucket: sends the requests.
@@ -133,16 +135,18 @@ class S3FileSystem(FlatFileSystem):
         self._bucket, self._reads, self._maker = bucket, reads or BoundedCalls(), maker
         self._threads = Once(lambda: WorkerPool(PARALLEL, f"s3-{bucket.name}"))
 
+    @override
     def bound(self, before_effect: Callable[[], None]) -> S3FileSystem:
-        """See `Bindable.bound`; threads are its own, since a run that is paused rests in them."""
+        """Give the view threads of its own, since a run that is paused waits in them."""
         bound = copy.copy(self)
         bound._threads = Once(lambda: WorkerPool(PARALLEL, f"s3-{self._bucket.name}"))  # noqa: SLF001 - its own class
         if self._maker is not None:
             bound._bucket = Bucket(self._bucket.name, self._maker.bound(before_effect))  # noqa: SLF001 - its own class
         return bound
 
+    @override
     def found(self, path: CanonicalPath) -> FileStatus | None:
-        """See `FlatFileSystem.found`: at most one listing of one key, and one look at the object."""
+        """Send at most one listing of one key, and one request for the object."""
         key = key_of(path, self._bucket.name)
         below = first_below(self._bucket, prefix_of(key))
         if below is not None or not key:
@@ -151,12 +155,14 @@ class S3FileSystem(FlatFileSystem):
         found = self._bucket.head(key)
         return None if found is None else _file(path, found)
 
+    @override
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        """See `FileSystem.list`; one page of 1,000 is held."""
+        """Hold one page of 1,000 entries."""
         return self._listed(path, start_from, "/")
 
+    @override
     def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """See `FileSystem.list_tree`; one listing of all keys, of which one page of 1,000 is held."""
+        """List all keys in one listing, holding one page of 1,000."""
         return self._listed(path, "", "")
 
     def _listed(self, path: CanonicalPath, start_from: str, delimiter: str) -> Iterator[Entry]:
@@ -174,8 +180,9 @@ class S3FileSystem(FlatFileSystem):
         if found.kind is not FileKind.DIRECTORY:
             raise WrongKind(path=path)
 
+    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`; each piece that is read has the time limit of a call."""
+        """Limit each read of the stream to the time of a call."""
         key = key_of(path, self._bucket.name)
         most = None if length is None else max(length, 1)  # what asks for no bytes is no range, and gets them all
         try:
@@ -187,8 +194,8 @@ class S3FileSystem(FlatFileSystem):
         self.status(path)
         raise WrongKind(path=path)
 
+    @override
     def checksum(self, path: CanonicalPath) -> Checksum | None:
-        """See `AttributeStore.checksum`."""
         key = key_of(path, self._bucket.name)
         try:
             if key:
@@ -198,8 +205,9 @@ class S3FileSystem(FlatFileSystem):
         self.status(path)
         raise WrongKind(path=path)
 
+    @override
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; large files go up in parts of 8 MiB, one of which is held.
+        """Upload large files in parts of 8 MiB, holding one of them.
 
         What is sent may take as long as some of it goes out within the time of a call, see `BoundedSession`.
         """
@@ -211,31 +219,33 @@ class S3FileSystem(FlatFileSystem):
             raise WrongKind(path=path) if overwrite else AlreadyExists(path=path)
         return ObjectWriter(self._bucket, key, path, overwrite=overwrite)
 
+    @override
     def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
-        """See `MultipartStore.start_upload`; one of S3 itself, which a rule of the bucket can clear when it is left."""
+        """Start a multipart upload of S3, which a lifecycle rule of the bucket can abort."""
         token = self._writer(path, overwrite=False).start()
         return MultipartUpload(path=path, size=size, part_bytes=part_bytes(size), token=token)
 
+    @override
     def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
-        """See `MultipartStore.put_range`; one part is held."""
+        """Hold one part."""
         number = offset // upload.part_bytes
         sent = self._started(upload).put_range(number + 1, chunks, upload.part_bytes)
         starts = accumulate((size for size, _ in sent), initial=offset)
         return tuple(UploadedPart(start, size, tag) for start, (size, tag) in zip(starts, sent, strict=False))
 
+    @override
     def complete_upload(
         self, upload: MultipartUpload, parts: Iterable[UploadedPart], *, overwrite: bool = True
     ) -> None:
-        """See `MultipartStore.complete_upload`."""
         tags = [(part.offset // upload.part_bytes + 1, part.tag) for part in in_order(upload, parts)]
         self._started(upload, overwrite=overwrite).complete(tags)
 
+    @override
     def abort_upload(self, upload: MultipartUpload) -> None:
-        """See `MultipartStore.abort_upload`."""
         self._started(upload).abort()
 
+    @override
     def abort_uploads(self, below: CanonicalPath) -> int:
-        """See `MultipartStore.abort_uploads`."""
         ended = 0
         for key, token in self._bucket.uploads(prefix_of(key_of(below, self._bucket.name))):
             ObjectWriter(self._bucket, key, below, overwrite=True, token=f" {token}").abort()
@@ -246,12 +256,13 @@ class S3FileSystem(FlatFileSystem):
         key = key_of(upload.path, self._bucket.name)
         return ObjectWriter(self._bucket, key, upload.path, overwrite=overwrite, token=upload.token)
 
+    @override
     def close(self) -> None:
-        """See `FileSystem.close`."""
         self._bucket.client.close()
 
+    @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """See `FileSystem.delete`: the object at the path, and every key that begins with the path and ``/``."""
+        """Remove the object at the path, and every key that begins with the path and ``/``."""
         if look is not None:
             look.let_through()
         for deleted in self.delete_all([path], below=below):
@@ -259,8 +270,9 @@ class S3FileSystem(FlatFileSystem):
             if deleted.error is not None and not isinstance(deleted.error, NotBegun):
                 raise deleted.error
 
+    @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """See `FileSystem.delete_all`: up to 1,000 keys a request, over several paths, several requests at once."""
+        """Remove up to 1,000 keys a request, of several paths, with several requests at once."""
         removal = BulkRemoval(
             self._bucket,
             below=below,
@@ -271,8 +283,9 @@ class S3FileSystem(FlatFileSystem):
         )
         return removal.run(paths)
 
+    @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        """See `FileSystem.remove_if_empty`: removes at most the marker, by its own key."""
+        """Remove at most the directory marker, by its own key."""
         refuse_outside(path, below)
         key = key_of(path, self._bucket.name)
         marker = prefix_of(key)
@@ -286,8 +299,9 @@ class S3FileSystem(FlatFileSystem):
             raise problem.about(path, marker)
         return True
 
+    @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        """See `FileSystem.content_summary`; an object and a directory of one name count both."""
+        """Count both an object and a directory of one name."""
         key = key_of(path, self._bucket.name)
         below, found = summary_below(self._bucket, prefix_of(key)), self._bucket.head(key)
         if below is None and found is None:

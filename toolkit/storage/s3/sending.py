@@ -75,7 +75,7 @@ class BoundedSession:
         self._inner, self._calls = inner, calls
 
     def send(self, request: AWSPreparedRequest) -> AWSResponse:
-        """See `HttpSession.send`.
+        """Send a request, within the time limit of a call.
 
         Raises:
             ReadTimeoutError: it took too long; botocore repeats such requests.
@@ -98,7 +98,7 @@ class BoundedSession:
             raise ReadTimeoutError(endpoint_url=request.url, error=error) from error
 
     def close(self) -> None:
-        """See `HttpSession.close`."""
+        """Close the inner session."""
         self._inner.close()
 
 

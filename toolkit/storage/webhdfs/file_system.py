@@ -9,6 +9,8 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from toolkit.storage.base import BasicFileSystem, tree_below
 from toolkit.storage.deletion import delete_each, refuse_outside
 from toolkit.storage.errors import (
@@ -24,7 +26,7 @@ from toolkit.storage.errors import (
 )
 from toolkit.storage.hadoop_conf import hadoop_settings
 from toolkit.storage.hdfs.acl import acl_parts
-from toolkit.storage.port import OWN_PREFIX, Capabilities, FileKind
+from toolkit.storage.port import OWN_PREFIX, Bindable, Capabilities, FileKind
 from toolkit.storage.streams import ranged
 from toolkit.storage.webhdfs.endpoints import name_node_urls, session_of
 from toolkit.storage.webhdfs.requests import NameNodes
@@ -60,7 +62,7 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> WebHdfsFileS
     return WebHdfsFileSystem(NameNodes(urls, session_of(spec, urls, settings)), before_effect)
 
 
-class WebHdfsFileSystem(BasicFileSystem):
+class WebHdfsFileSystem(BasicFileSystem, Bindable):
     """A `FileSystem` on HDFS over HTTP.
 
     Symbolic links are off on HDFS (HADOOP-10019). A removal takes the whole tree at once, and past the trash. A call
@@ -88,19 +90,20 @@ class WebHdfsFileSystem(BasicFileSystem):
     def __init__(self, name_nodes: NameNodes, before_effect: Callable[[], None]) -> None:
         self._name_nodes, self._before_effect = name_nodes, before_effect
 
+    @override
     def bound(self, before_effect: Callable[[], None]) -> WebHdfsFileSystem:
-        """See `Bindable.bound`."""
         return WebHdfsFileSystem(self._name_nodes, before_effect)
 
+    @override
     def status(self, path: CanonicalPath) -> FileStatus:
-        """See `FileSystem.status`."""
         try:
             return status_of(path, self._name_nodes.answer("GET", path, "GETFILESTATUS"))
         except WrongKind as error:
             raise NotFound(path=path, detail=error.detail) from error
 
+    @override
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        """See `FileSystem.list`; WebHDFS gives a whole directory in one answer, all of which is held.
+        """Hold the whole directory, which WebHDFS gives in one answer.
 
         LISTSTATUS_BATCH would give pages, but Hadoop 3.4 decodes the name to go on behind twice: behind a name with
         ``%`` in it, the next page repeats names or leaves some out.
@@ -110,12 +113,13 @@ class WebHdfsFileSystem(BasicFileSystem):
             raise WrongKind(path=path, detail="a file")
         yield from sorted(entry for entry in entries if entry.name >= start_from)
 
+    @override
     def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """See `FileSystem.list_tree`."""
         return tree_below(path, self.list)
 
+    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`; it can't be gone back in. Each piece that is read has the time limit of a call."""
+        """Return a stream that is not seekable; each read is limited to the time of a call."""
         try:
             most = None if length is None else max(length, 1)
             return ranged(self._name_nodes.opened(path, offset, most), length)
@@ -125,8 +129,9 @@ class WebHdfsFileSystem(BasicFileSystem):
                 raise
             return io.BytesIO()
 
+    @override
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
-        """See `FileSystem.write`; first under a temporary name in the same directory, then moved to its own."""
+        """Write under a temporary name in the same directory, then rename."""
         with suppress(NotFound):
             if self.status(path).kind is FileKind.DIRECTORY:
                 raise WrongKind(path=path, detail="a directory")
@@ -143,12 +148,13 @@ class WebHdfsFileSystem(BasicFileSystem):
                 with suppress(StorageError):
                     self._name_nodes.answer("DELETE", temporary, "DELETE", recursive="false")
 
+    @override
     def mkdirs(self, path: CanonicalPath) -> None:
-        """See `FileSystem.mkdirs`."""
         self._change("PUT", path, "MKDIRS")
 
+    @override
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
-        """See `FileSystem.rename`; the NameNode itself refuses to move over anything.
+        """Rely on the NameNode, which refuses to move over an existing entry.
 
         HttpFS does not know how to refuse, and would move into a directory, so the target is looked at first.
         """
@@ -158,56 +164,60 @@ class WebHdfsFileSystem(BasicFileSystem):
             raise NotFound(path=source)
         self._move(source, target, "NONE")
 
+    @override
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
-        """See `FileSystem.set_permission`; HDFS has the nine bits and the sticky one."""
+        """Set the nine bits and the sticky one, all that HDFS has."""
         self._effect("PUT", path, "SETPERMISSION", permission=f"{permission:o}")
 
+    @override
     def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
-        """See `FileSystem.set_owner`."""
         given = {key: name for key, name in (("owner", owner), ("group", group)) if name is not None}
         if given:
             self._effect("PUT", path, "SETOWNER", **given)
         else:
             self.status(path)
 
+    @override
     def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
-        """See `FileSystem.set_modified`; to the millisecond, and not before 1970."""
+        """Set the time with a precision of 1 ms, not before 1970."""
         milliseconds = round(modified.timestamp() * 1000)
         self._effect("PUT", path, "SETTIMES", modificationtime=str(milliseconds), accesstime="-1")
 
+    @override
     def acl(self, path: CanonicalPath) -> tuple[str, ...]:
-        """See `AttributeStore.acl`."""
         return acl_of(path, self._name_nodes.answer("GET", path, "GETACLSTATUS"))
 
+    @override
     def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
-        """See `AttributeStore.set_acl`."""
         acl_parts(path, entries)
         self._effect("PUT", path, "REMOVEACL")
         if entries:
             self._effect("PUT", path, "SETACL", aclspec=",".join(entries))
 
+    @override
     def xattrs(self, path: CanonicalPath) -> dict[str, bytes]:
-        """See `AttributeStore.xattrs`."""
         return xattrs_of(path, self._name_nodes.answer("GET", path, "GETXATTRS", encoding="base64"))
 
+    @override
     def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
-        """See `AttributeStore.set_xattr`."""
         if not name.startswith(USERS):
             raise PermissionDenied(path=path, detail=f"the name {name!r} does not begin with {USERS}")
         flag = "REPLACE" if name in self.xattrs(path) else "CREATE"
         text = f"0s{base64.b64encode(value).decode()}"
         self._effect("PUT", path, "SETXATTR", **{"xattr.name": name, "xattr.value": text, "flag": flag})
 
+    @override
     def checksum(self, path: CanonicalPath) -> Checksum:
-        """See `AttributeStore.checksum`; a DataNode computes it from the checksums of the blocks."""
+        """Ask a DataNode, which computes it from the checksums of the blocks."""
         return checksum_of(path, self._name_nodes.checksum(path))
 
+    @override
     def close(self) -> None:
-        """See `FileSystem.close`."""
         self._name_nodes.close()
 
+    @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """See `FileSystem.delete`; one call, and all of it goes at once."""
+        """Delete in one call, at once."""
         refuse_outside(path, below)
         try:
             (self._before_effect if look is None else look.let_through)()
@@ -216,13 +226,15 @@ class WebHdfsFileSystem(BasicFileSystem):
         except WrongKind as error:
             raise NotFound(path=path, detail=error.detail) from error
 
+    @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """See `FileSystem.delete_all`; there is no bulk call, and `first` means nothing where all goes at once."""
+        """Delete path by path, since there is no bulk call; `first` is ignored, since each path goes at once."""
         del first
         return delete_each(self, paths, below)
 
+    @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        """See `FileSystem.remove_if_empty`.
+        """Check for a file first, then remove with the non-recursive delete.
 
         The NameNode removes a directory only when it is empty, in one step. It has no removal that leaves a file
         alone, so what is there is looked at first, as on `hdfs:` storage and by ``hdfs dfs -rmdir``.
@@ -238,8 +250,9 @@ class WebHdfsFileSystem(BasicFileSystem):
         except (NotEmpty, NotFound):
             return False
 
+    @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        """See `FileSystem.content_summary`; one call, which the NameNode answers from its memory."""
+        """Send one call, which the NameNode answers from its memory."""
         return summary_of(path, self._name_nodes.answer("GET", path, "GETCONTENTSUMMARY"))
 
     def _is_there(self, path: CanonicalPath) -> bool:
