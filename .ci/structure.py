@@ -29,7 +29,6 @@ NOT_YET = {
     "cli",
     "config_source",
     "doctor",
-    "el",
     "entities",
     "errors.py",
     "hive",

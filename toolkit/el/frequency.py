@@ -20,7 +20,7 @@ _COUNT = re.compile(r"[0-9]+")
 
 
 class Unit(StrEnum):
-    """What a frequency counts."""
+    """Unit of a frequency."""
 
     MINUTES = "minutes"
     """Elapsed minutes."""

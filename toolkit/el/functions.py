@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 
 class Function(StrEnum):
-    """What an expression can ask for, relative to the nominal time."""
+    """Function of an expression, relative to the nominal time."""
 
     NOW = "now"
     """The nominal time itself, not truncated."""
@@ -52,7 +52,7 @@ class Function(StrEnum):
 
 
 class Parameter(StrEnum):
-    """What an argument means."""
+    """Meaning of an argument."""
 
     WEEKDAY = "weekday"
     """SUN, MON, TUE, WED, THU, FRI or SAT; quotes are optional."""

@@ -32,7 +32,7 @@ _SHORT = 64
 
 @lru_cache(maxsize=_CACHED)
 def reader(tokens: tuple[Token, ...]) -> Reader:
-    """What reads the names of a template; where several readings are right, the leftmost part has the longest text.
+    """Return the reader of a template's names; of several correct readings, the leftmost part gets the longest text.
 
     Args:
         tokens: the parts, of which `unreadable` refuses none.
@@ -76,7 +76,7 @@ def unreadable(tokens: Sequence[Token]) -> DateField | Variable | None:
 
 
 def key_of(token: Token) -> Field | str | None:
-    """What a name says by a part; None: nothing."""
+    """Return the date field or variable that a part stands for; None: the part is a literal."""
     if isinstance(token, DateField):
         return token.field
     return token.name if isinstance(token, Variable) else None
@@ -183,13 +183,13 @@ class Backwards:
         self._if_short = _by_regex(tokens) if sum(map(_branches, tokens)) == _FEW else None
 
     def __call__(self, name: str) -> Texts | None:
-        """What a name says; None when it does not conform."""
+        """Return the texts of a name's parts; None: the name does not conform."""
         if self._if_short is not None and len(name) <= _SHORT:
             return self._if_short(name)
         return self.from_its_end(name)
 
     def from_its_end(self, name: str) -> Texts | None:
-        """What a name of any length says."""
+        """Return the texts of a name of any length; None: the name does not conform."""
         ends = self.places(name)
         if not ends:
             return None

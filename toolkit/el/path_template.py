@@ -85,7 +85,7 @@ class PathTemplate(TemplateText):
         return known if known is None else self.pattern.period(known)
 
     def step(self, known: Found, depth: int, name: str) -> Found | None:
-        """What a walk knows after one more name at this depth; None when the name does not conform."""
+        """Return the fields and variables known after one more name; None: the name does not conform."""
         return self.pattern.step(known, depth, name)
 
     def reach(self, known: Found) -> tuple[Span, ...] | None:

@@ -211,7 +211,7 @@ class DatedPattern:
         return (segment.render(local, variables) for segment in self.segments)
 
     def step(self, known: Found, depth: int, name: str) -> Found | None:
-        """What is known after one more name.
+        """Return the fields and variables known after one more name.
 
         Args:
             known: what the names above say.

@@ -19,7 +19,7 @@ OWN_PREFIX = ".feedctl"
 
 
 class Found(NamedTuple):
-    """What a name says: its date fields as written, and its user variables."""
+    """Texts of a name: its date fields as written, and its user variables."""
 
     fields: Mapping[Field, str]
     variables: Mapping[str, str]
@@ -74,7 +74,7 @@ class Segment:
         return bool(self.fields)
 
     def match(self, name: str) -> Found | None:
-        """What the name says, or None when it does not conform."""
+        """Return the texts of the name; None: it does not conform."""
         if self.literal is not None:
             return _NOTHING if name == self.literal else None
         texts = None if name.startswith(OWN_PREFIX) else self._reader(name)
@@ -116,13 +116,13 @@ class Segment:
 
     @property
     def expectation(self) -> str:
-        """What a name must look like, in words."""
+        """Return in words how a name must look."""
         ranges = [f"{field} {RANGE_IN_WORDS[field]}" for field in dict.fromkeys(self.fields)]
         return f"'{self.text}'" + (f" ({', '.join(ranges)})" if ranges else "")
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """Of a name of literals and date fields alone; its groups are the date fields in their order."""
+        """Return the regular expression of a segment of literals and date fields, which are its groups, in order."""
         return _guarded(self.tokens)
 
     @cached_property

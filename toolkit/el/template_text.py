@@ -1,4 +1,4 @@
-"""What path templates and table URIs share: a text with date fields, and user variables that may have a value."""
+"""Text with date fields and user variables, which path templates and table URIs share."""
 
 from __future__ import annotations
 
