@@ -29,7 +29,6 @@ NOT_YET = {
     "cli",
     "config_source",
     "doctor",
-    "entities",
     "errors.py",
     "hive",
     "jobs.py",

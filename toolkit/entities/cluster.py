@@ -31,7 +31,7 @@ STOMP_ENDPOINT = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BrokerLogin:
-    """Who sends messages to a broker; the password is in an environment variable."""
+    """Login at a message broker; the password is in an environment variable."""
 
     user: str
     env: str

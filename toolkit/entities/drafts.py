@@ -43,7 +43,7 @@ class NoClusterYet(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Usual:
-    """What is usual in a config repo.
+    """Usual values in a config repo.
 
     Attributes:
         frequency: of most feeds on the cluster.
@@ -157,7 +157,7 @@ def _base(feed: Feed, cluster: str) -> str:
 
 
 def _free_parent(bases: list[str], name: str) -> str:
-    """Of the folders around the bases, the commonest in which the new name is neither around a base nor below one."""
+    """Return the commonest folder around the bases in which the new name is neither around nor below a base."""
     parents = Counter(base.rpartition("/")[0] for base in bases).most_common()
     within = (parent for parent, _ in parents if not parent.endswith("/"))  # not around the bucket of s3a://BUCKET
     free = (each for each in within if not any(_nested(f"{each}/{name}", base) for base in bases))

@@ -39,7 +39,7 @@ class Entry:
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """What it is merged from, the nearest last."""
+        """Return the layers that the entity is merged from, the nearest last."""
         return self.read_layers()
 
 

@@ -1,4 +1,4 @@
-"""What Great Expectations asks of each type of expectation, known without it: its import takes seconds.
+"""Arguments of each type of expectation, known without Great Expectations, whose import takes seconds.
 
 The file beside the schemas is written from the library by ``.ci/expectations.py``, and a test compares the two.
 """

@@ -85,7 +85,7 @@ class Feed:
         return self.table is not None
 
     def cluster(self, name: str) -> FeedCluster:
-        """What the feed says about a cluster.
+        """Return the settings of the feed for a cluster.
 
         Raises:
             UnknownName: the feed is not on that cluster.
@@ -147,7 +147,7 @@ class Feed:
         return found if found is not None and found.suites else None
 
     def max_delete_on(self, cluster_name: str) -> FeedMaxDelete:
-        """What bounds a retention run of this feed alone on a cluster: its own over the feed's, key by key.
+        """Return the delete limits of this feed on a cluster: the cluster's own over the feed's, key by key.
 
         Raises:
             UnknownName: the feed is not on that cluster.

@@ -1,4 +1,4 @@
-"""What a feed says about one of its clusters (Falcon entity specification, Feed, File System Storage)."""
+"""Settings of a feed for one of its clusters (Falcon entity specification, Feed, File System Storage)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What is wrong with a document, whoever finds it: its schema, or a check between values."""
+"""Findings about a document, from its schema or from a check between values."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What people write who come from Airflow, Oozie or a shell, and what it is called here."""
+"""Hints for values that come from Airflow, Oozie or a shell: the word that feedctl uses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORDS: Mapping[str, str] = {
 
 
 def habit_hint(form: str, text: object) -> str:
-    """What to write instead of a value that has not the form that its schema asks for; empty: nobody knows.
+    """Return a hint for a value that does not have the format of its schema; empty: there is no hint.
 
     Args:
         form: the schema's format, for example ``frequency``.
@@ -48,7 +48,7 @@ def habit_hint(form: str, text: object) -> str:
 
 
 def unquoted_hint(line: str) -> str:
-    """What to do about a line that is no YAML, or means something else, because of a template in it."""
+    """Return a hint for a line that a template makes invalid YAML, or YAML with another meaning."""
     if "{{" in line:
         return f"feedctl has no {{{{ ... }}}}: dates in paths are {_FIELDS}, times of inputs today(0,0) or now(-1,0)"
     return "put quotes around a value with ${...} in it" if "${" in line else ""

@@ -81,7 +81,7 @@ class Area(StrEnum):
 
     @property
     def consequence(self) -> str:
-        """What becomes of a value that the action cannot do, in words."""
+        """Return in words how the action treats a value that it does not implement."""
         refuses = self in {Area.RETENTION, Area.REPLICATION, Area.PROCESS}
         return f"the {self} action refuses it" if refuses else "no action does it"
 
@@ -203,7 +203,7 @@ def _feed_cluster(feed: Feed, feed_cluster: FeedCluster, pointer: Pointer) -> It
 
 
 def _stage(lifecycle: Lifecycle | None, pointer: Pointer) -> Iterator[NotImplementedValue]:
-    """What only whoever starts the run can give it; retention works without, so that it refuses nothing."""
+    """Yield the settings that only spark-submit can give; retention works without, so it refuses nothing."""
     stage = None if lifecycle is None else lifecycle.retention_stage
     for key, value in (("queue", stage.queue), ("priority", stage.priority)) if stage else ():
         if value is not None:

@@ -107,6 +107,6 @@ def part_of(layer: Layer, pointer: Pointer) -> Layer | None:
 
 
 def layer_problems(layer: Layer, name: SchemaName, form: Form) -> Iterator[Problem]:
-    """What a schema does not allow in one layer by itself."""
+    """Yield the violations of the schema in one layer by itself."""
     for finding in schema_findings(name, form, layer.document):
         yield placed(finding, [layer], layer.document)

@@ -1,4 +1,4 @@
-"""What is wrong with a config repo: many problems of many files, reported together (STYLE H22)."""
+"""Problems of a config repo: many problems of many files, reported together (STYLE H22)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Problem:
 
 
 class FoundProblems(InvalidInput):
-    """What cannot be used for all its problems.
+    """Error that reports all problems of an input.
 
     Args:
         problems: all that was found, in all files.

@@ -109,7 +109,7 @@ class Process:
     version: int = 0
 
     def cluster(self, name: str) -> ProcessCluster:
-        """What the process says about a cluster.
+        """Return the settings of the process for a cluster.
 
         Raises:
             UnknownName: the process is not on that cluster.

@@ -1,4 +1,4 @@
-"""What a feed's data must be like before anybody is told of it: suites of expectations, and what names them."""
+"""Expectations about the data of a feed: suites, and the settings that name them."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class MaxCopy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LintSettings:
-    """What `feedctl lint` asks of the repo.
+    """Settings of `feedctl lint` for the repo.
 
     Attributes:
         rules: settings by the rule's identifier: `severity` (a `LintLevel`), and the rule's options by their names.
@@ -53,7 +53,7 @@ class LintSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RepoSettings:
-    """What holds for the whole repo.
+    """Settings of the whole repo.
 
     Attributes:
         ledger: URL of the SQL database that is the ledger, SQLite or PostgreSQL; its password as ``${env:NAME}``. A

@@ -77,7 +77,7 @@ class Repository:
 
     @cached_property
     def graph(self) -> EntityGraph:
-        """Who depends on whom."""
+        """Return the graph of the entities and their references."""
         return EntityGraph.of(self.entities())
 
     def entity(self, name: str) -> Entity:

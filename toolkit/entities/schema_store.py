@@ -13,7 +13,7 @@ Schema = Mapping[str, Any]
 
 
 class SchemaName(StrEnum):
-    """What a schema describes."""
+    """Kind of document that a schema describes."""
 
     CLUSTER = "cluster"
     """A file under clusters/."""

@@ -22,7 +22,7 @@ from toolkit.entities.vocabulary import Kind
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedSettings:
-    """What is known before the entities are read.
+    """Settings that are known before the entities are read.
 
     Attributes:
         settings: of repo.yaml, with the environment's overlay.
@@ -78,7 +78,7 @@ def load_holds(parsed: ParsedFiles) -> tuple[tuple[Hold, ...], tuple[Problem, ..
 
 
 def defaults_problems(parsed: ParsedFiles) -> Iterator[Problem]:
-    """What is wrong with the defaults files by themselves."""
+    """Yield the violations of schemas in the defaults files by themselves."""
     for file, layer in parsed.documents.items():
         if file.rpartition("/")[2] == DEFAULTS_NAME:
             yield from layer_problems(layer, SchemaName.DEFAULTS, Form.AUTHORED)

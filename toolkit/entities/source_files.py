@@ -40,7 +40,7 @@ _SUFFIXES = (SUFFIX, ".yml", JSON_SUFFIX)
 
 
 class ConfigFiles(Protocol):
-    """What is read of a config repo; a snapshot is one."""
+    """Files of a config repo; a snapshot is one."""
 
     @property
     def files(self) -> Mapping[str, bytes]:
@@ -74,7 +74,7 @@ def is_config_place(path: str) -> bool:
 
 
 def settings_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Those of a repo's files that hold its settings: repo.yaml and the environments."""
+    """Return the files of a repo that hold its settings: repo.yaml and the environments."""
     return {path: data for path, data in files.items() if path == REPO_FILE or environment_name(path) is not None}
 
 

@@ -14,7 +14,7 @@ from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
 
 
 def schema_findings(name: SchemaName, form: Form, document: Document) -> Iterator[Finding]:
-    """What a schema does not allow in a document."""
+    """Yield the violations of a schema in a document."""
     if not is_valid(name, form, document):
         from toolkit.entities.violations import violations  # noqa: PLC0415 - most repos have nothing to explain
 

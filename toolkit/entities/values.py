@@ -14,7 +14,7 @@ Properties = Mapping[str, str | int | float | bool]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Acl:
-    """Who owns an entity and its data (Falcon's ACL element).
+    """Owner and permission of an entity and its data (Falcon's ACL element).
 
     Attributes:
         owner: user name.
@@ -29,7 +29,7 @@ class Acl:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notification:
-    """Who is told when an instance is over.
+    """Recipients of the message that an instance is over.
 
     Attributes:
         email: addresses.

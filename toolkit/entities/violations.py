@@ -20,7 +20,7 @@ from toolkit.entities.yaml_location import Pointer
 
 
 class _Violation(Protocol):
-    """What is used of jsonschema's error, whose own types say less than they could."""
+    """The attributes of jsonschema's error that are used; its own types are less exact."""
 
     validator: str
     validator_value: Any

@@ -39,7 +39,7 @@ class ClusterRole(StrEnum):
 
 
 class OnSourceDelete(StrEnum):
-    """What a target does with a directory that a partition expression selected and its source no longer has."""
+    """Treatment of a directory at the target that a partition expression selected and the source no longer has."""
 
     KEEP = "keep"
     """It stays, and `feedctl verify` names it."""
@@ -48,7 +48,7 @@ class OnSourceDelete(StrEnum):
 
 
 class LocationType(StrEnum):
-    """What one of a feed's locations holds."""
+    """Content of one of a feed's locations."""
 
     DATA = "data"
     """The instances themselves."""
@@ -61,14 +61,14 @@ class LocationType(StrEnum):
 
 
 class RetentionType(StrEnum):
-    """What retention counts; Falcon knows one."""
+    """Quantity that retention counts; Falcon has one."""
 
     INSTANCE = "instance"
     """The age of an instance's time."""
 
 
 class RetentionAction(StrEnum):
-    """What happens to an instance that is older than the limit."""
+    """Treatment of an instance that is older than the limit."""
 
     DELETE = "delete"
     """It is deleted."""
@@ -99,7 +99,7 @@ class DeployMode(StrEnum):
 
 
 class FirstRun(StrEnum):
-    """What the first retention run of a new or changed feed does."""
+    """Effect of the first retention run of a new or changed feed."""
 
     PLAN = "plan"
     """It prints its plan only."""
@@ -126,7 +126,7 @@ class Order(StrEnum):
 
 
 class Engine(StrEnum):
-    """What runs a workflow."""
+    """Program that runs a workflow."""
 
     SPARK_SUBMIT = "spark_submit"
     """A Spark application, by spark-submit."""
@@ -237,7 +237,7 @@ class LintLevel(StrEnum):
 
 
 class OnFailure(StrEnum):
-    """What becomes of data that its expectations refuse."""
+    """Treatment of data that fails its expectations."""
 
     BLOCK = "block"
     """It is not announced, until somebody releases it."""
@@ -246,7 +246,7 @@ class OnFailure(StrEnum):
 
 
 class DataFormat(StrEnum):
-    """Of the files of a path feed, as Spark reads them."""
+    """Format of the files of a path feed, as Spark reads them."""
 
     PARQUET = "parquet"
     """Columns with types of their own."""

@@ -1,4 +1,4 @@
-"""What a process runs, and what happens when that fails or data comes late."""
+"""Workflow of a process, and its handling of failures and late data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workflow:
-    """What runs: one engine with its path, or steps.
+    """Workflow of a process: one engine with its path, or steps.
 
     Attributes:
         path: of the script, relative to the config repo, or a URI.

@@ -32,7 +32,7 @@ _COMMENT_OR_TAB = re.compile(r"#[^\n]*|\t")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedYaml:
-    """What a file holds.
+    """Content of a YAML file.
 
     Attributes:
         data: None when the file has problems.

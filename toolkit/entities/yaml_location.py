@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Located:
-    """What was found at the end of a pointer.
+    """Places that a pointer leads to.
 
     Attributes:
         value: the value's place.

@@ -28,13 +28,13 @@ _CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Finding]], ...]] = {
 
 
 def own_findings(entity: Entity) -> Iterator[Finding]:
-    """What is wrong between the values of one entity."""
+    """Yield the findings about values of one entity that contradict each other."""
     for check in _OWN_CHECKS[entity.KIND]:
         yield from check(entity)
 
 
 def cross_findings(entity: Entity, context: Context) -> Iterator[Finding]:
-    """What is wrong between an entity and those that it refers to."""
+    """Yield the findings about an entity and the entities that it refers to."""
     for check in _CROSS_CHECKS[entity.KIND]:
         yield from check(entity, context)
 

@@ -1,4 +1,4 @@
-"""What a check may look at besides the entity itself."""
+"""Context of a check: everything it may look at besides the entity itself."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

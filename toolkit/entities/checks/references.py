@@ -1,4 +1,4 @@
-"""What an entity refers to exists; asked of its document, so that a mistake elsewhere in the file hides no other."""
+"""Checks that references exist, by the entity's document, so that a mistake elsewhere in the file hides none."""
 
 from collections.abc import Iterator, Mapping
 
