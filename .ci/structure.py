@@ -27,7 +27,6 @@ NOT_YET = {
     "bootstrap",
     "catalog",
     "cli",
-    "config_source",
     "doctor",
     "errors.py",
     "hive",

@@ -72,7 +72,7 @@ def find_checkout(directory: Path) -> Checkout | None:
 
 
 def _of_git_file(file: Path) -> Path:
-    """Of a linked worktree and of a submodule `.git` is a file that names the git directory."""
+    """Return the git directory that a `.git` file names, as a linked worktree and a submodule have one."""
     key, colon, place = _line(file).partition(": ")
     if key != "gitdir" or not colon or not place:
         raise BadCheckout(path=str(file), reason="has no `gitdir: DIRECTORY`")

@@ -1,4 +1,4 @@
-"""What a config repo without problems was merged to, kept on the machine for the next command (decision 0030).
+"""Cache of a config repo that was merged without problems, on the machine, for the next command (decision 0030).
 
 A cache file is used when its name, which is the digest of all that loading looks at, and the digest of its content are
 right, and nobody but the user of this run can have written it. Whatever else there is, the repo is loaded anew.
@@ -171,7 +171,7 @@ def _descriptor(name: str, flags: int, folder: int | None = None) -> Iterator[in
 
 
 def _own(descriptor: int) -> os.stat_result:
-    """What is open there; `PermissionError`: somebody else may have written it."""
+    """Return the status of an open file; PermissionError: another user may have written it."""
     found = os.fstat(descriptor)
     if found.st_uid != os.geteuid() or found.st_mode & _OTHERS:
         raise PermissionError
@@ -179,7 +179,7 @@ def _own(descriptor: int) -> os.stat_result:
 
 
 def _forget_oldest(folder: int) -> None:
-    """Of our own files: with an odd XDG_CACHE_HOME the folder may have been there for something else."""
+    """Remove the oldest of our own files: with a wrong XDG_CACHE_HOME, the folder may have had others before."""
     with os.scandir(folder) as entries:
         own = (each for each in entries if _OWN_NAME.fullmatch(each.name))
         by_age = sorted(own, key=lambda each: each.stat(follow_symlinks=False).st_mtime_ns)

@@ -162,7 +162,7 @@ def _filters_off(checkout: Checkout) -> Iterator[str]:
 
 
 def _require_owner(checkout: Checkout, command: Sequence[str]) -> None:
-    """What git checks when it searches, and not when it is told the place."""
+    """Refuse a checkout with a foreign owner, as git does; git itself checks only when it searches for one."""
     trusted = {0, os.geteuid()}
     if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
         trusted.add(int(os.environ["SUDO_UID"]))

@@ -15,7 +15,7 @@ _CLOCKS_DIFFER = timedelta(minutes=5)
 
 
 class SnapshotKind(StrEnum):
-    """What a snapshot was read from."""
+    """Source of a snapshot."""
 
     COMMIT = "commit"
     """One commit of a git checkout."""
@@ -27,7 +27,7 @@ class SnapshotKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SnapshotId:
-    """What a run records about the config repo that it read.
+    """Identity of the config repo that a run has read.
 
     Attributes:
         value: a commit, or ``sha256:`` and the digest of the content.
