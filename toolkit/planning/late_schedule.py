@@ -114,7 +114,7 @@ def watched_inputs(site: ProcessSite, nominal_time: datetime, read: Mapping[str,
 
 
 def late_workflow(process: Process, changed: frozenset[str]) -> Workflow:
-    """What runs when data of these inputs came late: their late workflow, or the process's own when they have several.
+    """Return the workflow for late inputs: their late workflow, or that of the process when they have several.
 
     A late workflow stands for all steps. It is run as the first step that reads the input would be, by its engine.
 

@@ -14,7 +14,7 @@ from toolkit.planning.process_io import depends_on_availability, naming
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MovingRange:
-    """What an input reads, or an output makes, at each instance of its process.
+    """Range of feed instances that an input reads, or an output writes, at each instance of its process.
 
     Its ends never go back, but for one case: until 2011 St. John's set its clocks back across midnight.
 

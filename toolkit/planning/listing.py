@@ -117,7 +117,7 @@ def feed_places(feed: Feed, cluster: Cluster, instant: datetime) -> Iterator[Pla
 
 
 def process_places(site: ProcessSite, instant: datetime) -> Iterator[Place]:
-    """What a process instance reads and makes, by the name of the input or output.
+    """Yield the places that a process instance reads and writes, by the name of the input or output.
 
     Where only a run can tell, and where there is nothing, words stand in the place.
 

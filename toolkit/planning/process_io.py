@@ -1,4 +1,4 @@
-"""What a process instance reads and makes."""
+"""Inputs and outputs of a process instance."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class UnusableExpression(ElError):  # noqa: N818 - named for what was found, as 
 
 @contextmanager
 def naming(process: str, side: str, name: str) -> Iterator[None]:
-    """What is wrong with an expression in this block is told together with whose it is.
+    """Add the process and the input or output to an expression error in this block.
 
     Raises:
         UnusableExpression: it cannot be resolved.
@@ -135,7 +135,7 @@ class ProcessSite:
     _storages: dict[str, FeedStorage] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def inputs(self, nominal_time: datetime, availabilities: Availabilities | None = None) -> tuple[PlannedInput, ...]:
-        """What the instance reads.
+        """Return the inputs of an instance.
 
         Args:
             nominal_time: of the process instance, UTC.
@@ -149,7 +149,7 @@ class ProcessSite:
         return tuple(self.input(name, nominal_time, known.get(each.feed)) for name, each in self.process.inputs.items())
 
     def outputs(self, nominal_time: datetime) -> tuple[PlannedOutput, ...]:
-        """What the instance makes.
+        """Return the outputs of an instance.
 
         Raises:
             ElError: an expression that cannot be resolved.
@@ -178,7 +178,7 @@ class ProcessSite:
         return str(self.cluster.place(instance.paths[LocationType.DATA]))
 
     def input(self, name: str, nominal_time: datetime, available: Availability | None = None) -> PlannedInput:
-        """What the instance reads through one input; see `inputs`."""
+        """Return one input of an instance; see `inputs`."""
         each = self.process.inputs[name]
         feed = self.feeds[each.feed]
         storage, grid = self._storage(feed), feed.instances_on(self.cluster.name)
@@ -198,7 +198,7 @@ class ProcessSite:
         )
 
     def output(self, name: str, nominal_time: datetime) -> PlannedOutput:
-        """What the instance makes for one output; see `outputs`."""
+        """Return one output of an instance; see `outputs`."""
         each = self.process.outputs[name]
         feed = self.feeds[each.feed]
         grid = feed.instances_on(self.cluster.name)

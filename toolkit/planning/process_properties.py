@@ -108,7 +108,7 @@ def evaluated(text: str, nominal_time: datetime, timezone: str) -> str:
 
 
 def _cluster_properties(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    """What the specification calls the properties of the cluster (Process, Workflow)."""
+    """Yield the properties of the cluster in the sense of the specification (Process, Workflow)."""
     yield "cluster.name", cluster.name
     if cluster.colo is not None:
         yield "cluster.colo", cluster.colo

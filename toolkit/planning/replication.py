@@ -62,7 +62,7 @@ class Side:
 
     @cached_property
     def template(self) -> PathTemplate:
-        """Of its data."""
+        """The template of the data."""
         return FeedStorage.of(self.feed, self.cluster).templates[LocationType.DATA]
 
     @cached_property
@@ -77,7 +77,7 @@ class Side:
 
     @cached_property
     def instances(self) -> InstanceSequence:
-        """Those that the feed has here."""
+        """The instances that the feed has here."""
         return self.feed.instances_on(self.cluster.name)
 
     @cached_property
@@ -120,7 +120,7 @@ class Route:
 
     @property
     def feed(self) -> Feed:
-        """What is copied."""
+        """The feed that is copied."""
         return self.source.feed
 
     @cached_property

@@ -72,7 +72,7 @@ class LateWindow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvictionPolicy:
-    """What decides about the instances of one feed on one cluster.
+    """Rules by which a run decides about the instances of one feed on one cluster.
 
     Attributes:
         nominal_time: for which the run acts.
@@ -258,7 +258,7 @@ def keeps_beyond_validity(on_cluster: FeedCluster, *, default: bool) -> bool:
 def eviction_policy(
     feed: Feed, cluster: str, retention: Retention, clock: RetentionClock, holds: Iterable[Hold]
 ) -> EvictionPolicy:
-    """What decides about the instances of a feed on a cluster.
+    """Return the rules by which a run decides about the instances of a feed on a cluster.
 
     Args:
         feed: the feed.

@@ -1,4 +1,4 @@
-"""What an entity may not say about its steps: variables of the operator, and that nobody waits for their end; pure."""
+"""Settings that an entity may not give its steps: the operator's variables, and not to wait for their end; pure."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Unawaited:
     text: str
 
     def __str__(self) -> str:
-        """What was found, and why it is wrong."""
+        """Return what was found, and why it is wrong."""
         return f"found {self.text!r}, with which a step would succeed before its application has"
 
 

@@ -29,7 +29,7 @@ _ORDER = list(EffectKind)
 
 
 def blast_radius(before: Repository, after: Repository, time: datetime) -> tuple[Effect, ...]:
-    """What a change of the config repo does to data, sorted by feed and cluster, the most dangerous first.
+    """Return the effects of a config change on data, sorted by feed and cluster, the most dangerous first.
 
     Args:
         before: the config repo as it was.

@@ -52,7 +52,7 @@ class FeedState:
 
     @property
     def on_cluster(self) -> FeedCluster:
-        """What the feed says about the cluster."""
+        """The settings of the feed for the cluster."""
         return self.feed.cluster(self.cluster.name)
 
     @cached_property
@@ -88,7 +88,7 @@ class FeedState:
         return keeps_beyond_validity(self.on_cluster, default=self.keep_beyond_validity)
 
     def policy(self, time: datetime) -> EvictionPolicy | None:
-        """What decides at a run; None without retention."""
+        """Return the eviction policy of a run at a time; None: the feed has no retention."""
         retention = self.on_cluster.retention
         if retention is None:
             return None
@@ -117,22 +117,22 @@ class BeforeAfter:
 
     @cached_property
     def now_evictable(self) -> Positions:
-        """Those that a run would evict as things are now."""
+        """Instances that a run evicts after the change."""
         return evictable(self._read_by(self.after), self.after.policy(self.time))
 
     @cached_property
     def before_evictable(self) -> Positions:
-        """Those that a run would have evicted as things were."""
+        """Instances that a run would have evicted before the change."""
         return evictable(self.existing, self.before.policy(self.time))
 
     @cached_property
     def newly_evictable(self) -> Positions:
-        """Those that a run evicts now and would not have evicted before."""
+        """Instances that a run evicts after the change and would not have evicted before it."""
         return self.now_evictable.minus(self.before_evictable)
 
     @property
     def still_there(self) -> Positions:
-        """Those that retention has kept so far."""
+        """Instances that retention has kept so far."""
         return Positions() if self.existing is None else self.existing.all.minus(self.before_evictable)
 
     @property
@@ -143,7 +143,7 @@ class BeforeAfter:
 
     @property
     def now_held(self) -> Positions:
-        """Those that are on hold now."""
+        """Instances that are on hold after the change."""
         read = self._read_by(self.after)
         return Positions() if read is None else read.held(self.after.holds)
 
@@ -208,7 +208,7 @@ def range_of(positions: Positions, made: InstanceSequence, time: datetime) -> In
 
 
 def evictable(existing: Existing | None, policy: EvictionPolicy | None) -> Positions:
-    """Those that a run would evict; none without retention."""
+    """Return the instances that a run would evict; none without retention."""
     return Positions() if existing is None or policy is None else existing.evictable(policy)
 
 

@@ -1,4 +1,4 @@
-"""What a change of the config repo does to data, in figures and in words."""
+"""Effects of a config change on data, in figures and in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolkit.el import Frequency, Unit, format_instant
 
 
 class EffectKind(StrEnum):
-    """What happens to data, the most dangerous first."""
+    """Kind of an effect on data, the most dangerous first."""
 
     EVICTABLE = "evictable"
     """More instances become old enough to go."""
@@ -128,7 +128,7 @@ def day_or_instant(instant: datetime) -> str:
 
 
 def message_of(effect: Effect) -> str:
-    """What happens, in one sentence with its figures."""
+    """Return the effect in one sentence with its figures."""
     return _WORDS[effect.kind](effect)
 
 

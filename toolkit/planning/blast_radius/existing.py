@@ -107,7 +107,7 @@ class Existing:
         return all(self.read.period(each) is not None for each in names)
 
     def evictable(self, policy: EvictionPolicy) -> Positions:
-        """Those that a run with this policy would evict: `retention.kept_by` for all of them, by halving."""
+        """Return the instances that a run with this policy would evict: `retention.kept_by` for all, by bisection."""
         if not self.is_managed:
             return Positions()
         kept_from = self._keep_last_from(policy)
@@ -115,7 +115,7 @@ class Existing:
         return Positions.of(range(old)).minus(self.held(policy.holds))
 
     def held(self, holds: Iterable[Hold]) -> Positions:
-        """Those on hold; a name that is partly held is held as a whole."""
+        """Return the instances on hold; a name that is partly held is held as a whole."""
         return Positions.of(*map(self._held_by, holds))
 
     def kept_last(self, policy: EvictionPolicy) -> Positions:

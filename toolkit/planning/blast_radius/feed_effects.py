@@ -1,4 +1,4 @@
-"""What a change does to one feed on one cluster: its retention, holds, templates and instances."""
+"""Effects of a config change on one feed on one cluster: its retention, holds, templates and instances."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _action(pair: BeforeAfter) -> Iterator[Effect]:
 
 
 def _held_before(pair: BeforeAfter) -> tuple[Positions, list[Effect]]:
-    """What holds kept, and the effects of those that hold less than before."""
+    """Return the instances that holds kept, and the effects of holds that keep less than before."""
     existing = pair.existing
     if existing is None or pair.after.on_cluster.retention is None:
         return Positions(), []
@@ -156,7 +156,7 @@ class _Setting:
 
 
 def _settings(state: FeedState, time: datetime) -> Iterator[_Setting]:
-    """What decides about the age of instances, always in the same order; the limit alone is a bare figure."""
+    """Yield the settings that decide about the age of instances, in a fixed order; the limit is a bare figure."""
     retention, late = state.on_cluster.retention, state.feed.late_arrival
     yield _Setting(("retention", "limit"), "none" if retention is None else short(retention.limit))
     yield _Setting(("retention", "protect"), "" if retention is None else _protections(retention))

@@ -73,7 +73,7 @@ class Place:
         return islice((self.start + each for each in product(*choices)), _MOST_SAMPLES)
 
     def period(self, names: Sequence[str]) -> PathPeriod | None:
-        """What names stand for here; None when they do not conform."""
+        """Return the period that names stand for here; None: they do not conform."""
         depth = len(self.start)
         if tuple(names[:depth]) != self.start or len(names) != depth + len(self.pattern.segments):
             return None
