@@ -1,4 +1,4 @@
-"""What a store keeps about a file beside its bytes, and how it is set."""
+"""Attributes of a file besides its bytes, and the port to read and set them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Checksum(NamedTuple):
-    """What the store itself says of a file's bytes.
+    """Checksum that the store itself has of a file's bytes.
 
     Two of one algorithm that are equal are of equal bytes, as surely as that algorithm tells. Two that differ tell
     nothing unless the bytes were written in the same way: most algorithms depend on the sizes of blocks or parts.
@@ -100,7 +100,7 @@ class AttributeStore(Protocol):
         ...
 
     def checksum(self, path: CanonicalPath) -> Checksum | None:
-        """What the store says of the bytes without anybody reading them; None: it says nothing about this file.
+        """Return the store's own checksum, without reading the bytes; None: it has none of this file.
 
         Raises:
             NotFound: nothing is there, on a store that has checksums at all.

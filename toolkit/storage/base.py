@@ -1,4 +1,4 @@
-"""What a file system does when its store has nothing better."""
+"""Default behaviour of a file system."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ _LOCAL = "file"
 
 @dataclass(kw_only=True)
 class SharedStores:
-    """What all runs of a process share of the stores.
+    """State of the stores that all runs of a process share.
 
     Attributes:
         spec_of: how the store that a path is on is opened.
@@ -107,11 +107,11 @@ class SharedStores:
         return inf if path.scheme == _LOCAL else self.rate
 
     def silence(self, path: CanonicalPath) -> Silence:
-        """Of the store that a path is on: once a run has given it up, no other one of the process waits for it."""
+        """Return the silence of a path's store: once a run has given it up, no other run waits for it."""
         return self._silences.setdefault(_store(path), Silence())
 
     def limiter(self, path: CanonicalPath) -> RateLimiter | None:
-        """Of the store that a path is on; None: it may be asked as fast as it answers."""
+        """Return the rate limiter of a path's store; None: its rate is unlimited."""
         rate = self.rate_of(path)
         return None if rate == inf else self._limiters.setdefault(_store(path), RateLimiter(rate=rate))
 

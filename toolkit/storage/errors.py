@@ -1,4 +1,4 @@
-"""What can go wrong in a storage, under names that every adapter shares.
+"""Errors of a store, under names that every adapter shares.
 
 StorageError            has a stable `code`, the `path` and often a `detail`
 ├── NotFound            nothing is at the path                              not_found

@@ -1,4 +1,4 @@
-"""What all object stores have in common: keys without directories, and nothing that can be set on an object."""
+"""Behaviour that all object stores share: keys without directories, and objects without attributes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FlatFileSystem(BasicFileSystem, ABC):
 
     @abstractmethod
     def found(self, path: CanonicalPath) -> FileStatus | None:
-        """What is at the path, None for nothing; where an object and a directory have one name, the directory."""
+        """Return the status of a path, None for nothing; of an object and a directory of one name, the directory."""
 
     @override
     def status(self, path: CanonicalPath) -> FileStatus:

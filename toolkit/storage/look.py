@@ -14,7 +14,7 @@ LOOK_SECONDS = 2.0
 
 
 class LookAgain(StopRequested):
-    """What was seen is too old, or the removal was not answered and **may still happen**: look before repeating it.
+    """Error for a listing that is too old, or a removal that **may still happen**: look before repeating it.
 
     Args:
         why: which of the two.

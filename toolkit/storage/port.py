@@ -57,7 +57,7 @@ def is_staged(path: CanonicalPath) -> bool:
 
 
 class FileKind(StrEnum):
-    """What an entry is; symbolic links are never followed to find out."""
+    """Kind of an entry; symbolic links are never followed to find out."""
 
     FILE = "file"
     """A regular file, or an object."""
@@ -87,7 +87,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileStatus:
-    """What the store knows of one entry.
+    """Status of one entry in the store.
 
     Attributes:
         size: bytes of a file, 0 for everything else.
@@ -117,7 +117,7 @@ class ContentSummary:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Capabilities:
-    """What a store can do; callers choose their way by it, never by the scheme.
+    """Capabilities of a store; callers choose their method by them, never by the scheme.
 
     Attributes:
         atomic_rename: a rename happens at once or not at all.
@@ -150,7 +150,7 @@ class Capabilities:
 
 
 class Deleted(NamedTuple):
-    """What became of one path of a bulk removal; `error` is None when nothing is there any more because of it."""
+    """Outcome of one path of a bulk removal; `error` is None when nothing is there any more because of it."""
 
     path: CanonicalPath
     error: StorageError | None
@@ -166,11 +166,11 @@ class FileSystem(AttributeStore, MultipartStore, Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this store can do."""
+        """The capabilities of this store."""
         ...
 
     def status(self, path: CanonicalPath) -> FileStatus:
-        """What is at the path, a symbolic link itself and not its target.
+        """Return the status of the path, of a symbolic link itself and not its target.
 
         Raises:
             NotFound: nothing is there, or a parent is a file.

@@ -74,7 +74,7 @@ class StreamInPieces(io.RawIOBase):
         return len(found)
 
     def readall(self) -> bytes:
-        """All that is left."""
+        """Return all bytes that are left."""
         return b"".join(iter(lambda: self.piece(self.most), b""))
 
 

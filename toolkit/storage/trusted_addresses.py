@@ -152,7 +152,7 @@ def _service(spec: StorageSpec, operators: Mapping[str, str]) -> str:
 
 
 def _named(spec: StorageSpec, service: str, operators: Mapping[str, str]) -> set[str]:
-    """What the operator names for a name service; for a host, what is named for any service."""
+    """Return the operator's addresses of a name service; for a host, those of any service."""
     key, port = _KEYS[spec.scheme]
     found = {with_port(value, port) for value in _values(key, service, operators)}
     nodes = set(_values(_RPC[0], service, operators)) | ({_default(operators)} - {""} if not service else set())

@@ -1,4 +1,4 @@
-"""What Java's class names, and hdfs-native's messages, mean."""
+"""Meaning of Java's class names, and of hdfs-native's messages."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ Any other one, such as `Temporary failure in name resolution` (EAI_AGAIN), may b
 
 
 class UnknownAuthority(StorageFailure):
-    """What the end point names is neither a host nor a name service; asking again would not change that."""
+    """Error for an authority that is neither a host nor a name service; a retry would not help."""
 
     code = "unknown_authority"
     text = (
@@ -193,7 +193,7 @@ def unknown_authority(error: Exception, path: CanonicalPath, read: str) -> Unkno
 
 
 def hdfs_error(error: Exception, path: CanonicalPath) -> StorageError:
-    """What the exception of a call means.
+    """Return the storage error for the exception of a call.
 
     What is not known by name is a `StorageFailure`, which is not tried again: nobody knows what it would do.
     """

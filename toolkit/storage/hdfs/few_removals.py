@@ -45,7 +45,7 @@ class FewRemovals:
         self._silence = silence
 
     def answered(self) -> Sequence[Deleted]:
-        """What is known of each path now; those without an answer count as `Unreachable`."""
+        """Return the outcome of each path now; a path without an answer is `Unreachable`."""
         with self._turn:
             known = list(self._known)
         rest = self.paths[len(known) :]

@@ -292,7 +292,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
         return self._client.asked(path, call)
 
     def _pages(self, path: CanonicalPath) -> Iterator[Entry]:
-        """Of a listing; the library asks for one when its first entry is taken."""
+        """Yield the entries of a listing page by page; the library requests a page when its first entry is taken."""
 
         def first(client: Client) -> tuple[Iterator[HdfsStatus], list[Entry] | None]:
             statuses = client.list_status(path.path)

@@ -95,7 +95,7 @@ def library_settings(
     settings: Mapping[str, str],
     environment: Mapping[str, str] = os.environ,
 ) -> Mapping[str, str]:
-    """What the library of `hdfs:`, which takes tokens and tickets by itself, must be told on top of the settings.
+    """Return further settings for the library of `hdfs:`, which finds tokens and tickets by itself.
 
     It shows a ticket to the key server of an encryption zone, whatever the settings say of Kerberos. A NameNode may
     name that server; one that the operator does not name may not.

@@ -85,7 +85,7 @@ class Bases:
 
 
 def identity(descriptor: int) -> Identity:
-    """Of an open directory."""
+    """Return the identity of an open directory."""
     found = os.fstat(descriptor)
     return found.st_dev, found.st_ino
 

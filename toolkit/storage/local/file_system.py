@@ -132,7 +132,7 @@ class LocalFileSystem(LocalWriting):
 
     @contextmanager
     def _parent_of(self, path: CanonicalPath) -> Iterator[tuple[int | None, str]]:
-        """What to ask for a path below a known base: the directory above and the name in it; else the path itself."""
+        """Yield the open directory above a path and the name in it, below a known base; else the path itself."""
         base = self._bases.above(path)
         if base is None or base == path:
             yield None, path.path

@@ -1,4 +1,4 @@
-"""What the operating system says of local files: errors, owners, mounts."""
+"""Operating system's view of local files: errors, owners, mounts."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _step(current: int, part: str, path: CanonicalPath, levels: int) -> int:
 
 
 def refuse_symlink(parent: int, name: str, place: CanonicalPath) -> os.stat_result:
-    """What `name` in the open directory `parent` is; a symbolic link is refused."""
+    """Return the status of `name` in the open directory `parent`; refuse a symbolic link."""
     found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISLNK(found.st_mode):
         raise SymlinkRefused(path=place)
@@ -188,12 +188,12 @@ class TreeRemoval:
 
 
 def _gone_is_fine() -> suppress:
-    """What was to be removed is not there any more."""
+    """Ignore that a path to be removed does not exist any more."""
     return suppress(FileNotFoundError)
 
 
 def _entries(directory: int, place: CanonicalPath) -> list[tuple[str, bool]]:
-    """What is in an open directory, and whether it is a directory; nothing, when the directory itself is gone."""
+    """Return the names in an open directory, and whether each is a directory; none when the directory is gone."""
     found: list[tuple[str, bool]] = []
     with translated(place), _gone_is_fine(), os.scandir(directory) as entries:
         found.extend((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)

@@ -115,11 +115,11 @@ class Page(NamedTuple):
 
 
 class Keys(Protocol):
-    """What a bulk removal asks of a bucket."""
+    """Requests of a bulk removal to a bucket."""
 
     @property
     def name(self) -> str:
-        """Of the bucket."""
+        """The name of the bucket."""
         ...
 
     def page(
@@ -229,7 +229,7 @@ class Bucket:
                     yield from [(each["Key"], each["UploadId"]) for each in page.get("Uploads", ())]
 
     def checksum(self, key: str) -> Checksum | None:
-        """What the store says of the object's bytes, the whole object's own checksum before one made of its parts."""
+        """Return the store's checksum of an object; one of the whole object goes before one made of its parts."""
         with translated(self._place(key)):
             answer = self.client.head_object(Bucket=self.name, Key=key, ChecksumMode="ENABLED")
         found = cast("Mapping[str, str]", answer)
@@ -286,7 +286,7 @@ class Bucket:
         return {key: problems.get(key, stray) for key in keys if key in problems or key not in gone}
 
     def _place(self, key: str) -> CanonicalPath:
-        """What errors name; the slash at the end of a prefix is no part of a path."""
+        """Return the path for errors; the slash at the end of a prefix is no part of a path."""
         return CanonicalPath("s3", self.name, f"/{key.rstrip('/')}")
 
 

@@ -87,7 +87,7 @@ class BulkRemoval:
         yield from self._unanswered()
 
     def _end_requests(self) -> None:
-        """Whoever stops iterating must not leave requests behind that still change something."""
+        """Cancel and await all requests: none may change anything after the iteration has stopped."""
         for future in self._running():
             future.cancel()
         wait(self._running())

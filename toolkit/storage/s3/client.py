@@ -190,7 +190,7 @@ class ClientMaker:
         return client
 
     def _refuse_untrusted(self, session: botocore.session.Session) -> None:
-        """Of keys only a signature is sent, but a session token goes whole, in a header."""
+        """Refuse to send a session token, whose header has it whole; of keys only a signature is sent."""
         endpoint = self._settings.endpoint
         if not endpoint or is_trusted_endpoint(endpoint):
             return
@@ -205,7 +205,7 @@ class ClientMaker:
 
 @functools.cache
 def _descriptions(data_path: str | None) -> Loader:
-    """Of the services, kept for all buckets of a run: to read them takes ten times as long as to make a client."""
+    """Return the descriptions of services, kept for all buckets of a run: reading takes longer than making a client."""
     return create_loader(data_path)
 
 

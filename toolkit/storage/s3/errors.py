@@ -1,4 +1,4 @@
-"""What S3 and botocore say, as storage errors; by S3's error code first, else by the HTTP status."""
+"""Storage errors for the answers of S3 and botocore; by S3's error code first, else by the HTTP status."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ _LOOKED_IN = (
 
 
 class KeyProblem(NamedTuple):
-    """What S3 said about one key in the answer to a bulk request that as a whole succeeded."""
+    """Problem with one key in the answer to a bulk request that as a whole succeeded."""
 
     code: str
     message: str

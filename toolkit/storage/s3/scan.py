@@ -1,4 +1,4 @@
-"""What a bulk removal has found of each path, and where it looks next."""
+"""State of a bulk removal for each path, and the listings that are left."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class DeleteTarget:
 
     @property
     def outcome(self) -> Deleted | None:
-        """What became of the path; None while that is open."""
+        """The outcome of the path; None: it is still open."""
         if self._unread or self._going or self._held:
             return None
         missing = None if self._is_seen else NotFound(path=self.path)
@@ -123,7 +123,7 @@ class Scan(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one page showed.
+    """Content of one page.
 
     Attributes:
         found: keys with the span they are in, sorted.

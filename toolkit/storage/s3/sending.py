@@ -28,7 +28,7 @@ _SMALL = 64 * 1024
 
 
 class HttpSession(Protocol):
-    """What botocore sends requests with."""
+    """Session by which botocore sends requests."""
 
     def send(self, request: AWSPreparedRequest) -> AWSResponse:
         """The answer, with its body unless that is wanted as a stream."""

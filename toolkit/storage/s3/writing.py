@@ -157,7 +157,7 @@ class ObjectWriter:
         self._tag(answer)
 
     def _tag(self, answer: _Tagged) -> str:
-        """What S3 calls the bytes that it took; without it, something else took them."""
+        """Return the ETag of the bytes; an answer without it did not come from S3."""
         with understood(self._path):
             return answer["ETag"]
 

@@ -1,4 +1,4 @@
-"""What WebHDFS answers: errors, and bodies in both directions."""
+"""Answers of WebHDFS: errors, and bodies in both directions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LONGEST, _LONGEST_MESSAGE = 200, 4000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RemoteException:
-    """What a NameNode or DataNode says in the body of a refusal.
+    """Error of a NameNode or DataNode in the body of a refusal.
 
     Attributes:
         java_class: empty when the body says nothing of the kind: a proxy, or a web server that is no WebHDFS.

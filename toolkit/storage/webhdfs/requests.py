@@ -220,7 +220,7 @@ class NameNodes:
             raise _other(path, response, _OK)
 
     def _refuse_less(self, path: CanonicalPath, url: str) -> None:
-        """Who asked over HTTPS does not show the same address, with a token in it, to all on the way."""
+        """Refuse to send an address with a token over HTTP when it was got over HTTPS."""
         if url.startswith("http:") and self._urls[0].startswith("https:"):
             found = "the NameNode, asked over https, sends to a DataNode over http"
             raise StorageFailure(path=path, detail=f"{found}; set dfs.http.policy to HTTPS_ONLY there, or use webhdfs:")
