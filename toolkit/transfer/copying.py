@@ -228,7 +228,7 @@ class _Passing:
 
 
 def _lowest(directories: set[CanonicalPath]) -> list[CanonicalPath]:
-    """Those that none of the others is in: what is above a directory is made with it."""
+    """Return the directories that contain no other one: creating one creates those above it."""
     above: set[CanonicalPath] = set()
     for directory in directories:
         step = directory

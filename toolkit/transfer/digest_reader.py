@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ReadDigest(NamedTuple):
-    """What a file has in it.
+    """Digest of a file's content.
 
     Attributes:
         size: bytes that were read.

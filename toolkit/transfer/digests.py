@@ -1,4 +1,4 @@
-"""What tells the bytes of two files apart: one digest, however a file was read, written or copied (ADR 0033)."""
+"""Digest that tells files apart by their bytes, however they are read, written or copied (ADR 0033)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong with other machines."""
+"""Errors of executors."""
 
 from __future__ import annotations
 

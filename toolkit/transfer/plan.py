@@ -1,4 +1,4 @@
-"""What is copied, and what became of it: a plan has one value for each file, and so have its outcomes."""
+"""Plan of a copy and its outcomes: one value for each file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FileCopy(NamedTuple):
 
 
 class Copied(NamedTuple):
-    """What became of a file.
+    """Outcome of a file.
 
     Attributes:
         size: bytes that were copied.
@@ -74,5 +74,5 @@ class Copied(NamedTuple):
 
 
 def failure(file: FileCopy, error: StorageError | TaskEnded) -> Copied:
-    """What is told of a file that an error kept from being copied."""
+    """Return the outcome of a file that an error kept from being copied."""
     return Copied(file.target, code=error.code, message=str(error), offset=file.key[1])

@@ -74,7 +74,7 @@ def rename_quietly(system: FileSystem, source: CanonicalPath, target: CanonicalP
 
 
 class CopyDiffers(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
-    """What was written does not have the names and sizes that were planned."""
+    """Error for a copy whose names and sizes are not the planned ones."""
 
     code = "copy_differs"
     text = "the copy is not what was planned, so it was thrown away; run again"

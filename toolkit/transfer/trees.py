@@ -1,4 +1,4 @@
-"""What is below a directory that is copied: its files by the names down to them, read from one store or the other."""
+"""Tree below a directory that is copied: its files by relative name, read from either store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Tree: TypeAlias = Mapping[str, TreeFile]
 
 
 def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None], *, directories: bool) -> Tree | None:
-    """All that is below a directory but feedctl's own names; None: nothing is there.
+    """Return everything below a directory but feedctl's own names; None: nothing is there.
 
     Args:
         system: the store.

@@ -36,7 +36,7 @@ class _Open:
         return all(each is not None and not each.code for each in self.ranges.values())
 
     def outcome(self) -> Copied:
-        """Of the whole file."""
+        """The outcome of the whole file."""
         found = [each for _, each in sorted(self.ranges.items()) if each is not None]
         return Copied(self.upload.path, self.upload.size, joined("".join(each.digest for each in found)))
 
@@ -97,7 +97,7 @@ class Uploads:
         return self._completed(own)
 
     def failed(self) -> Iterator[Copied]:
-        """What is told at the end of files that are not complete; of one whose ranges nobody has told of, nothing."""
+        """Yield the outcome of each incomplete file that has a failed range; a file without outcomes has none."""
         yield from self._refused
         for each in self._open.values():
             failures = (found for found in each.ranges.values() if found is not None and found.code)

@@ -1,1 +1,1 @@
-"""What needs pyspark; loaded by `toolkit.transfer.executors` when machines are wanted, and never before."""
+"""Adapters that need pyspark; `toolkit.transfer.executors` imports them only when executors are wanted."""

@@ -56,7 +56,7 @@ class SparkApplication(SparkExecutorPool):
 
 
 def loaded(number: int, attempt: int) -> Iterable[int]:
-    """What an executor needs for any work is loaded when this runs, and stays so in its Python."""
+    """Return the number; by running this, an executor has imported what any work needs."""
     del attempt
     return [number]
 

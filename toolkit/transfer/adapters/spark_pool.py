@@ -122,7 +122,7 @@ class Gathering(AccumulatorParam[list[Numbered]]):
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
-    """What an executor does with the tasks of a partition; it is sent by its name, with its fields."""
+    """Work of an executor on the tasks of a partition; it is sent by its name, with its fields."""
 
     work: Work
     gathering: Accumulator[list[Numbered]]
@@ -173,7 +173,7 @@ class SparkJob:
         return not self._thread.is_alive()
 
     def new_answers(self) -> Iterator[Any]:
-        """Those that have come since the last call."""
+        """Yield the answers that came since the last call."""
         come = self._gathering.value
         while self._read < len(come):
             number, answers = come[self._read]
