@@ -1,4 +1,4 @@
-"""What can go wrong in a metastore, under names that every adapter shares.
+"""Errors of a metastore, under names that every adapter shares.
 
 CatalogError               has a stable `code`, what it is `about` and often a `detail`
 ├── NoSuchDatabase         the database is not there                    no_such_database

@@ -46,7 +46,7 @@ def require_keys(table: Table, uri: TableUri) -> None:
 
 
 def wrong_keys(table: Table, uri: TableUri) -> Iterator[str]:
-    """What is wrong with each key that a feed names, in words."""
+    """Yield in words what is wrong with each key that a feed names."""
     types = {key.name.lower(): key for key in table.keys}
     for name, segment in zip(uri.partition_keys, uri.segments, strict=True):
         key = types.get(name.lower())

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class TableFormat(StrEnum):
-    """Who knows which files belong to a table."""
+    """Format of a table, by the program that knows which files belong to it."""
 
     HIVE = "Hive"
     """The metastore: all files in a partition's directory."""

@@ -30,7 +30,7 @@ class TableName:
 
 
 class TableKind(StrEnum):
-    """What a table is; the values are the metastore's own texts."""
+    """Kind of a table; the values are the metastore's own texts."""
 
     MANAGED = "MANAGED_TABLE"
     """Who drops it in Hive drops its data."""
@@ -64,7 +64,7 @@ class Column:
 
     @property
     def key_type(self) -> KeyType:
-        """What its values are compared as, when it is a partition key."""
+        """The type as which values are compared, when the column is a partition key."""
         return KeyType.of(self.type)
 
 
@@ -147,7 +147,7 @@ class Partition:
 
     @property
     def claimed_location(self) -> str:
-        """What the metastore has as its location: for comparing places, never for touching what is there."""
+        """The location that the metastore has: for comparing places, never for touching their data."""
         return self.storage.location or ""
 
 
@@ -205,7 +205,7 @@ class Statistics:
 
     @classmethod
     def of(cls, parameters: Mapping[str, str]) -> Self:
-        """Those in the parameters; a figure that is none, or below 0, counts as none."""
+        """Return the statistics in the parameters; an invalid or negative figure counts as absent."""
         figures = {name: _figure(parameters.get(key, "")) for name, key in _FIGURES.items()}
         said = parameters.get(ACCURATE, "").replace(" ", "").lower()
         return cls(**figures, accurate=said == "true" or '"basic_stats":"true"' in said)

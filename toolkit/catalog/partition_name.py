@@ -23,7 +23,7 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """What `escape` was given, but for an empty text; a ``%`` that no two digits follow stays as it is."""
+    """Return the text that `escape` got, unless it was empty; a ``%`` without two digits stays as it is."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
 
 

@@ -42,7 +42,7 @@ class Metastore(Protocol):
     """
 
     def version(self) -> str:
-        """What the metastore says of itself, for example ``Hive 2``."""
+        """Return the version that the metastore reports, for example ``Hive 2``."""
         ...
 
     def databases(self) -> tuple[str, ...]:

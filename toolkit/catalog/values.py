@@ -18,7 +18,7 @@ _BASE = re.compile(r"\s*([a-z]+)\s*(?:\([0-9 ,]*\))?\s*")
 
 
 class KeyType(StrEnum):
-    """What the values of a partition key are compared as."""
+    """Type as which the values of a partition key are compared."""
 
     STRING = "string"
     """``string``, ``varchar(n)``, ``char(n)``."""

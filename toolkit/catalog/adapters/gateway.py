@@ -20,7 +20,7 @@ _PARTED = "\n"
 
 
 class Java:
-    """What of Java the adapter needs; made once a process, for all its threads.
+    """Gateway to the Java classes that the adapter needs; made once a process, for all its threads.
 
     A JVM of our own ends with this process, since it reads the end of a pipe then; it writes nothing to our output.
     """
@@ -50,7 +50,7 @@ class Java:
         return field.get(client)
 
     def struct(self, made: JavaObject) -> Struct:
-        """What a Thrift struct holds.
+        """Return the content of a Thrift struct.
 
         Raises:
             ValueError: it has a map whose keys are lists, as one of a table that is STORED AS DIRECTORIES.

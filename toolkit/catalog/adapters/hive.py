@@ -225,7 +225,7 @@ class HiveMetastore(Metastore):
             raise UnsupportedTable(about=str(name), detail=detail) from error
 
     def _check_values(self, name: TableName, partitions: Sequence[Partition]) -> Table:
-        """What a metastore would find out late, or say badly."""
+        """Refuse values that a metastore would refuse late, or with a poor message."""
         table = self.table(name)
         for each in partitions:
             if len(each.values) != len(table.keys):

@@ -217,7 +217,7 @@ def _struct(struct: Struct, number: int) -> Struct:
 
 
 def _items(struct: Struct, number: int) -> list[Any]:
-    """Those of a list, behind their type and count."""
+    """Return the items of a list, which come behind their type and count."""
     found: list[Any] = struct.get(str(number), {}).get("lst", ["", 0])
     return found[2:]
 
