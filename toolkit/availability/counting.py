@@ -74,7 +74,7 @@ class CountedInstances:
         return path.name in names and (not self.flag or is_ready(self.system, path, self.flag))
 
     def _names(self, instant: datetime, parent: CanonicalPath) -> set[str]:
-        """Of the instances around one that are in the same directory and block."""
+        """Return the names of the instances in the same directory and block."""
         position = self.sequence.index(instant)
         first = position - position % BLOCK
         before = self._paths(range(position, first - 1, -1), parent)

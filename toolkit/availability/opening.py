@@ -46,7 +46,7 @@ class NoRegistry(InvalidInput):
 
 
 def no_metastore(cluster: Cluster) -> Metastore:
-    """Of whoever opens none.
+    """Refuse to open a metastore.
 
     Raises:
         NoRegistry: always.
@@ -67,7 +67,7 @@ class DataAccess:
     metastores: Callable[[Cluster], Metastore] = no_metastore
 
     def instances_of(self, feed: Feed, cluster: Cluster) -> FeedInstances:
-        """What looks at the instances of a feed on a cluster; no store is asked yet.
+        """Return the reader of a feed's instances on a cluster; no store is asked yet.
 
         Args:
             feed: the feed.

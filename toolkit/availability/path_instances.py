@@ -55,7 +55,7 @@ class PathInstances:
         return self.place(self.template.render(instant))
 
     def presence(self) -> Presence:
-        """What remembers which directories are there, for one look at many instances."""
+        """Return a memory of the directories that exist, for one look at many instances."""
         return Presence(system=self._system, base=self._base)
 
     def look(self, instant: datetime) -> FoundInstance:
@@ -115,7 +115,7 @@ class PathInstances:
         return self._file(instant, path, entry) if entry.kind is FileKind.FILE else self._contents(instant, path)
 
     def _contents(self, instant: datetime, path: CanonicalPath) -> FoundInstance | None:
-        """What is in an instance; None: nothing is there."""
+        """Return the contents of an instance; None: nothing is there."""
         try:
             page = list(islice(self._system.list(path), PAGE + 1))
         except NotFound:

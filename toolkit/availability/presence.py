@@ -67,7 +67,7 @@ class Presence:
     _present: set[CanonicalPath] = field(default_factory=set, init=False)
 
     def among(self, parent: CanonicalPath, names: Collection[str]) -> Mapping[str, Entry]:
-        """Those of some names of a directory that are there: by one listing, or one look when it is one name.
+        """Return the entries of a directory that have one of the names: by one listing, or one call for one name.
 
         Raises:
             StorageError: the store refuses, or does not answer.
@@ -109,7 +109,7 @@ class Presence:
             yield path
 
     def _listed(self, parent: CanonicalPath, names: Collection[str]) -> dict[str, Entry]:
-        """Of an object and a directory with one name, the directory, which comes behind it."""
+        """Return the entries by one listing; of an object and a directory of one name the directory, which is later."""
         last = max(names)
         found: dict[str, Entry] = {}
         for entry in self.system.list(parent, start_from=min(names)):

@@ -1,4 +1,4 @@
-"""What is known of an instance by looking at its data, and who looks."""
+"""State of an instance's data, and the port to read it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DataState(StrEnum):
-    """What is there of an instance (Falcon feature list, feed instance listing)."""
+    """State of an instance's data (Falcon feature list, feed instance listing)."""
 
     AVAILABLE = "available"
     """Data, and the feed's availability flag if it has one."""
@@ -28,7 +28,7 @@ class DataState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundInstance:
-    """What is there of an instance.
+    """Data found of an instance.
 
     Attributes:
         instant: its time, UTC.
@@ -62,7 +62,7 @@ class FeedInstances(Protocol):
         ...
 
     def look(self, instant: datetime) -> FoundInstance:
-        """What is there of one instance: two calls of the store at most.
+        """Return the data of one instance, with at most two calls of the store.
 
         Raises:
             StorageError: the store refuses, or does not answer.
@@ -71,7 +71,7 @@ class FeedInstances(Protocol):
         ...
 
     def look_at(self, instants: Iterable[datetime]) -> Iterator[FoundInstance]:
-        """What is there of many instances, in their order, some of them at a time.
+        """Yield the data of instances, in their order, some of them at a time.
 
         One listing for each directory that holds instances, and one call or two for each that is there. Raises as
         `look` does, while it is iterated.
