@@ -88,13 +88,13 @@ class Broker:
             raise self.error(error) from error
 
     def error(self, error: Exception) -> BrokerError:
-        """What ended a session, as an error that may be printed."""
+        """Return the error that ended a session in a form that may be printed."""
         if isinstance(error, TimeoutError):
             return BrokerError(why=f"no answer within {WAIT_SECONDS:g} s")
         return BrokerError(why=self.said(str(error) or type(error).__name__))
 
     def said(self, text: str) -> str:
-        """What the other end said, as it may be printed: it might repeat a password."""
+        """Return the other end's message in a form that may be printed: it might repeat a password."""
         hidden = text.replace(self.password, "***") if self.password else text
         return on_one_line(hidden[:_SAID_CHARACTERS])
 
