@@ -1,1 +1,1 @@
-"""What a scheduler has to start and when, from the entities; and that for cron, Oozie and Airflow."""
+"""Schedule of all actions, from the entities, and its export for cron, Oozie and Airflow."""

@@ -1,4 +1,4 @@
-"""What a scheduler has to start: one scheduled action for each thing that feedctl repeats (DESIGN section 7)."""
+"""Scheduled actions: one for each thing that feedctl repeats (DESIGN section 7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ActionKind(StrEnum):
-    """What is started again and again."""
+    """Kind of a scheduled action."""
 
     RETENTION = "retention"
     """Eviction of a feed's old instances on a cluster."""
@@ -65,13 +65,13 @@ class ScheduledAction:
 
     @property
     def name(self) -> str:
-        """Of letters, digits, ``_``, ``-`` and one dot; unique on its cluster."""
+        """The name, of letters, digits, ``_``, ``-`` and one dot; unique on its cluster."""
         return f"{self.kind}.{self.entity}" if self.entity else str(self.kind)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftOut:
-    """What is not scheduled.
+    """Action that is not scheduled.
 
     Attributes:
         name: as that of the action would be.
@@ -86,7 +86,7 @@ class LeftOut:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Schedule:
-    """All that is to be started in one environment.
+    """Schedule of one environment.
 
     Attributes:
         repo: the config repo's name.
@@ -108,6 +108,6 @@ class Schedule:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All that people have written and a scheduler's format has to hold, each once."""
+        """The user's texts that a scheduler's format has to hold, each once."""
         folders = (each for each in (self.settings.working_directory, self.settings.log_directory) if each is not None)
         return tuple(dict.fromkeys((*folders, *(text for each in self.actions for text in each.command))))

@@ -19,7 +19,7 @@ _MARK_WITHIN = 1024
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
-    """What a generated file says about itself, so that nothing else is ever overwritten or removed.
+    """Mark in a generated file, so that no other file is ever overwritten or removed.
 
     Attributes:
         form: ``oozie`` or ``airflow``.
