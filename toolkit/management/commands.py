@@ -113,7 +113,7 @@ class CommandRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What a command did to one instance.
+    """Effect of a command on one instance.
 
     Attributes:
         key: the instance.
@@ -132,7 +132,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandResult:
-    """What a command did to each instance, oldest first."""
+    """Effects of a command on instances, oldest first."""
 
     command: InstanceCommand
     name: str

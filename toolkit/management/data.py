@@ -1,4 +1,4 @@
-"""What is there of the instances of a feed, on each of its clusters (Falcon feature list, feed instance listing)."""
+"""Data of a feed's instances on each of its clusters (Falcon feature list, feed instance listing)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DataRange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterData:
-    """What is there on one cluster.
+    """Data of instances on one cluster.
 
     Attributes:
         cluster: name.
@@ -50,7 +50,7 @@ class ClusterData:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataList:
-    """What is there of a feed's instances."""
+    """Data of a feed's instances."""
 
     name: str
     clusters: tuple[ClusterData, ...]
@@ -59,7 +59,7 @@ class DataList:
 def instance_data(
     feed: Feed, clusters: Sequence[str], wanted: DataRange, look_on: Callable[[str], FeedInstances]
 ) -> DataList:
-    """What is there of the instances of a range; a store that fails keeps nobody from seeing the other clusters.
+    """Return the data of a range of instances; a store that fails does not hide the other clusters.
 
     Args:
         feed: whose instances.

@@ -1,4 +1,4 @@
-"""What a command does to an instance, by the instance's state: pure (Falcon overview, Instance Management; DESIGN 6).
+"""Effect of a command on an instance, by the instance's state: pure (Falcon overview, Instance Management; DESIGN 6).
 
 An instance in the wrong state stays as it is, and the answer says so. What runs with a live owner is asked for, and the
 owner does it at its next heartbeat; without a live owner it is done at once.
@@ -31,7 +31,7 @@ class InstanceCommand(StrEnum):
 
 
 class CommandEffect(StrEnum):
-    """What is done to one instance."""
+    """Effect of a command on one instance."""
 
     NOTHING = "nothing"
     """It is so already, or it is in the wrong state."""
@@ -55,7 +55,7 @@ class CommandEffect(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceState:
-    """What a decision depends on.
+    """State that a decision depends on.
 
     Attributes:
         status: of the newest attempt; None: there is no row, so it is waiting.
@@ -74,7 +74,7 @@ class InstanceState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """What to do, and why in words that follow the instance's name."""
+    """Effect of a command, and the reason in words that follow the instance's name."""
 
     effect: CommandEffect
     why: str
@@ -86,7 +86,7 @@ class Decision:
 
 
 def decide(command: InstanceCommand, state: InstanceState) -> Decision:
-    """What a command does to an instance in that state."""
+    """Return the effect of a command on an instance in a state."""
     return _DECIDERS[command](state)
 
 

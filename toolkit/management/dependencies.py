@@ -1,4 +1,4 @@
-"""What an instance is made from, and what is made from it (Falcon feature list, Instance operations, dependency)."""
+"""Dependencies of an instance in both directions (Falcon feature list, Instance operations, dependency)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 class Relation(StrEnum):
-    """What another instance is to the one in question."""
+    """Relation of another instance to the one in question."""
 
     INPUT = "input"
     """A feed instance that it reads."""
@@ -77,7 +77,7 @@ class InstanceDependencies:
 def instance_dependencies(
     ledger: Ledger, repository: Repository, entity: Feed | Process, clusters: Sequence[str], instant: datetime
 ) -> InstanceDependencies:
-    """What an instance is made from, and what is made from it.
+    """Return the instances that an instance is made from, and those made from it.
 
     Args:
         ledger: knows the states.
@@ -111,7 +111,7 @@ def _planned(repository: Repository, entity: Feed | Process, cluster: str, insta
 
 
 def brought_by(repository: Repository, feed: Feed, cluster: str, instant: datetime) -> Iterator[Dependency]:
-    """What brings a feed instance to a cluster: runs of processes, copies, an import; without their states.
+    """Yield what writes a feed instance on a cluster: process runs, copies, an import; without their states.
 
     Raises:
         NotAnInstance: the feed has no such instance there.
@@ -182,14 +182,14 @@ def _run(relation: Relation, process: str, cluster: str, through: str, key: str 
 
 
 def _copied_from(feed: Feed, cluster: str, instant: datetime) -> Iterator[Dependency]:
-    """What brings the instance here without a process: a copy from a source, an import."""
+    """Yield what writes the instance here besides a process: a copy from a source, an import."""
     for life_cycle in (LifeCycle.REPLICATION, LifeCycle.IMPORT):
         for location in locations_of(feed, life_cycle, (cluster,)):
             yield from _at_location(Relation.PRODUCER, feed, location, life_cycle, instant)
 
 
 def _copied_to(repository: Repository, feed: Feed, cluster: str, instant: datetime) -> Iterator[Dependency]:
-    """What takes the instance from here without a process: copies to targets, an export."""
+    """Yield what takes the instance from here besides a process: copies to targets, an export."""
     targets = chosen_clusters(repository, feed, ())
     for location in locations_of(feed, LifeCycle.REPLICATION, targets):
         if location.counterpart == cluster:

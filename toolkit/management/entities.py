@@ -28,7 +28,7 @@ from toolkit.management.errors import AdminsOnly
 
 
 class EntityStatus(StrEnum):
-    """What an entity is doing on a cluster."""
+    """Status of an entity on a cluster."""
 
     SUBMITTED = "submitted"
     """Its validity has not begun."""

@@ -46,7 +46,7 @@ class Held:
 
 
 def hold_range(start: str | None, end: str | None) -> tuple[datetime | None, datetime | None]:
-    """What a hold keeps, from the texts of both ends; each may be missing.
+    """Return the range of a hold, from the texts of both ends; each may be missing.
 
     Raises:
         ElError: a text is no instant.

@@ -53,7 +53,7 @@ class Location:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ManagedEntity:
-    """What a question or a command is about: an entity, and what is done with its instances where."""
+    """Subject of a question or a command: an entity, a life cycle and the clusters."""
 
     entity: Feed | Process
     life_cycle: LifeCycle
@@ -61,7 +61,7 @@ class ManagedEntity:
 
     @property
     def name(self) -> str:
-        """Of the entity."""
+        """The name of the entity."""
         return self.entity.name
 
     @property
@@ -95,7 +95,7 @@ def managed_entity(
     *,
     is_question: bool = False,
 ) -> ManagedEntity:
-    """What a question about instances, or a command to them, means.
+    """Return the subject of a question about instances, or of a command to them.
 
     Args:
         repository: all entities.
@@ -139,7 +139,7 @@ def chosen_clusters(repository: Repository, entity: Feed | Process, wanted: Coll
 
 
 def clusters_having(entity: Feed | Process, clusters: Sequence[str], instant: datetime) -> Sequence[str]:
-    """Those of the clusters on which an instance is one.
+    """Return the clusters on which the instance exists by the entity's validity.
 
     Raises:
         NotAnInstance: it is one on none of them.
@@ -151,7 +151,7 @@ def clusters_having(entity: Feed | Process, clusters: Sequence[str], instant: da
 
 
 def default_life_cycle(entity: Feed | Process) -> LifeCycle:
-    """What a command means that names no life cycle (Falcon feature list, Instance operations)."""
+    """Return the life cycle of a command that names none (Falcon feature list, Instance operations)."""
     return LifeCycle.EXECUTION if isinstance(entity, Process) else LifeCycle.REPLICATION
 
 
@@ -209,7 +209,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AskedRange:
-    """What `--start` and `--end` say.
+    """Range of `--start` and `--end`.
 
     Attributes:
         start: inclusive; alone it is that one instance. None: the newest that are due.

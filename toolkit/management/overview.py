@@ -100,7 +100,7 @@ class Overview:
 
     @property
     def stale(self) -> tuple[OverviewRow, ...]:
-        """What has not succeeded within its cadence."""
+        """Rows without a success within their cadence."""
         return tuple(row for row in self.rows if row.stale_since is not None)
 
 
@@ -176,7 +176,7 @@ def _is_old(known: KnownHold, set_before: datetime, looked_at: Collection[tuple[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Known:
-    """What the ledger says about all of them, each read with one query."""
+    """State of all subjects in the ledger, each part read by one query."""
 
     at: datetime
     last: Mapping[Subject, Run]
@@ -253,7 +253,7 @@ class _Known:
 
 
 def _running(tx: Transaction) -> dict[Subject, list[Run]]:
-    """What runs, the one that began first in front."""
+    """Return the runs with status RUNNING by subject, the oldest first."""
     found: dict[Subject, list[Run]] = {}
     for run in active(tx):
         if run.status is RunStatus.RUNNING:

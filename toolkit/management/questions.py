@@ -107,7 +107,7 @@ def _jobs(managed: ManagedEntity, clusters: tuple[str, ...]) -> RunFilter:
 def running_instances(
     ledger: Ledger, name: str, clusters: tuple[str, ...], life_cycle: LifeCycle | None, view: View
 ) -> InstanceList:
-    """What of an entity is running now, whatever its time (Falcon overview, Instance Management, running).
+    """Return the running instances of an entity (Falcon overview, Instance Management, running).
 
     Args:
         ledger: of the runs.

@@ -119,7 +119,7 @@ class _Located:
     metastore: Metastore
 
     def values(self, uri: TableUri) -> Mapping[str, str] | None:
-        """Those of the partition, by key: first by the names of directories, then among all locations of the table."""
+        """Return the partition's values by key: first by directory names, then among all locations of the table."""
         table = self.metastore.table(TableName(uri.database, uri.table))
         found = next(self._in(table, self._by_directories(table)), None)
         if found is None:

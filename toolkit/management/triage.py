@@ -89,7 +89,7 @@ def triage(
     now: datetime,
     look: Callable[[str, str], FeedInstances],
 ) -> Triage:
-    """What an instance waits for, down to the causes.
+    """Return what an instance waits for, down to the causes.
 
     Args:
         ledger: knows the runs.
@@ -241,7 +241,7 @@ class _Triager:
         return f"{name}: {waiting.reason}", [] if nearest is None else _not_ready(self._looked(base, [nearest]))
 
     def _looked(self, base: Dependency, instants: Sequence[datetime]) -> list[tuple[Dependency, _Seen]]:
-        """What is there of instances of one feed; where it cannot be looked at, the last stands for all."""
+        """Return the data of instances of one feed; when the store fails, the last instance stands for all."""
         try:
             found = self.look(base.name, base.cluster).look_at(instants)
             return [(_at(base, each.instant), each) for each in found]
