@@ -14,7 +14,7 @@ from toolkit.migration.xml_tree import Element, Fact
 
 
 class Outcome(StrEnum):
-    """What became of a text of the XML."""
+    """Outcome of a text of the XML."""
 
     CARRIED = "carried"
     """It stands in the YAML with the same meaning, perhaps under another name."""
@@ -43,7 +43,7 @@ class Trace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToDo:
-    """What only the owner of an entity can look after.
+    """Task that is left to the owner of an entity.
 
     Attributes:
         source: what it is about in the XML.

@@ -1,4 +1,4 @@
-"""What several kinds of entities have alike: name, tags, ACL, properties, notification, validity."""
+"""Parts that several kinds of entities share: name, tags, ACL, properties, notification, validity."""
 
 from __future__ import annotations
 

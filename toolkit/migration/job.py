@@ -1,4 +1,4 @@
-"""What a workflow of Falcon is, and what an engine of feedctl makes of its path."""
+"""Workflow of Falcon, and the path that an engine of feedctl makes of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Runs(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """What an engine is told of a process.
+    """Workflow of a process as an engine gets it.
 
     Attributes:
         element: the workflow.

@@ -1,4 +1,4 @@
-"""What a process is told by its clusters and feeds, whether they are migrated too or in the config repo already."""
+"""Clusters and feeds of a process, whether they are migrated too or in the config repo already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all entities of a kind say alike, said once in `defaults.yaml`, when that saves lines."""
+"""Values that all entities of a kind share, moved to `defaults.yaml` when that saves lines."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _UNKNOWN = frozenset(f"unknown-{kind}" for kind in Kind)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What a migration writes.
+    """Files that a migration writes.
 
     Attributes:
         existing: the config repo that it goes into; without files when it is to be made.
@@ -102,7 +102,7 @@ def file_of(draft: Draft) -> str:
 
 
 def _defaults_that_do_not_hold(existing: Snapshot, drafts: Sequence[Draft]) -> Mapping[str, Collection[str]]:
-    """What the defaults of the config repo would say of an entity that has nothing of it, by the entity's name."""
+    """Return by entity the keys that the repo's defaults would add, though the entity does not have them."""
     files = {file_of(each): _entity_file(each, {}) for each in drafts}
     entries = load_all(replace(existing, files={**existing.files, **files}))[0].entries
     merged = {each.name: entries[each.name].document for each in drafts if each.name in entries}

@@ -1,4 +1,4 @@
-"""What became of every text of the XML, with lines on both sides; what is left to do; what lint was told to accept."""
+"""Report of a migration: the outcome of each text of the XML with lines on both sides, tasks, accepted findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """What only the owner of an entity can look after; see `Row`."""
+    """Task that is left to the owner of an entity; see `Row`."""
 
     entity: str
     file: str
@@ -44,7 +44,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Complaint:
-    """What lint says about a line of the YAML.
+    """Finding of lint about a line of the YAML.
 
     Attributes:
         rule: of lint.
@@ -72,7 +72,7 @@ class Accepted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What a migration does.
+    """Report of a migration.
 
     Attributes:
         files: that are written, by path in the config repo.

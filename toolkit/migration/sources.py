@@ -32,7 +32,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sources:
-    """What was found.
+    """Entities that were found.
 
     Attributes:
         left_alone: files of folders that are no entities of Falcon's.

@@ -87,6 +87,6 @@ def _is_table(process: Document, pointer: tuple[str, str], known: Known) -> bool
 
 
 def _shared_properties(clusters: list[str], known: Known) -> list[str]:
-    """Those that every cluster of the process has: a reference to one that is missing would fail the step."""
+    """Return the properties that every cluster of the process has: a missing one would fail the step."""
     each = [names_in(known.clusters.get(name, {}), ("properties",)) for name in clusters]
     return [name for name in (each[0] if each else []) if all(name in others for others in each)]

@@ -68,7 +68,7 @@ class Tracing:
             )
 
     def source(self, file: str, line: int) -> tuple[Draft, Fact] | None:
-        """What of the XML a line of a file comes from: the text itself, else the first one in it, else the entity."""
+        """Return the text of the XML that a line comes from: the text itself, the first one in it, or the entity."""
         drafts = self._by_file.get(file)
         if drafts is None:
             return None
@@ -86,7 +86,7 @@ class Tracing:
         return {**found, **({DEFAULTS_NAME: lifted} if lifted else {})}
 
     def _sources(self, file: str, drafts: Sequence[Draft]) -> dict[int, tuple[Draft, Fact]]:
-        """What the lines of a file come from; kept, since most findings are about few files."""
+        """Return the sources of a file's lines; kept, since most findings are about few files."""
         if file not in self._known:
             lines: dict[int, tuple[Draft, Fact]] = {}
             for draft in drafts:

@@ -1,4 +1,4 @@
-"""What a process runs: Falcon's four engines as those of feedctl (docs/steps.md has the recipes)."""
+"""Workflow of a process: Falcon's four engines as those of feedctl (docs/steps.md has the recipes)."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Element:
         return None if found is None else Fact(f"{self.place}@{found}", self.line, self.attributes[found])
 
     def text(self) -> Fact:
-        """What stands in it; may be empty."""
+        """Return the text in the element; may be empty."""
         self._is_text_read = True
         return Fact(self.place, self.line, "".join(self._texts).strip())
 
@@ -112,7 +112,7 @@ class Element:
         self._texts[:] = [text]
 
     def unread(self, file: str) -> Iterator[Problem]:
-        """What nobody has asked for: it is none of Falcon's, or is there twice."""
+        """Yield a problem for each part that was not read: it is unknown to Falcon, or there twice."""
         for name in self.attributes:
             if f"@{name}" not in self._read:
                 yield self._unknown(file, self.line, f"@{name}", f"the attribute {name!r}")
