@@ -54,7 +54,7 @@ class BaselineEntry:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """What stays when figures in the message change."""
+        """The part that stays when figures in the message change."""
         return self.file, self.rule, self.key
 
 
@@ -88,7 +88,7 @@ class Baseline:
         return cls(file=file, entries=tuple(entries))
 
     def text(self) -> str:
-        """What `parse` reads: sorted, one key a line, so that a merge has few conflicts."""
+        """Return the text for `parse`: sorted, one key a line, so that a merge has few conflicts."""
         items = [asdict(each) for each in sorted(self.entries)]
         document = {"schema_version": VERSION, "findings": items}
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -33,7 +33,7 @@ class Base:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EnvironmentFindings:
-    """What one environment has.
+    """Findings in one environment.
 
     Attributes:
         environment: its name; None: the repo was looked at without one.
@@ -48,7 +48,7 @@ class EnvironmentFindings:
 
 @dataclass(frozen=True, kw_only=True)
 class Collector:
-    """What stays the same over the environments.
+    """Input of a lint run that is the same for all environments.
 
     Attributes:
         snapshot: the config repo.
@@ -150,7 +150,7 @@ class _Environment:
         return not known or (rule_id in self.collector.chosen and rule_id not in self.settings.accepted)
 
     def _severity(self, rule_id: str, own: Severity | None = None) -> Severity:
-        """Of the repo's settings, else of the hit, else of the rule."""
+        """Return the severity: of the repo's settings, else of the hit, else of the rule."""
         rule = self.collector.rules.get(rule_id)
         return self.settings.severities.get(rule_id) or own or (Severity.ERROR if rule is None else rule.severity)
 

@@ -47,7 +47,7 @@ class Focus:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LintRequest:
-    """What a lint run is asked for.
+    """Request of a lint run.
 
     Attributes:
         snapshot: the config repo.
@@ -179,7 +179,7 @@ class _Run:
         )
 
     def _out_of_use(self, sorted_out: Triage) -> tuple[list[Accepting], list[BaselineEntry]]:
-        """What comments and the baseline accept, and no environment has, not even those that were not asked for."""
+        """Return the accepted and baselined findings that occur in no environment, including those not asked for."""
         judged = {name for name in self.rules if self._is_judged(name)}
         unused = self.suppressions.unused(judged, self.findings)
         stale = [each for each in sorted_out.left if each.rule in judged or each.rule not in self.rules]

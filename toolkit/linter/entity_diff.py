@@ -1,4 +1,4 @@
-"""What a change of the config repo does, before it is merged: entities, values, dependents, data (USERS, wanted 1)."""
+"""Effects of a config change before it is merged: entities, values, dependents, data (USERS, wanted 1)."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ class Comparison:
 
 
 def compare_settings(before: RepoSettings, after: RepoSettings) -> tuple[ValueChange, ...]:
-    """What differs between the settings of two states; what equals its default is not there."""
+    """Return the differences between the settings of two states; a value equal to its default is left out."""
     return tuple(_differences(_leaves(settings_document(before)), _leaves(settings_document(after))))
 
 
 def compare(before: Repository, after: Repository) -> Comparison:
-    """What differs between two states, of all entities that could be read, whether they have problems or not.
+    """Return the differences between two states, of all readable entities, with or without problems.
 
     Args:
         before: the config repo as it was.
@@ -122,7 +122,7 @@ def _change(entry: Entry, repository: Repository, values: Iterable[ValueChange])
 
 
 def _downstream(name: str, repository: Repository) -> tuple[str, ...]:
-    """What refers to an entity, and what is made from it, and so on; sorted, without itself."""
+    """Return the entities that refer to an entity, or are made from it, transitively; sorted, without itself."""
     reached, pending = {name}, [name]
     while pending:
         each = pending.pop()
@@ -269,7 +269,7 @@ class EntityDiff:
 
 
 def entity_diff(snapshot: Snapshot, base: Base, environment: str | None, time: datetime) -> EntityDiff:
-    """What is different between a commit and the config repo as it is.
+    """Return the difference between a commit and the config repo as it is.
 
     Args:
         snapshot: the config repo.
@@ -342,7 +342,7 @@ def _new_environment(name: str | None, ref: str, *, is_new: bool) -> Iterator[st
 
 
 def _hidden(ref: str, problems: tuple[Problem, ...]) -> Iterator[str]:
-    """What cannot be loaded has no figures."""
+    """Yield a note about entities that cannot be loaded, and so have no figures."""
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
         where = f"{ref} has" if ref else "the config repo has"

@@ -45,7 +45,7 @@ class SourcePlace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """What a rule found, before its place in a file is known.
+    """Finding of a rule, before its place in a file is known.
 
     Args:
         subject: the name of the entity, or the path of a file of the repo (``repo.yaml``, ``holds.yaml``, ...).
@@ -100,7 +100,7 @@ class Finding:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Those that it is about, its own first."""
+        """The files that it is about, its own first."""
         return tuple(dict.fromkeys((self.file, *(each.file for each in self.related))))
 
     @property

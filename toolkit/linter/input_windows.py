@@ -80,7 +80,7 @@ class InputWindow:
         return self.feed.name, ("clusters", self.feed.clusters.index(self.feed_cluster), *below)
 
     def instant(self, expression: Expression, run: datetime) -> datetime | None:
-        """What an expression means at a run; None outside of the calendar, or when only the run can tell."""
+        """Return the instant of an expression at a run; None: outside of the calendar, or known to the run only."""
         try:
             return evaluate(expression, run, self.process.timezone)
         except ElError:

@@ -48,7 +48,7 @@ class FeedLocation:
 
     @property
     def key(self) -> tuple[str, Pointer]:
-        """What is written once for all clusters."""
+        """The key of the text, which is written once for all clusters."""
         return self.feed.name, self.pointer
 
     @property

@@ -133,7 +133,7 @@ _ENOUGH = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overlaps:
-    """What was found about one location.
+    """Overlaps of one location with others.
 
     Attributes:
         same: others, before it in the order of locations, that can have one and the same name as it.

@@ -25,7 +25,7 @@ class Suppressed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LintReport:
-    """What a lint run found, in a stable order.
+    """Report of a lint run, in a stable order.
 
     Attributes:
         findings: those that count, and the infos.

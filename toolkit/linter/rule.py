@@ -1,4 +1,4 @@
-"""What a rule is, what it may look at, and what rules ask together (STYLE H29)."""
+"""Rules: their definition, context and shared queries (STYLE H29)."""
 
 from __future__ import annotations
 

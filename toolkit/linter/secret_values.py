@@ -1,4 +1,4 @@
-"""What a password, a key or a token looks like, and texts of the config repo without any."""
+"""Patterns of passwords, keys and tokens, and texts of the config repo without them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LINES_ABOVE = 100
 
 
 def shape_of(text: str) -> str | None:
-    """What kind of secret has this shape; None: none is known."""
+    """Return the kind of secret that has this shape; None: none is known."""
     match = _SECRET.search(text)
     return None if match is None else _SHAPES[int((match.lastgroup or "s0")[1:])][0]
 

@@ -98,7 +98,7 @@ class RuleSettings:
 
 
 def setting_hits(settings: RepoSettings, rules: Mapping[str, Rule]) -> Iterator[tuple[str, Hit]]:
-    """What is wrong with the settings: the rule that says so, and where."""
+    """Yield the hits about lint settings, each with its rule."""
     for index, name in enumerate(settings.accept):
         yield from _acceptance_hits(name, ("accept", index), rules)
     for name, values in settings.lint.rules.items():

@@ -158,7 +158,7 @@ class Suppressions:
         return counting, suppressed
 
     def unused(self, judged: Collection[str], seen: Iterable[Finding]) -> list[Accepting]:
-        """What comments accept and no finding is, for rules that were looked for.
+        """Return the accepted findings that do not occur, for rules that were checked.
 
         Args:
             judged: identifiers of the rules that were looked for.
@@ -169,7 +169,7 @@ class Suppressions:
         return [each for each in wanted if each[2] in judged and each not in places]
 
     def own_findings(self, unused: Collection[Accepting]) -> Iterator[Finding]:
-        """What is wrong with the comments themselves.
+        """Yield the findings about the comments themselves.
 
         Args:
             unused: of `unused`.

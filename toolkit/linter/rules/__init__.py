@@ -63,7 +63,7 @@ CHECKS: Mapping[str, Check] = {rule_id: check for module in MODULES for rule_id,
 
 @cache
 def base_checks() -> Mapping[str, Check]:
-    """What finds the rules that compare with a git base, by its identifier.
+    """Return the checks of the rules that compare with a git base, by identifier.
 
     It is loaded by the first comparison: to work out what a change does takes more code than most of the other rules.
     """

@@ -89,7 +89,7 @@ def _renamed_hit(old: Entry, new: Entry, same: str) -> Hit:
 
 
 def _traits(entry: Entry) -> Iterator[str]:
-    """What makes an entity known again under another name, the surest first."""
+    """Yield the traits by which an entity is recognized under another name, the surest first."""
     document = {key: value for key, value in entry.document.items() if key not in {"name", "description"}}
     yield f"the content:{json.dumps(document, sort_keys=True)}"
     data = _data(entry.kind, document)
@@ -146,7 +146,7 @@ def removed_entity_in_use(context: LintContext) -> Iterator[Hit]:
 
 
 def _uses(repository: Repository) -> Iterator[_Use]:
-    """Who names whom, in documents: an entity that names what is gone has a problem, and so no model."""
+    """Yield the uses of names in documents: an entity that names a missing one has a problem, and so no model."""
     for name, entry in sorted(repository.entries.items()):
         for used in dict.fromkeys(_names(entry.document)):
             yield _Use(name=used, user=name, place=f"{entry.kind} {name}")

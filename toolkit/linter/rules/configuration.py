@@ -228,7 +228,7 @@ def _in_values(file: str, value: Value, pointer: Pointer) -> Iterator[Hit]:
 
 
 def _by_name(pointer: Pointer, value: str) -> str | None:
-    """What the value is by the name of its key, unless it says where the secret is."""
+    """Return the message about a secret, by the name of the key, unless the value only names its place."""
     key = pointer[-1]
     if not isinstance(key, str) or not is_secret(key, value):
         return None

@@ -21,7 +21,7 @@ def inputs(repository: Repository) -> Iterator[tuple[Process, str, Input, Feed]]
 
 
 def late_inputs(repository: Repository) -> Iterator[tuple[Process, str, Input, Feed]]:
-    """Those of them that late data is looked for in."""
+    """Yield the inputs that are checked for late data."""
     for found in inputs(repository):
         process, name, _, _ = found
         if process.late_process is not None and name in process.late_process.inputs:
@@ -75,7 +75,7 @@ def _range_message(start: Expression, end: Expression) -> str | None:
 
 
 def future_limit(context: LintContext) -> Iterator[Hit]:
-    """What is counted with latest and future can be there."""
+    """Find latest and future expressions whose instances can never be there."""
     for process, name, each, feed in inputs(context.repository):
         if each.optional:
             continue

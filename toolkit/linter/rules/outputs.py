@@ -269,7 +269,7 @@ def _writers(repository: Repository) -> dict[tuple[str, str], list[_Writer]]:
 
 
 def _other_ways(feed: Feed, there: FeedCluster, writers: list[_Writer]) -> Iterator[Hit]:
-    """What else brings instances there: an import, or replication."""
+    """Yield hits for other writers of the instances there: an import, or replication."""
     sources = [each.name for each in feed.clusters if each.type is ClusterRole.SOURCE]
     if there.type is ClusterRole.TARGET and sources:
         message = (

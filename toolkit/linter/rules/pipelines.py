@@ -180,7 +180,7 @@ def _hit(repository: Repository, feed: Feed, cluster: str, makers: Counter[str],
 
 
 def pipeline_cut(context: LintContext) -> Iterator[Hit]:
-    """What a process reads is made on its cluster, or copied there."""
+    """Find inputs that are neither written on the process's cluster nor copied there."""
     pipelines = Pipelines.of(context)
     for process in context.repository.processes.values():
         for name, each in process.inputs.items():

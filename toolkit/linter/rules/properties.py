@@ -194,7 +194,7 @@ def _hit(subject: str, pointer: tuple[str | int, ...], message: str) -> Hit:
 
 
 def property_expression(context: LintContext) -> Iterator[Hit]:
-    """What a property of a process or of its cluster calls can be evaluated."""
+    """Find properties of a process or of its cluster that call what cannot be evaluated."""
     repository = context.repository
     for process in repository.processes.values():
         yield from _calls(process, process)
@@ -204,7 +204,7 @@ def property_expression(context: LintContext) -> Iterator[Hit]:
 
 
 def _calls(entity: Process | Cluster, process: Process) -> Iterator[Hit]:
-    """Of a process on its cluster; whether a call has a value is the same for all processes and instances."""
+    """Yield hits for calls without a value; they are the same for all processes and instances."""
     start = process.clusters[0].validity.start
     for name, value in entity.properties.items():
         try:

@@ -37,7 +37,7 @@ class SuiteUse:
 
 
 def suite_uses(repository: Repository) -> Iterator[SuiteUse]:
-    """Who names suites: feeds, sorted, then processes."""
+    """Yield the uses of suites: by feeds, sorted, then by processes."""
     for _, feed in sorted(repository.feeds.items()):
         own: list[tuple[Pointer, Quality | None]] = [(("quality",), feed.quality)]
         own += [(("clusters", index, "quality"), each.quality) for index, each in enumerate(feed.clusters)]
@@ -65,7 +65,7 @@ _USE = "name it in the quality of a feed or the suites of an output, or remove i
 
 
 def sampled_count(context: LintContext) -> Iterator[Hit]:
-    """What counts all rows is not asked of a part of them."""
+    """Find expectations that count all rows but get a sample."""
     for use in suite_uses(context.repository):
         sample = 1.0 if use.quality is None else use.quality.sample
         for name in use.suites if sample < 1 else ():
@@ -82,7 +82,7 @@ def _counting(suite: Suite | None) -> str:
 
 
 def pii_values(context: LintContext) -> Iterator[Hit]:
-    """What judges people's data neither shows nor repeats it."""
+    """Find suites about personal data that show or repeat its values."""
     about: dict[str, set[str]] = {}
     for use in suite_uses(context.repository):
         if use.feed is not None and is_pii(use.feed.tags):

@@ -82,7 +82,7 @@ def _unused(part: _Defaults, entries: list[Entry]) -> list[Pointer]:
 
 
 def _values(value: Document, prefix: Pointer = ()) -> Iterator[Pointer]:
-    """What stands for itself in merging: scalars and plain lists; lists of named items are merged by name."""
+    """Yield the pointers of scalars and plain lists; lists of named items are merged by name."""
     for key, each in value.items():
         if isinstance(each, Mapping):
             yield from _values(each, (*prefix, key))

@@ -91,7 +91,7 @@ def _edges(
     feeds: Mapping[str, Feed],
     makers: Mapping[tuple[str, str], list[tuple[Process, Output]]],
 ) -> Iterator[Edge]:
-    """What the process waits for that one process alone makes."""
+    """Yield the inputs of the process that exactly one process writes."""
     for name, each in process.inputs.items():
         made = makers.get((each.feed, cluster), [])
         feed = feeds.get(each.feed)

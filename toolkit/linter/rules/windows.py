@@ -87,7 +87,7 @@ def _order_hit(window: InputWindow, run: datetime, start: datetime, end: datetim
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Span:
-    """What a run reads, before it is clipped to the feed's validity."""
+    """Span that a run reads, before it is clipped to the feed's validity."""
 
     run: datetime
     first: datetime
@@ -298,7 +298,7 @@ def _needed(window: InputWindow, retained: Retained, run: datetime) -> tuple[dat
 
 
 def _counted(window: InputWindow, retained: Retained, run: datetime) -> tuple[datetime | None, datetime | None]:
-    """What `latest` needs at best: that the newest instances are all available."""
+    """Return the span that `latest` needs at best, when the newest instances are all available."""
     grid, newest = retained.grid, retained.grid.at_or_before(run)
     back = -window.start.arguments[0]
     if newest is None or back < 0 or grid.index(newest) < back:
