@@ -22,7 +22,7 @@ class FeedctlError(Exception):
 
 
 class InvalidInput(FeedctlError, ValueError):  # noqa: N818 - named for what happened, as HTTPX does
-    """What the user gave cannot be used; nothing was touched."""
+    """Error for input that cannot be used; nothing was touched."""
 
 
 class NotImplementedYet(InvalidInput):
@@ -51,7 +51,7 @@ class Skipped(FeedctlError):  # noqa: N818 - nothing went wrong: it is not to be
 
 
 class NotYet(FeedctlError):  # noqa: N818 - a state of the world
-    """What the action needs is not there yet; nothing was changed, and trying again later helps."""
+    """Error for something that is not there yet; nothing was changed, and a later try helps."""
 
     retriable = True
 

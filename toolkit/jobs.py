@@ -64,7 +64,7 @@ def open_jobs(
 def job_io(
     process: str, cluster: str, instance_key: str, *, config_repo: str | None = None, environment: str | None = None
 ) -> JobIo:
-    """What an instance of a process reads and makes, as the config repo says.
+    """Return the inputs and outputs of a process instance, as the config repo says.
 
     Raises:
         InvalidInput: no usable config repo, or the process has no such instance there.

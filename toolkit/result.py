@@ -1,4 +1,4 @@
-"""What an action returns: typed outcomes per item, a status derived from them, and the exit code (DESIGN section 2)."""
+"""Result of an action: typed outcomes per item, a status derived from them, the exit code (DESIGN section 2)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ExitCode(IntEnum):
 
 
 class Outcome(StrEnum):
-    """What became of one item of a plan."""
+    """Outcome of one item of a plan."""
 
     PLANNED = "planned"
     """A dry run: it would be done."""
@@ -48,7 +48,7 @@ class Outcome(StrEnum):
 
 
 class Status(StrEnum):
-    """What became of a run."""
+    """Status of a run."""
 
     SUCCEEDED = "succeeded"
     """Everything planned was done, or there was nothing to do."""

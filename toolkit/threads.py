@@ -152,7 +152,7 @@ class _Call:
                 self._future.set_result(self._call())
 
     def cancel(self) -> None:
-        """Who waits for the answer is woken, which cancelling a future alone does not do."""
+        """Cancel the call, and wake up the thread that waits for its answer, which a future's `cancel` does not."""
         if self._future.cancel():
             self._future.set_running_or_notify_cancel()
 
