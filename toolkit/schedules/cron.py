@@ -111,7 +111,7 @@ def _quoted(arguments: Sequence[str]) -> str:
 
 
 def _faults(text: str) -> Iterator[str]:
-    """Yield the faults of a text that quoting cannot help: crons differ about a backslash, and a line cannot be broken."""
+    """Yield the faults that quoting cannot help: crons differ about a backslash, and no line can be broken."""
     if "\\" in text:
         yield f"{text!r}, which has a backslash"
     if not text.isprintable():
