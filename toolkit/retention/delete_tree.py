@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,16 +13,13 @@ from toolkit.retention.delete import Removed, SingleDelete, UnitRemoved, is_pres
 from toolkit.retention.plan import ItemKind, PlanItem
 from toolkit.runs.errors import Stopped
 from toolkit.runs.lease import MonotonicClock, machine_clock
-from toolkit.storage import FileKind, Look, LookAgain, NotFound, StorageError, Unreachable
+from toolkit.storage import FileKind, Look, LookTooOld, NotFound, StorageError, Unreachable
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
 
 _LOG = logging.getLogger(__name__)
-
-MOST_TOO_LATE = 5
-"""So often a look may be too old before its call is sent; then the items go one by one, each of which needs none."""
 
 Names = dict[str, "Names | PlanItem"]
 """What is planned to be in a directory: directories on the way to items, and items."""
@@ -50,117 +46,89 @@ class TreeDelete:
     def remove(self, root: CanonicalPath, items: Sequence[PlanItem]) -> UnitRemoved:
         """Remove a directory with all in it, when it still holds exactly what was planned; else item by item.
 
-        Each call follows a look at once (ADR 0021): after a call that was not answered, and after a rest, the guard is
-        asked and the directory is looked at again.
+        The one call follows a look at once (ADR 0021). When it is not answered it may still happen, so it is not
+        repeated: the items stay open for the next run unless the directory is seen to be gone.
 
         Args:
             root: strictly below the base of the items.
             items: all that was planned below it.
         """
-        look = Look(before_effect=self.guard.check, now=self.now)
-        tree = _Tree(root=root, items=items, system=self.storage(items[0].base), look=look)
-        while True:
-            refusal = self._refusal(tree)
-            if refusal is not None:
-                return tree.left([Removed(refusal.of(item)) for item in items])
-            if look.too_late >= MOST_TOO_LATE:
-                return self._one_by_one(tree, "it could not be removed right after a look")
-            with suppress(LookAgain):
-                return self._dropped(tree)
-
-    def _refusal(self, tree: _Tree) -> Refusal | None:
-        """Asked after the turn, in which the run may have rested for hours."""
+        base = items[0].base
+        system = self.storage(base)
+        refusal = self._refusal(base, len(items))
+        if refusal is not None:
+            return UnitRemoved([Removed(refusal.of(item)) for item in items])
         try:
-            self.turn(tree.base)
-        except Stopped as stopped:
-            self.guard.stop(stopped)
-        return self.guard.refusal(tree.base, items=len(tree.items), must_look=True)
-
-    def _dropped(self, tree: _Tree) -> UnitRemoved:
-        try:
-            why_not = tree.why_it_stays()
-            if why_not is None:
-                return tree.done()
+            why_not = self._dropped(system, root, items)
         except Unreachable as error:
-            _LOG.warning('event=subtree_failed code=%s path="%s"', error.code, tree.root)
-            self.guard.note_unanswered(tree.system, tree.base)
-            return UnitRemoved([unanswered(item, str(error)) for item in tree.items])
+            return self._not_answered(system, root, items, error)
         except StorageError as error:
-            return self._failed(tree, error)
+            _LOG.warning('event=subtree_failed code=%s path="%s"', error.code, root)
+            return self._one_by_one(root, items, f"it could not be removed as a whole ({error.code})", has_failed=True)
         except Stopped as stopped:
             self.guard.stop(stopped)
-            return tree.stopped()
-        if tree.is_gone_unanswered():
-            return tree.done()
-        return self._one_by_one(tree, why_not)
+            return _stopped(system, root, items)
+        return _whole(items) if why_not is None else self._one_by_one(root, items, why_not)
 
-    def _failed(self, tree: _Tree, error: StorageError) -> UnitRemoved:
-        if not isinstance(error, NotFound):
-            _LOG.warning('event=subtree_failed code=%s path="%s"', error.code, tree.root)
-            return self._one_by_one(tree, f"it could not be removed as a whole ({error.code})", has_failed=True)
-        if tree.look.is_unanswered:
-            return tree.done()
-        return self._one_by_one(tree, "it was not there any more")
-
-    def _one_by_one(self, tree: _Tree, why: str, *, has_failed: bool = False) -> UnitRemoved:
-        by_us = has_failed or tree.look.is_unanswered
-        removed = [self.single.remove(item, gone_by_us=by_us) for item in tree.items]
-        return UnitRemoved(removed, note=f"{tree.root} went instance by instance: {why}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Tree:
-    """One directory, and what is known of the calls that were sent for it."""
-
-    root: CanonicalPath
-    items: Sequence[PlanItem]
-    system: FileSystem
-    look: Look
-
-    @property
-    def base(self) -> CanonicalPath:
-        return self.items[0].base
-
-    def why_it_stays(self) -> str | None:
-        """Look, and remove at once what was seen; None: that happened."""
-        self.look.begin()
-        if not holds_exactly(self.system, self.root, self.items):
+    def _dropped(self, system: FileSystem, root: CanonicalPath, items: Sequence[PlanItem]) -> str | None:
+        """Look, and remove at once what was seen; return why it stays, or None."""
+        look = Look(before_effect=self.guard.check, now=self.now)
+        look.begin()
+        if not holds_exactly(system, root, items):
             return "it does not hold exactly what was planned any more"
-        if self.look.is_old:
+        try:
+            system.delete(root, below=items[0].base, look=look)
+        except LookTooOld:
             return "listing it took too long to rely on what was seen"
-        self.system.delete(self.root, below=self.base, look=self.look)
+        except NotFound:
+            return "it was not there any more"
         return None
 
-    def is_gone_unanswered(self) -> bool:
-        """Whether a call that was not answered has removed it."""
-        return self.look.is_unanswered and self._is_there() is False
-
-    def done(self) -> UnitRemoved:
-        return UnitRemoved([Removed(ItemResult.done(item)) for item in self.items], is_whole=True)
-
-    def stopped(self) -> UnitRemoved:
-        """The call takes all at once, so the directory alone tells whether it did."""
-        is_there = self._is_there()
-        if is_there is False:
-            return self.done()
-        if is_there:
-            return self.left([Removed(ItemResult.skipped(item, SkipReason.STOPPED)) for item in self.items])
-        return UnitRemoved([_not_seen(item) for item in self.items])
-
-    def left(self, removed: Sequence[Removed]) -> UnitRemoved:
-        """Nothing more is sent; but what was sent and not answered may still take effect."""
-        if not self.look.is_unanswered:
-            return UnitRemoved(removed)
-        if self.is_gone_unanswered():
-            return self.done()
-        return UnitRemoved([unanswered(item, f"{self.root}: its removal was not answered") for item in self.items])
-
-    def _is_there(self) -> bool | None:
-        """None: that cannot be seen now."""
+    def _refusal(self, base: CanonicalPath, count: int) -> Refusal | None:
+        """Asked after the turn, in which the run may have rested for hours."""
         try:
-            return is_present(self.system, self.root)
-        except Stopped:  # a store that is silent is waited for, unless the run is told to stop
-            return None
+            self.turn(base)
+        except Stopped as stopped:
+            self.guard.stop(stopped)
+        return self.guard.refusal(base, items=count, must_look=True)
+
+    def _not_answered(
+        self, system: FileSystem, root: CanonicalPath, items: Sequence[PlanItem], error: Unreachable
+    ) -> UnitRemoved:
+        _LOG.warning('event=subtree_failed code=%s path="%s"', error.code, root)
+        if _is_there(system, root) is False:
+            return _whole(items)
+        self.guard.note_unanswered(system, items[0].base)
+        return UnitRemoved([unanswered(item, str(error)) for item in items])
+
+    def _one_by_one(
+        self, root: CanonicalPath, items: Sequence[PlanItem], why: str, *, has_failed: bool = False
+    ) -> UnitRemoved:
+        removed = [self.single.remove(item, gone_by_us=has_failed) for item in items]
+        return UnitRemoved(removed, note=f"{root} went instance by instance: {why}")
+
+
+def _whole(items: Sequence[PlanItem]) -> UnitRemoved:
+    return UnitRemoved([Removed(ItemResult.done(item)) for item in items], is_whole=True)
+
+
+def _stopped(system: FileSystem, root: CanonicalPath, items: Sequence[PlanItem]) -> UnitRemoved:
+    """The items of a run that was stopped before the call was sent; the directory alone tells, all go at once."""
+    match _is_there(system, root):
+        case False:
+            return _whole(items)
+        case True:
+            return UnitRemoved([Removed(ItemResult.skipped(item, SkipReason.STOPPED)) for item in items])
+        case None:
+            return UnitRemoved([_not_seen(item) for item in items])
+
+
+def _is_there(system: FileSystem, root: CanonicalPath) -> bool | None:
+    """Whether the directory is there; None: that cannot be seen now."""
+    try:
+        return is_present(system, root)
+    except Stopped:  # a store that is silent is waited for, unless the run is told to stop
+        return None
 
 
 def _not_seen(item: PlanItem) -> Removed:

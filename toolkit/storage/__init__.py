@@ -25,7 +25,7 @@ from toolkit.storage.errors import (
 )
 from toolkit.storage.local.bases import Bases, RealPlaces
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.storage.look import LOOK_SECONDS, Look, LookAgain
+from toolkit.storage.look import LOOK_SECONDS, Look, LookTooOld
 from toolkit.storage.multipart import MultipartUpload, UploadedPart
 from toolkit.storage.opening import close_clients, open_file_system
 from toolkit.storage.port import (
@@ -67,7 +67,7 @@ __all__ = [
     "FileSystem",
     "LocalFileSystem",
     "Look",
-    "LookAgain",
+    "LookTooOld",
     "MountRefused",
     "MultipartUpload",
     "NotBegun",

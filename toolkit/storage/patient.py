@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import dropwhile
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
 from toolkit.storage.base import tree_below
 from toolkit.storage.calls import PATIENCE_SECONDS
 from toolkit.storage.errors import NotBegun, NotFound, Unreachable
-from toolkit.storage.look import Look, LookAgain
 from toolkit.storage.port import Deleted, FileKind, FileSystem
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from toolkit.el import CanonicalPath
     from toolkit.storage.attributes import Checksum
+    from toolkit.storage.look import Look
     from toolkit.storage.multipart import MultipartUpload, UploadedPart
     from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileStatus
 
@@ -198,13 +198,16 @@ class PatientFileSystem(FileSystem):
 
     @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """Count a path as removed by this call when it is missing after an unanswered try."""
+        """Count a path as removed by this call when it is missing after an unanswered try.
+
+        A removal that relies on a look is sent once: what was seen may be another by the time of a second call.
+        """
         self._refuse_given_up(path)
         try:
             self.inner.delete(path, below=below, look=look)
         except Unreachable as error:
             if look is not None:
-                self._let_look_again(look, error)
+                raise
             with suppress(NotFound):
                 self._repeated(path, lambda: self.inner.delete(path, below=below), error)
         self.silence.since = None
@@ -293,13 +296,6 @@ class PatientFileSystem(FileSystem):
                 return call()
             except Unreachable as again:
                 error = again
-
-    def _let_look_again(self, look: Look, error: Unreachable) -> NoReturn:
-        """Wait, longer each time, and repeat nothing that relies on what was seen."""
-        look.is_unanswered = True
-        look.wait = look.wait or _Wait(self).after
-        look.wait(error)
-        raise LookAgain(why="the removal was not answered, and may still happen") from error
 
     def _refuse_given_up(self, path: CanonicalPath) -> None:
         if self.silence.given_up is not None:

@@ -267,7 +267,7 @@ class FileSystem(AttributeStore, MultipartStore, Protocol):
 
         Raises:
             OutsideBase: `path` is not strictly below `below`; nothing was touched.
-            LookAgain: only with a `look`: it was too old, or the removal was not answered and may still happen.
+            LookTooOld: only with a `look`: nothing was sent.
             NotFound: nothing is there.
             SymlinkRefused: the path is, or leads through, a symbolic link; nothing was touched.
             MountRefused: something is mounted on or in it, and stays.

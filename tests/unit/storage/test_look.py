@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import pytest
 
 from tests.unit.storage.silent_store import BASE, Clock, SilentStore
 from toolkit.el import CanonicalPath
-from toolkit.storage import FileKind, Look, LookAgain, StorageSpec, Unreachable, open_file_system
+from toolkit.storage import FileKind, Look, LookTooOld, StorageSpec, Unreachable, open_file_system
 from toolkit.storage.local.file_system import no_check
 from toolkit.storage.look import LOOK_SECONDS
 from toolkit.storage.patient import PatientFileSystem
@@ -23,7 +21,7 @@ def test_every_store_that_drops_directories_asks_for_the_age_of_the_look_before_
     times = iter([0.0, LOOK_SECONDS + 1])
     look = Look(before_effect=no_check, now=lambda: next(times))
     look.begin()
-    with pytest.raises(LookAgain):
+    with pytest.raises(LookTooOld):
         system.delete(base.child("a"), below=base, look=look)
 
 
@@ -35,42 +33,21 @@ def test_a_look_is_good_for_so_long(age: float, *, is_sent: bool) -> None:
     if is_sent:
         look.let_through()
     else:
-        with pytest.raises(LookAgain):
+        with pytest.raises(LookTooOld):
             look.let_through()
-    assert (look.too_late, asked) == (not is_sent, [1])
+    assert asked == [1]
 
 
 def test_a_look_that_did_not_begin_is_too_old() -> None:
-    with pytest.raises(LookAgain):
+    with pytest.raises(LookTooOld):
         Look(before_effect=no_check).let_through()
 
 
-def test_a_removal_that_relies_on_a_look_and_is_not_answered_is_not_repeated() -> None:
-    store = SilentStore(clock=Clock(), names={"a": FileKind.FILE}, silent=2, takes=0)
+def test_a_removal_that_relies_on_a_look_is_sent_once() -> None:
+    store = SilentStore(clock=Clock(), names={"a": FileKind.FILE}, silent=1, takes=0)
     system = PatientFileSystem(inner=store, check=no_check, now=store.clock.now, sleep=store.clock.sleep)
     look = Look(before_effect=no_check, now=store.clock.now)
-    for sent in (1, 2):
-        look.begin()
-        with pytest.raises(LookAgain, match="may still happen"):
-            system.delete(BASE.child("a"), below=BASE, look=look)
-        assert (store.calls, look.is_unanswered) == (["delete"] * sent, True)
-    first, *second = store.clock.slept
-    assert first < sum(second)
     look.begin()
-    system.delete(BASE.child("a"), below=BASE, look=look)
-    assert store.names == {}
-
-
-def test_a_store_that_stays_silent_is_given_up_by_who_looks_as_well() -> None:
-    store = SilentStore(clock=Clock(), silent=10**6)
-    system = PatientFileSystem(inner=store, check=no_check, now=store.clock.now, sleep=store.clock.sleep)
-    look = Look(before_effect=no_check, now=store.clock.now)
-
-    def remove_again() -> None:
-        while True:
-            look.begin()
-            with suppress(LookAgain):
-                system.delete(BASE.child("a"), below=BASE, look=look)
-
-    with pytest.raises(Unreachable, match="no answer"):
-        remove_again()
+    with pytest.raises(Unreachable):
+        system.delete(BASE.child("a"), below=BASE, look=look)
+    assert store.calls == ["delete"]
