@@ -49,7 +49,7 @@ _AT_ONCE = 128
 
 
 class Way(Protocol):
-    """What tells an export, an import and a replication apart; safe between threads."""
+    """Mode of an action: export, import or replication; safe between threads."""
 
     def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
         """The plan of an instance.
@@ -61,7 +61,7 @@ class Way(Protocol):
         ...
 
     def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool, address: str) -> Worker:
-        """What does the items of a plan; the address is that of the instance."""
+        """Return the worker that does the items of a plan; the address is that of the instance."""
         ...
 
     def bases(self, plan: TablePlan) -> tuple[CanonicalPath, ...]:

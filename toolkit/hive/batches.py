@@ -129,7 +129,7 @@ class TableBatch:
         return count
 
     def _events(self, done: Sequence[TableItem]) -> tuple[NewEvent, ...]:
-        """Of an instance that is whole with this batch; an export is no instance of its feed."""
+        """Return the event of an instance that is complete with this batch; an export is no instance of its feed."""
         is_part = bool(self.plan.unreadable) or bool(self.so_far.failed)
         target, is_last = self.plan.target, self.positions.stop == len(self.plan.items)
         changed = any(item.step not in {Step.CLEAN, Step.TABLE} for item in self.plan.items)
@@ -141,7 +141,7 @@ class TableBatch:
 
 
 def event_of(plan: TablePlan, address: str, *, was_there: bool) -> NewEvent:
-    """What consumers of the target are told; by the address they find the instance."""
+    """Return the event for consumers of the target; they find the instance by the address."""
     target = plan.target
     return NewEvent(
         kind=EventKind.UPDATED if was_there else EventKind.AVAILABLE,

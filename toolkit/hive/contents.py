@@ -1,4 +1,4 @@
-"""What a table, or an export of one, has: its description, its partitions, and the files of each."""
+"""Contents of a table, or of an export: its definition, its partitions, and the files of each."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Part:
 
     @property
     def bytes(self) -> int:
-        """Of all files."""
+        """The size of all files."""
         return sum(self.files.values())
 
     @cached_property

@@ -173,7 +173,7 @@ def _unbucketed(storage: StorageDescriptor) -> bool:
 
 
 def _properties(serde: Serde) -> dict[str, str]:
-    """Those that say how bytes become rows; ``serialization.format`` is there or not by who wrote the table."""
+    """Return the properties that say how bytes become rows; writers differ about ``serialization.format``."""
     return {
         key: value
         for key, value in serde.parameters.items()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def planned(blank: TablePlan, contents: Contents, directory: CanonicalPath, work: RunContext) -> TablePlan:
-    """What an export of a table's contents has to write.
+    """Return the plan of an export of a table's contents.
 
     Raises:
         NotOurs: something else is in its directory, or it would lie in the table's data, or in another export.
@@ -104,7 +104,7 @@ def _written(
 
 
 def _manifest(system: FileSystem, directory: CanonicalPath) -> Manifest | None:
-    """What is known of the files of an export of ours; None: nothing, so that all of it is written again."""
+    """Return the manifest of our own export; None: there is none, so everything is written again."""
     try:
         return read_manifest(system, directory) if is_there(system, directory.child(METADATA)) else None
     except NoExport:
@@ -112,7 +112,7 @@ def _manifest(system: FileSystem, directory: CanonicalPath) -> Manifest | None:
 
 
 def _kept(part: Part, manifest: Manifest | None, written: Mapping[str, Mapping[str, int]]) -> ExportedPart | None:
-    """What the export has of a partition already; None: it has to be copied."""
+    """Return the part of a partition that the export has already; None: it has to be copied."""
     told = None if manifest is None else manifest.parts.get(part.name)
     if told is None or told.source != part.fingerprint:
         return None
@@ -151,7 +151,7 @@ class ExportWriter:
 
     @property
     def directory(self) -> CanonicalPath:
-        """Of the export."""
+        """The directory of the export."""
         assert self.plan.detail.root is not None  # noqa: S101 - a plan with items has one
         return self.plan.detail.root
 

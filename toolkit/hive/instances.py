@@ -45,7 +45,7 @@ class NamedInstances:
         return tuple(sorted(name for period, name in self._found[at - 1][1] if instant in period)) if at else ()
 
     def _by_first(self) -> list[tuple[datetime, list[tuple[PathPeriod, str]]]]:
-        """Those that do not conform belong to no instance."""
+        """Return the partitions by first instant; names that do not conform belong to no instance."""
         found: dict[datetime, list[tuple[PathPeriod, str]]] = {}
         for name in self.names():
             period = self.uri.period_of(split_name(name))

@@ -1,4 +1,4 @@
-"""What has to be done so that a metastore has a table as it is elsewhere; decides, and changes nothing (ADR 0048)."""
+"""Plan of an import: the steps after which a metastore has a table as it is elsewhere; changes nothing (ADR 0048)."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ class LandingPlanner:
         return default if present is None or present.refusal else self.reader.place(present.location)
 
     def _trees(self, slots: Sequence[_Slot]) -> dict[str, Tree | None]:
-        """What is at the places of partitions, or would be in their way."""
+        """Return the files at the places of partitions, by name."""
         found: dict[str, Tree | None] = {}
 
         def look(slot: _Slot) -> None:
@@ -235,7 +235,7 @@ class LandingPlanner:
     def _step(
         self, slot: _Slot, tree: Tree | None, taken: TakenPlaces, root: CanonicalPath
     ) -> TableItem | ItemResult[TableItem] | None:
-        """What is to be done with a partition; None: it is there, and the same."""
+        """Return the item of a partition, or its result; None: it is there, and the same."""
         part, present = slot.part, slot.present
         sizes = {name: entry.size for name, entry in (tree or {}).items()}
         if present is None:

@@ -57,7 +57,7 @@ class NotOurs(StorageError, Failed):  # noqa: N818
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What an export has in it.
+    """Content of an export.
 
     Attributes:
         parts: name of each partition (empty: of the unpartitioned table) to what its source looked like, see

@@ -30,7 +30,7 @@ class BadMetadataText(ValueError):  # noqa: N818 - named for what was found
 
 
 def metadata_text(table: Table, partitions: Iterable[Partition]) -> bytes:
-    """What Hive's EXPORT TABLE writes."""
+    """Return the ``_metadata`` that Hive's EXPORT TABLE writes."""
     document = {
         "version": _VERSION,
         "table": _json(table_struct(table)),

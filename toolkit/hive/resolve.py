@@ -77,7 +77,7 @@ def name_of(uri: TableUri) -> TableName:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What the user asks of an export or an import.
+    """Request of an export or an import.
 
     Attributes:
         nominal: of the run.

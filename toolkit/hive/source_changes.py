@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def moved(reader: TableReader, contents: Contents, names: Collection[str]) -> frozenset[str]:
-    """Those parts of contents that are described otherwise by now: they, or their table, were altered or made anew.
+    """Return the parts whose definition, or whose table's, changed at the source since they were read.
 
     Args:
         reader: of the metastore that the contents were read from.

@@ -19,7 +19,7 @@ _MOST_NAMES = 3
 
 
 class DiffKind(StrEnum):
-    """What a partition is at the second of two clusters."""
+    """Kind of a difference of a partition at the second of two clusters."""
 
     MISSING = "missing"
     """Not there, though the first has it."""
@@ -47,7 +47,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableDiff:
-    """What was found.
+    """Differences between a table on two clusters.
 
     Attributes:
         partitions: so many were compared.

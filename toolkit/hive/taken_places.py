@@ -85,7 +85,7 @@ class TakenPlaces:
 
     @classmethod
     def of(cls, metastore: Metastore, table: Table | None, resolve: Callable[[str], CanonicalPath]) -> TakenPlaces:
-        """Those of a table; none of one that is not there.
+        """Return the partition locations of a table, or an empty set if the table does not exist.
 
         Raises:
             CatalogError: the metastore cannot tell.

@@ -1,4 +1,4 @@
-"""What exports, imports and replications of tables work on: one instance, and what is planned for it."""
+"""Targets of exports, imports and replications of tables: one instance, and its plan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXPORT, IMPORT, REPLICATION = "hive_export", "hive_import", "hive_replication"
 
 
 class SchemaChange(StrEnum):
-    """What becomes of a table whose description is not that of what comes (USERS, Hive tables)."""
+    """Treatment of a table whose definition differs from that of the imported data (USERS, Hive tables)."""
 
     FAIL = "fail"
     """Nothing comes in; the differences are named."""
@@ -38,7 +38,7 @@ class SchemaChange(StrEnum):
 
 
 class Step(StrEnum):
-    """What is done with an item, as the ledger has it."""
+    """Step of an item, as the ledger has it."""
 
     EXPORT = "export"
     """A partition is copied into an export."""
@@ -167,7 +167,7 @@ class TableItem:
 
     @property
     def name(self) -> str:
-        """Of the partition; empty: it is about the table, or its only data."""
+        """The name of the partition; empty: the item is about the table, or its only data."""
         return self.part.name if self.part else ""
 
     @property
@@ -203,7 +203,7 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class TableDetail:
-    """What else the plan of an instance says.
+    """Further content of an instance's plan.
 
     Attributes:
         kept: so many partitions are there already, and the same.

@@ -68,7 +68,7 @@ class Catalog:
         return self.policy.place(text)
 
     def reader(self, work: RunContext, *, as_source: bool = False) -> TableReader:
-        """What reads its tables, and changes nothing."""
+        """Return a reader of its tables, which changes nothing."""
         return TableReader(
             metastore=self.metastore,
             policy=self.policy,
@@ -93,7 +93,7 @@ class Tables:
     _named: dict[str, NamedInstances] = field(default_factory=dict, init=False)
 
     def contents(self, target: TableTarget, work: RunContext) -> Contents:
-        """What is copied of an instance.
+        """Return the contents of an instance that are copied.
 
         Raises:
             Waiting: it is not there yet.

@@ -1,4 +1,4 @@
-"""What does the items of a plan: of an export, and of what comes to a metastore."""
+"""Workers that do the items of a plan: of an export, and of an import into a metastore."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class LandingWorker(Worker):
             told |= {item: ItemResult.done(item) for item in left}
 
     def _undone(self, landed: Mapping[TableItem, Landed], why: Callable[[TableItem], ItemResult[TableItem]]) -> Results:
-        """Of what was not registered nothing stays; what cannot be removed is left open for the next run."""
+        """Remove the files that were not registered; a file that cannot be removed is left to the next run."""
         results = {item: why(item) for item in landed}
         try:
             self.lander.undo(landed)
@@ -148,14 +148,14 @@ class LandingWorker(Worker):
 
 
 def _source_changed(item: TableItem) -> ItemResult[TableItem]:
-    """What was copied is of a table or a partition that is not that one any more."""
+    """Return the failure of an item whose table or partition changed at the source."""
     place = item.place if item.part is None else item.part.place
     error = SourceChanged(path=place, detail="it, or its table, was altered, dropped or made anew since the plan")
     return ItemResult.failed(item, error.code, str(error))
 
 
 def _apart(item: TableItem) -> ItemResult[TableItem]:
-    """What was judged with partitions that cannot be registered."""
+    """Return the failure of an item that was validated together with partitions that cannot be registered."""
     why = "other partitions of what was judged cannot be registered, and the verdict is on all of it; run again"
     return ItemResult.failed(item, QUALITY_UNKNOWN, f"{item.name or item.uri}: {why}")
 
