@@ -240,7 +240,7 @@ class _CopyBatch:
         return Applied(results=(result,), open=open_ones, events=events, writes=writes, notes=notes)
 
     def _writes(self, item: UnitItem, published: Published) -> tuple[LedgerWrite, ...]:
-        """What the unit has in it from now on, and what the run has cost so far."""
+        """Return the ledger writes of a unit: its new content, and the counters of the run so far."""
         counted, target = dict(self.plan.detail.counters), self.publisher.target
 
         def count(tx: Transaction, run_id: int) -> None:
@@ -308,7 +308,7 @@ def _left_over(plan: ReplicationPlan, left: Item, *, is_done: bool) -> SettledLe
 
 
 def _event(target: ReplicationTarget, *, was_there: bool) -> NewEvent:
-    """What consumers of the target are told."""
+    """Return the event for consumers of the target."""
     return NewEvent(
         kind=EventKind.UPDATED if was_there else EventKind.AVAILABLE,
         feed=target.feed,

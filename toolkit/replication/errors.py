@@ -39,7 +39,7 @@ class TooMuchToRemove(Refused):
 
 
 class NotPreserved(StorageError, Failed):  # noqa: N818
-    """What a feed wants to be kept of its files beside their bytes could not be.
+    """Error for attributes that the feed's properties ask to keep and that could not be kept.
 
     Args:
         path: of the unit.

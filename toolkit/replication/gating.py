@@ -46,7 +46,7 @@ class CopyGate:
         return self._unit(item.target).copied_before(_content(item))
 
     def begin_copy(self, item: UnitItem) -> None:
-        """What waits now is replaced."""
+        """Begin to replace the staged data of a unit."""
         self._unit(item.target).begin_copy()
 
     def end_copy(self, item: UnitItem, digests: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""What is in an instance on either side, and what of it has to be copied."""
+"""Contents of an instance on either side, and the files that have to be copied."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def selected(system: FileSystem, root: CanonicalPath, parts: Sequence[Segment]) 
 
 
 class Difference(NamedTuple):
-    """What tells two sides of a unit apart.
+    """Difference between the two sides of a unit.
 
     Attributes:
         copied: names that the target has not, or not like that, each with the reason.

@@ -1,4 +1,4 @@
-"""What a copy keeps of its files beside their bytes, as the properties of the feed ask."""
+"""Attributes of files that a copy keeps beside the bytes, as the properties of the feed ask."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Preservation:
     check: Callable[[], None]
 
     def refused(self, unit: CanonicalPath) -> tuple[str, ...]:
-        """What one of the stores does not have at all, for the user; asked before anything is copied.
+        """Return notes about attributes that one of the stores does not have; checked before the copy.
 
         Raises:
             NotPreserved: there is something, and the feed wants no copy without it.

@@ -45,7 +45,7 @@ _FILES_AT_ONCE = 20_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Published:
-    """What a unit cost.
+    """Cost of a published unit.
 
     Attributes:
         files: so many were copied.

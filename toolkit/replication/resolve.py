@@ -123,7 +123,7 @@ class Resolver:
 
 
 def rules_of(feed: Feed) -> CopyRules:
-    """What the properties of a feed ask of its replication."""
+    """Return the copy rules in the properties of a feed."""
     given = feed.properties
     bandwidth, maps = given.get("mapBandwidth"), given.get("maxMaps")
     return CopyRules(

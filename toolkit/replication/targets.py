@@ -1,4 +1,4 @@
-"""What a replication works on: one instance from one source, and what is planned for it."""
+"""Targets of a replication: one instance from one source, and its plan."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CopyReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CopyRules:
-    """What the properties of a feed ask of its replication.
+    """Rules for copies, from the properties of a feed.
 
     Attributes:
         overwrite: copy what is there and looks the same, too.
@@ -87,7 +87,7 @@ class CopyRules:
 
 
 def copy_lease(feed: str, cluster: str, instance_key: str, source: str) -> Wanted:
-    """What whoever writes, or decides on, the part of an instance must hold that one source gives."""
+    """Return the lease for writing, or deciding on, the part of an instance that one source gives."""
     return Wanted(resource=f"copy/{feed}/{cluster}/{instance_key}/{source}")
 
 
@@ -200,12 +200,12 @@ class UnitItem:
 
     @property
     def gone(self) -> frozenset[str]:
-        """What the target has now, and not afterwards."""
+        """The files that the target has now, and not afterwards."""
         return frozenset(self.present or ()) - frozenset(self.wanted) - frozenset(self.extra)
 
     @property
     def expected(self) -> Tree:
-        """What the unit is to have in the end."""
+        """The content of the unit in the end."""
         return {**self.extra, **self.wanted}
 
     @property
@@ -224,7 +224,7 @@ class UnitItem:
         return Counter(reason for name, reason in self.copied.items() if self.wanted[name].kind is FileKind.FILE)
 
     def manifest(self, digests: Mapping[str, str], *, written_apart: str) -> Manifest | None:
-        """What the unit has in it now; None: nobody can tell, since an earlier run has copied what was to be copied.
+        """Return the content of the unit now; None: it is not known, since an earlier run made the copy.
 
         Args:
             digests: of what passed through this run.
@@ -249,7 +249,7 @@ class UnitItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReplicationDetail:
-    """What else the plan of an instance says.
+    """Further content of an instance's plan.
 
     Attributes:
         kept: so many files are there already, and the same.

@@ -37,7 +37,7 @@ BEING_COPIED, NOTHING_TO_COMPARE = "being_copied", "nothing_to_compare"
 
 
 class Verdict(StrEnum):
-    """What is wrong, or worth knowing, with a file or directory of a target."""
+    """Result of the verification of a file or directory at a target."""
 
     MISSING = "missing"
     """It was copied, and is not there."""
@@ -67,7 +67,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VerifiedInstance:
-    """What became of one instance from one source.
+    """Verification of one instance from one source.
 
     Attributes:
         target: the instance.
@@ -100,7 +100,7 @@ class VerifiedInstance:
 
 @dataclass(kw_only=True)
 class _Seen:
-    """What was seen of an instance so far; told from several threads, whose appends are atomic."""
+    """Findings about an instance so far; added to by several threads, whose appends are atomic."""
 
     sizes: list[int] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -169,7 +169,7 @@ class Verifier:
         return found if now == recorded else self._looked_at(target, now)  # it was published meanwhile
 
     def _recorded(self, target: ReplicationTarget) -> dict[CanonicalPath, Manifest]:
-        """What the ledger has of where the instance is now: a feed may have moved."""
+        """Return the manifests that the ledger has of the instance's place now: a feed may have moved."""
         known = {CanonicalPath.parse(path_of(path)): found for path, found in self.recorded(target).items()}
         at = target.target
         return {place: found for place, found in known.items() if place == at or place.is_within(at)}
