@@ -199,7 +199,7 @@ def _refuse_untrusted(found: os.stat_result) -> None:
 
 
 def _refuse_other_file(descriptor: int, folder: int, name: str) -> None:
-    """What is not empty begins as an audit file does; one that may only be appended to, and not read, counts as one."""
+    """Refuse a file that does not begin as an audit file; an empty or unreadable one is accepted."""
     try:
         reading = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=folder)
     except PermissionError:
@@ -278,7 +278,7 @@ def _not_text(value: object) -> str:
 
 
 def _append(descriptor: int, data: bytes) -> None:
-    """What does not fit in one go means a disk that is nearly full; the rest is tried, and fails if it must."""
+    """Append the bytes; a short write means a nearly full disk: the rest is tried, and may fail."""
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, data[written:])

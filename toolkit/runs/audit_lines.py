@@ -52,7 +52,7 @@ def intended_lines(run: RecordedRun, items: Sequence[NewItem]) -> Iterator[Audit
 
 
 def batch_line(run: RecordedRun, items: Sequence[NewItem], state: ItemState, code: str | None = None) -> AuditLine:
-    """What all items of a batch have in common; they follow each other in the plan, and there is at least one."""
+    """Return the line of a batch; its items follow each other in the plan, and there is at least one."""
     first, last = items[0], items[-1]
     return {
         "what": "batch",
@@ -68,14 +68,14 @@ def batch_line(run: RecordedRun, items: Sequence[NewItem], state: ItemState, cod
 
 
 def settled_lines(run: RecordedRun, pairs: Iterable[tuple[NewItem | Item, SettledItem]]) -> Iterator[AuditLine]:
-    """What became of effects, one line for each."""
+    """Yield the outcome of each effect, one line for each."""
     of_run = _of_run(run)
     for item, settled in pairs:
         yield {**_item(of_run, item, settled.state), "code": settled.code, "message": settled.message}
 
 
 def left_over_line(run: RecordedRun, left: Item, settled: SettledItem) -> AuditLine:
-    """What a run found about an item of an earlier run, which had died before it could tell."""
+    """Return the line about an unfinished item of an earlier run that died."""
     (line,) = settled_lines(run, [(left, settled)])
     return {**line, "of_run": left.run_id}
 

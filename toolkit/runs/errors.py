@@ -30,7 +30,7 @@ class Stopped(StopRequested):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Of a process that ends so."""
+        """The exit code of a process that ends so."""
         return ExitCode.INTERRUPTED if self.interrupted else self.status.exit_code
 
 
@@ -87,7 +87,7 @@ class PauseAsked(StopRequested):
 
 
 class RecordLost(Stopped):
-    """What the run does can no longer be written down, so that it must not go on (DESIGN section 6)."""
+    """Error: the effects of the run can no longer be recorded, so it must not go on (DESIGN section 6)."""
 
     code = "record_lost"
     status = Status.FAILED

@@ -80,7 +80,7 @@ class JobIo:
         return cls(site=site, instance_key=instance_key)
 
     def inputs(self) -> ResolvedInputs:
-        """What the instance reads; what is optional is taken for there.
+        """Return the inputs of the instance; optional ones are taken as available.
 
         Raises:
             ElError: an expression that cannot be resolved.
@@ -91,7 +91,7 @@ class JobIo:
         return ResolvedInputs(instances=tuple(dict.fromkeys(read)), unresolved=unresolved)
 
     def outputs(self) -> tuple[FeedInstance, ...]:
-        """What the instance makes, with its place.
+        """Return the outputs of the instance with their places.
 
         Raises:
             ElError: an expression that cannot be resolved.

@@ -168,7 +168,7 @@ class LedgerRecorder(Recorder):
 
 @contextmanager
 def _lost_in_between(*, taken_over: bool = True) -> Iterator[None]:
-    """What a run must stop for, in the words of runs.
+    """Turn errors of the ledger into the errors for which a run stops.
 
     Args:
         taken_over: whether an item that is no longer open means that another run works in this one's place.

@@ -1,4 +1,4 @@
-"""Who writes or removes data at this moment, as the ledger has it: asked by runs in the middle of their work."""
+"""Writers and evictions of data at this moment, from the ledger, for runs in the middle of their work."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class ProcessTable:
     signal: Callable[[int, int], None] = os.kill
 
     def own_mark(self) -> str | None:
-        """What tells this process from all others: the boot, the namespaces in which its number counts, its start.
+        """Return a mark of this process: the boot, the namespaces in which its number counts, its start.
 
         None: it cannot be known here.
         """
@@ -101,7 +101,7 @@ class ProcessTable:
 
 
 def _thread(stat: Path) -> _Thread:
-    """What the system says of a thread; the name of its program may have blanks and parentheses.
+    """Return the state and start of a thread; the name of its program may have blanks and parentheses.
 
     Raises:
         OSError: it is not to be seen, or not as Linux shows it.

@@ -1,4 +1,4 @@
-"""What the envelope of a run writes down, and where: in the ledger, or nowhere (DESIGN section 6)."""
+"""Recorder of a run's envelope: in the ledger, or nowhere (DESIGN section 6)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RunOutcome:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HeartbeatReply:
-    """What a sign of life brought back.
+    """Reply to a heartbeat.
 
     Attributes:
         renewed: runs whose leases are good for as long again.
@@ -84,7 +84,7 @@ LedgerWrite = Callable[[Transaction, int], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordBatch:
-    """What a run writes down between two batches of effects.
+    """Record of a run between two batches of effects.
 
     Attributes:
         settled: what became of the effects of the first.
@@ -108,7 +108,7 @@ class RecordBatch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SettledLeftOver:
-    """What became of an item whose run died before it could tell.
+    """Outcome of an unfinished item of a dead run.
 
     Attributes:
         left: the item, as the run that died had written it down.
@@ -193,7 +193,7 @@ class Recorder(Protocol):
         ...
 
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
-        """What earlier runs of the same action, entity, cluster and counterpart intended, of whatever instance."""
+        """Return unfinished items of earlier runs of the action, entity, cluster and counterpart, of any instance."""
         ...
 
     def settle_left_over(self, items: Sequence[SettledLeftOver]) -> bool:
@@ -279,7 +279,7 @@ def current_user() -> str:
 
 
 def versions() -> str:
-    """Of feedctl, Python and the time zone data: what a run's times and decisions depend on."""
+    """Return the versions of feedctl, Python and the time zone data, which a run's times depend on."""
     return f"feedctl {__version__}, Python {platform.python_version()}, tzdata {ZONE_DATA}"
 
 
@@ -304,7 +304,7 @@ def origin_here(environment: Mapping[str, str], *, snapshot: str | None = None, 
 
 
 def application_id(environment: Mapping[str, str]) -> str | None:
-    """What YARN or Kubernetes knows the application by; in YARN's cluster mode a container's name has its number."""
+    """Return the application's id on YARN or Kubernetes; in YARN's cluster mode a container's name has its number."""
     named = environment.get("SPARK_APPLICATION_ID")
     if named:
         return named

@@ -116,7 +116,7 @@ class StderrOfJvm(io.BufferedIOBase):
         return os.write(self._instead, octets)
 
     def _asked(self, *parts: str) -> str | None:
-        """What the answer to a command says behind its sign of success; None: the JVM is not asked any more."""
+        """Return the answer to a command without its sign of success; None: the JVM is not asked any more."""
         if self._gateway is None:
             return None
         connection, answers = self._gateway

@@ -33,7 +33,7 @@ _PARENT_DIED = getattr(signal, "SIGRTMIN", signal.SIGTERM)
 
 
 class StopSignal(Protocol):
-    """What an action asks before each effect."""
+    """Signal that an action asks before each effect."""
 
     def check(self) -> None:
         """Return if the run may go on.
