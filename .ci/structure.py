@@ -26,14 +26,10 @@ NOT_YET = {
     "bootstrap",
     "cli",
     "doctor",
-    "hive",
     "ledger",
     "process_runner",
     "quality",
     "rendering",
-    "replication",
-    "retention",
-    "runs",
 }
 """Packages and modules whose docstrings still begin so."""
 

@@ -262,7 +262,7 @@ class _Eviction:
 
 @dataclass(kw_only=True)
 class _Outcome:
-    """What became of a batch, put together unit by unit."""
+    """Outcome of a batch, put together unit by unit."""
 
     parents: ParentQueue
     events: InstanceEvents
@@ -274,7 +274,7 @@ class _Outcome:
     _notes: list[str] = field(default_factory=list)
 
     def add(self, unit: DeleteUnit, done: UnitRemoved) -> None:
-        """What became of a unit."""
+        """Add the outcome of a unit."""
         last = unit.positions.stop - 1
         for position, removed in zip(unit.positions, done.removed, strict=True):
             result = removed.result
@@ -326,7 +326,7 @@ def _archived(item: PlanItem, place: CanonicalPath, position: int, how_much: str
 
 
 def _version_note(removed: Removed) -> str:
-    """What the user is told of an instance that is not in its own place of the archive."""
+    """Return the note about an instance that is not in its own place of the archive."""
     own = removed.result.item.archive
     if removed.archived_at is None or removed.archived_at == own:
         return ""

@@ -59,7 +59,7 @@ def require_agreement(feed: Feed, cluster: str, neighbours: Iterable[tuple[str, 
 
 
 def _kept(retention: Retention | None) -> Retention | None:
-    """What keeps an instance; how much one run may delete does not."""
+    """Return the retention without the delete limit, which does not decide whether an instance is kept."""
     return None if retention is None else replace(retention, max_delete=FeedMaxDelete())
 
 

@@ -147,7 +147,7 @@ class Archiver:
         return Archived(len(files), sum(entry.size for entry in files), copied)
 
     def _require_same(self, source: CanonicalPath, place: CanonicalPath, wanted: Tree, present: Tree) -> None:
-        """What is on both sides is the same by its bytes, whoever wrote it: the original is going to be removed."""
+        """Compare the files on both sides by their bytes, since the original is going to be removed."""
         both = {name: entry for name, entry in wanted.items() if name in present}
         for name, entry in both.items():
             if entry[:2] != present[name][:2]:
@@ -208,7 +208,7 @@ class Archiver:
                 raise CopyDiffers(path=below(into, name))
 
     def _digests(self, root: CanonicalPath, tree: Tree) -> Mapping[str, str]:
-        """Of the files of a tree, as they are read now."""
+        """Return the digests of the files of a tree, as they are read now."""
         found: dict[str, str] = {}
         system = self.work.stores(root)
         names = [name for name, entry in tree.items() if entry.kind is FileKind.FILE]
@@ -220,7 +220,7 @@ class Archiver:
         return found
 
     def _tree(self, root: CanonicalPath, *, directories: bool) -> Tree | None:
-        """What is at a path, a single file as a tree of `_ITSELF`; None: nothing."""
+        """Return the tree at a path, of a single file a tree of `_ITSELF`; None: nothing is there."""
         system = self.work.stores(root)
         try:
             status = system.status(root)

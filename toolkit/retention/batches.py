@@ -1,4 +1,4 @@
-"""What is removed at once: a plan's items in units, and units in batches that are written down together."""
+"""Units of removal: a plan's items in units, and units in batches that are recorded together."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class BatchPlan:
             yield DeleteUnit(method=self._method_of(few), positions=few)
 
     def _size_of_ones(self, base: CanonicalPath, items: int) -> int:
-        """What all threads have been let through with goes within a second, so that a new hold is seen in time."""
+        """Return the size of a unit; all threads finish theirs within a second, so that a new hold is seen in time."""
         rate = self.rate(base)
         threads = side_by_side(self.capabilities(base).parallel, rate)
         return max(1, int(min(_MOST_ONES, items // (threads * _UNITS_A_THREAD), rate / threads)))

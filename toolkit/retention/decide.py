@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, slots=True)
 class Decisions:
-    """What goes and what stays.
+    """Decisions about a feed: the items to remove, and those that stay.
 
     Attributes:
         items: what goes, in the order in which it was found.
@@ -115,7 +115,7 @@ _SAMPLE = 10
 
 @dataclass(kw_only=True)
 class ScanResult:
-    """What was found of one feed; grows during the walk, which comes upon a hold file perhaps."""
+    """Result of the scan of one feed; grows during the walk, which may find a hold file."""
 
     target: FeedTarget
     hold_file: HoldFile | None = None
@@ -206,7 +206,7 @@ class ScanResult:
 
 
 def _told(kept: Iterable[Kept]) -> tuple[Kept, ...]:
-    """What is old enough to go and stays all the same."""
+    """Return those that are old enough to go but stay."""
     return tuple(each for each in kept if each.reason is not KeepReason.TOO_YOUNG)
 
 

@@ -47,7 +47,7 @@ class Removed(NamedTuple):
 
 
 class UnitRemoved(NamedTuple):
-    """What became of a unit.
+    """Outcome of a unit.
 
     Attributes:
         removed: its items, in their order.

@@ -53,7 +53,7 @@ class DeletionTask:
 
 
 class PathAnswer(NamedTuple):
-    """What became of a path; `code` is empty when it was removed, else that of the error; `message` is for people."""
+    """Outcome of a path; `code` is empty when it was removed, else that of the error; `message` is for people."""
 
     path: CanonicalPath
     code: str

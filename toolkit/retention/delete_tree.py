@@ -191,7 +191,7 @@ def _is_as_planned(kind: FileKind, expected: Names | PlanItem) -> bool:
 
 
 def _to_list(names: Mapping[str, Names | PlanItem]) -> Iterator[tuple[str, Names]]:
-    """What is in an instance is its own matter; a directory that was empty must still be so."""
+    """Yield the directories to list again: an instance is not listed, and an empty directory must still be empty."""
     for name, inner in names.items():
         if not isinstance(inner, PlanItem):
             yield name, inner

@@ -111,7 +111,7 @@ class ExpiredScan:
         return self.location.template.segments[directory.place.depth].literal
 
     def _scan(self, directory: Directory) -> Iterator[Step]:
-        """What is in a directory; below the base one may vanish or be locked without stopping the rest."""
+        """Yield the content of a directory; below the base one may vanish or be locked without stopping the rest."""
         literal, is_base = self._literal_in(directory), directory.place.path == self.location.base
         directory.is_whole = self._goes_at_once
         try:
@@ -199,7 +199,7 @@ class ExpiredScan:
             yield EmptyDirectory(path=place.path)
 
     def _gated(self, place: PathPrefix) -> Iterator[Finding]:
-        """What waits at the gate for old instances, and what is beside it under their names."""
+        """Yield the staged data of old instances, and the files beside it under their names."""
         gate, is_empty = place.path.child(GATE_DIRECTORY), True
         try:
             for name, kind, _, _ in self.system.list(gate):
@@ -222,7 +222,7 @@ class ExpiredScan:
             yield EmptyDirectory(path=gate)
 
     def _own(self, place: PathPrefix, name: str, kind: FileKind) -> Iterator[Finding]:
-        """Of feedctl's own names what is left aside or waits at the gate is of interest, and a misplaced hold."""
+        """Yield the findings about feedctl's own names: asides, staged data, and a misplaced hold file."""
         path = place.path.child(name)
         if name == HOLD_FILE:
             yield UnrecognizedName(path=path)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What a run would do with a path."""
+    """Decision of a run about a path."""
 
     GOES = "goes"
     """The plan has it."""
@@ -39,7 +39,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explanation:
-    """What a run would do with one path or instance of a feed, and why.
+    """Decision of a run about one path or instance of a feed, with the reason.
 
     Attributes:
         reason: stable, for programs: ``old``, a `KeepReason`, or what else decided.
@@ -76,7 +76,7 @@ class Explainer:
     refusal: str | None = None
 
     def of_path(self, path: CanonicalPath) -> Explanation:
-        """What becomes of a path: an instance, what is inside one, or what is none.
+        """Return the decision about a path: an instance, a path inside one, or another one.
 
         Raises:
             StorageError: the store does not say what is there.
@@ -97,7 +97,7 @@ class Explainer:
         return self._of_other(path, instance, location)
 
     def of_instance(self, instant: datetime) -> Iterator[Explanation]:
-        """What becomes of each path of an instance; one answer without a path when there is none.
+        """Yield the decision about each path of an instance; one without a path when there is none.
 
         Raises:
             NotAnInstance: the feed has no such instance.
@@ -124,7 +124,7 @@ class Explainer:
             yield replace(self._answer(Verdict.ABSENT, "absent", why), instance=key)
 
     def _of_feed(self) -> Explanation | None:
-        """What is so for all of the feed; None: each instance has an answer of its own."""
+        """Return the decision about the whole feed; None: each instance has one of its own."""
         plan = self.plan
         if plan.failed is not None:
             return self._answer(Verdict.UNKNOWN, plan.failed.code, plan.failed.message)
@@ -139,7 +139,7 @@ class Explainer:
         return max(around, key=lambda location: len(location.base.path), default=None)
 
     def _of_other(self, path: CanonicalPath, instance: CanonicalPath, location: Location) -> Explanation:
-        """What the plan does not name: it is too young, no instance, or not there."""
+        """Return the decision about a path that the plan does not name: too young, no instance, or missing."""
         kind = self.kind_at(instance)
         if kind is None:
             return self._answer(Verdict.ABSENT, "absent", "nothing is there", path)
@@ -177,7 +177,7 @@ class Explainer:
         return period is not None and instant in period
 
     def _period_of(self, item: PlanItem) -> PathPeriod | None:
-        """What the item stands for."""
+        """Return the period that the item stands for."""
         table = self.plan.target.table
         if table is not None:
             return None if item.partition is None else table.period_of(item.partition.name)
@@ -252,7 +252,7 @@ class Explainer:
 
 
 def of_settled(plan: AnyPlan[FeedTarget, PlanItem, RetentionDetail]) -> Explanation:
-    """What is so of a feed that retention has nothing to do with on a cluster."""
+    """Return the explanation for a feed that has no retention on a cluster."""
     target, failed = plan.target, plan.failed
     reason, why = ("no_retention", "; ".join(plan.notes)) if failed is None else (failed.code, failed.message)
     return Explanation(feed=target.entity, cluster=target.cluster, verdict=Verdict.STAYS, reason=reason, why=why)

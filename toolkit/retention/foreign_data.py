@@ -1,4 +1,4 @@
-"""Whose data are at a place: it goes with a partition only when that is nobody else."""
+"""Owner of the data at a place: data goes with a partition only if it is no other owner's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ForeignData:
     table: FeedTable
 
     def owner_of(self, place: CanonicalPath, *, own: CanonicalPath | None) -> str:
-        """Who else has data at, below or above a place, or may have, in words; empty: nobody.
+        """Return in words who else has, or may have, data at, below or above a place; empty: no one.
 
         Args:
             place: the data of a partition.

@@ -36,7 +36,7 @@ class PartitionDrop:
     held: Mapping[int, ItemResult[PlanItem]] = field(default_factory=dict)
 
     def of(self, partitions: Mapping[int, PlanItem]) -> tuple[dict[int, ItemResult[PlanItem]], set[int]]:
-        """What became of partitions, by position, and the positions of which nobody can tell.
+        """Return the outcomes of partitions by position, and the positions whose outcome is unknown.
 
         Raises:
             Stopped: the run must not go on; nothing was asked for.
@@ -60,7 +60,7 @@ class PartitionDrop:
     def _in_spite_of(
         self, error: CatalogError, asked: Mapping[int, PlanItem], metastore: Metastore
     ) -> tuple[dict[int, ItemResult[PlanItem]], set[int]]:
-        """What became of partitions whose drop failed: a metastore may fail after it has forgotten them."""
+        """Return the outcomes after a failed drop: a metastore may fail after it has dropped partitions."""
         results = _all_failed(asked, error)
         if isinstance(error, MetastoreUnreachable):  # what was asked for may still happen
             return results, set(asked)
@@ -74,7 +74,7 @@ class PartitionDrop:
         return results | gone, set()
 
     def _looked_at(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[int, ItemResult[PlanItem]]:
-        """Those that are not, or not any more, what was planned."""
+        """Return the results of partitions that are not, or no longer, as planned."""
         there = self._there(partitions, metastore)
         results: dict[int, ItemResult[PlanItem]] = {}
         for group in _groups(partitions):
@@ -96,7 +96,7 @@ class PartitionDrop:
         return None if self._is_at(location, item.path) else StayReason.MOVED
 
     def _there(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[str, Partition]:
-        """Those that are there, by their names."""
+        """Return the partitions that exist, by name."""
         found = metastore.table(self.table.name)
         there = metastore.partitions(self.table.name, [_name(item) for item in partitions.values()])
         return {found.partition_name(each): each for each in there}
@@ -109,7 +109,7 @@ class PartitionDrop:
 
 
 def _groups(partitions: Mapping[int, PlanItem]) -> Iterator[dict[int, PlanItem]]:
-    """Those that share a directory, which stands behind them in the plan; one whose data stay shares none."""
+    """Yield the groups that share a directory, which follows them in the plan; one that keeps its data is alone."""
     group: dict[int, PlanItem] = {}
     for at, item in partitions.items():
         if group and (at - 1 not in group or item.type is ItemKind.PARTITION_ENTRY):

@@ -51,7 +51,7 @@ class _Placed(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DividedPartitions:
-    """What may go, in the order of the places, and why the rest stays, by name."""
+    """Partitions that may go, in the order of the places, and the reasons of the others, by name."""
 
     groups: tuple[PartitionGroup, ...] = ()
     stays: Mapping[str, str] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class PartitionPlaces:
     listed: frozenset[str] = frozenset()
 
     def base_of(self, place: CanonicalPath) -> CanonicalPath:
-        """What bounds effects on a place."""
+        """Return the directory that bounds effects on a place."""
         return self.table if place.is_within(self.table) else place.parent
 
     def against(self, place: CanonicalPath) -> str:
@@ -150,7 +150,7 @@ class PlaceIndex(Generic[_Owner]):
         self._sorted = sorted(self._owners, key=names_text)
 
     def owners_of(self, place: CanonicalPath) -> Iterator[_Owner]:
-        """Whose data are at or above a place, the nearest first, then below it."""
+        """Yield the owners of data at or above a place, the nearest first, then below it."""
         for near in self._near(_any_hdfs(place)):
             yield from (owner for found, owner in self._owners[near] if self._may_be_one_store(place, found))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ItemKind(StrEnum):
-    """What an item is about."""
+    """Kind of an item."""
 
     INSTANCE = "instance"
     """An instance of the feed: a directory with its content, or a file."""
@@ -199,7 +199,7 @@ class HoldFile:
         return f"file hold {self}"
 
     def note(self, number: int, *, is_complete: bool = True) -> str:
-        """What it keeps back, in words.
+        """Return in words what the hold file keeps.
 
         Args:
             number: so many instances would go without it.
@@ -213,7 +213,7 @@ class HoldFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RetentionDetail:
-    """What a plan says of a feed besides its items.
+    """Content of a feed's plan besides its items.
 
     Attributes:
         subtrees: in the order of the items, none inside another.

@@ -242,7 +242,7 @@ def _going(plan: FeedPlan) -> set[_Partition]:
 
 
 def _staying(plan: FeedPlan) -> set[_Partition]:
-    """Those of a feed that is not on hold as a whole."""
+    """Return the partitions that stay, of a feed that is not on hold as a whole."""
     kept = () if plan.detail.hold_file is not None else plan.detail.kept
     young = () if plan.detail.hold_file is not None else plan.detail.young
     return _partitions(plan, chain(young, (each.candidate.partition for each in kept)))

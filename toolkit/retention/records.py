@@ -1,4 +1,4 @@
-"""What retention tells consumers of instances that went, and what it settles of runs that died before they could."""
+"""Events of retention for consumers, and the recovery of unfinished items of dead runs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class InstanceEvents:
 
 
 def recovered(plan: FeedPlan, left: Sequence[Item], storage: Callable[[CanonicalPath], FileSystem]) -> Recovery:
-    """What became of items that earlier runs of the feed intended and never settled: the storage knows (DESIGN 6).
+    """Return the outcome of unfinished items of the feed's earlier runs, as the storage shows it (DESIGN 6).
 
     An instance is one event, in however many places it was; the last of them tells.
 
@@ -157,7 +157,7 @@ def keys_of(plan: FeedPlan) -> set[str]:
 
 
 def notes(settled: Sequence[SettledLeftOver]) -> tuple[str, ...]:
-    """What the user is told of them."""
+    """Return the notes for the user about recovered items."""
     done = sum(each.item.state is ItemState.DONE for each in settled)
     left = f"an earlier run left {len(settled)} open (it died, or its storage did not answer)"
     return (f"{left}: {done} are gone, {len(settled) - done} are still there and count as failed ({NOT_DONE})",)

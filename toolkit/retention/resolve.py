@@ -244,7 +244,7 @@ class Resolver:
     def _any_target(
         self, feed: Feed, cluster: Cluster, retention: Retention, neighbours: tuple[tuple[str, str], ...]
     ) -> FeedTarget:
-        """What path and table feeds have in common."""
+        """Return the target with the fields that path and table feeds share."""
         clock = RetentionClock(nominal_time=self.nominal_time, keep_beyond_validity=self.keep_beyond_validity)
         holds = (*self.holds, *holds_of(neighbours, feed, cluster, self.holds))
         own = feed.max_delete_on(cluster.name)
@@ -317,7 +317,7 @@ def _neighbour_notes(neighbours: Iterable[tuple[str, str]], cluster: Cluster) ->
 
 
 def _what_is_missing(feed: Feed, cluster: Cluster) -> Iterator[NotImplementedYet]:
-    """What the schema allows and retention cannot do yet: an archive must never be read as a delete."""
+    """Yield what the schema allows and retention cannot do: an archive must never be read as a delete."""
     where = f"feed {feed.name} on {cluster.name}"
     for value in not_evictable(feed, cluster):
         yield value.error(where)

@@ -88,7 +88,7 @@ class _Index:
         return index
 
     def near(self, own: SharedData) -> Iterator[SharedData]:
-        """Those whose first instance is below the base, and those whose base is above the first instance."""
+        """Yield the data whose first instance is below the base, and those whose base is above the first instance."""
         prefix = f"{str(own.location.base).removesuffix('/')}/"
         for each in self.by_sample[bisect_left(self.by_sample, prefix, key=_place) :]:
             if not _place(each).startswith(prefix):
@@ -101,7 +101,7 @@ class _Index:
 
 
 class _Owner(NamedTuple):
-    """What a place is of, in words; a path feed with its location."""
+    """Owner of a place in words; a path feed with its location."""
 
     text: str
     location: Location | None = None
@@ -162,7 +162,7 @@ class SharedDataIndex:
         return WrittenInstance(paths=paths, partition=there.partition)
 
     def feed_at(self, place: CanonicalPath, own: CanonicalPath | None) -> str:
-        """What the repo has at, below or above a place, as it is written or in truth, in words; empty: nothing.
+        """Return in words what the repo has at, below or above a place, as written or resolved; empty: nothing.
 
         That is data of path feeds, archives of feeds, and clusters' directories for feedctl's own work.
 

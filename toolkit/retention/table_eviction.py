@@ -166,7 +166,7 @@ class PartitionBatch:
 
 @dataclass(kw_only=True)
 class _BatchOutcome:
-    """What became of a batch so far, by position.
+    """Outcome of a batch so far, by position.
 
     Attributes:
         open: positions of which nobody can tell now.
@@ -179,7 +179,7 @@ class _BatchOutcome:
 
     @property
     def partitions(self) -> dict[int, PlanItem]:
-        """Those to be forgotten."""
+        """The partitions to drop."""
         return {at: self.items[at] for at in self.positions if self.items[at].type in FORGOTTEN}
 
     def ready(self) -> list[int]:
@@ -211,7 +211,7 @@ class _BatchOutcome:
         return found
 
     def add_removed(self, done: Mapping[int, Removed]) -> None:
-        """What became of directories; one that is left stays open, whatever the reason: nothing else names it.
+        """Add the outcome of directories; one that is left stays open, since nothing else names it.
 
         With it all of its partitions do: they name the table, and the instances that a hold may be on.
         """

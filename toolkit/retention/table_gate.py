@@ -1,4 +1,4 @@
-"""What waits at the gate of a table: copies of partitions that were never registered, and what is beside them."""
+"""Staged data of a table: copies of partitions that were never registered, and the files beside them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ UNUSABLE_STORE = "unusable_store"
 
 @dataclass(kw_only=True)
 class PartitionScan:
-    """What the names of a table's partitions say.
+    """Scan of the names of a table's partitions.
 
     Attributes:
         candidates: the partitions that conform, by their names.
@@ -73,7 +73,7 @@ class PartitionScan:
         self.candidates[name] = self._candidate(name, period)
 
     def at_gate(self, name: str, place: CanonicalPath) -> Candidate | None:
-        """What waits for a partition, which may not be there; None: its name does not conform."""
+        """Return the candidate for staged data of a partition, which may not exist; None: its name does not conform."""
         try:
             period = self.table.uri.period_of(self.table.values_of(name))
         except ValueError:
@@ -271,7 +271,7 @@ class _TableLook:
         return replace(self._item(candidate, place, base), type=ItemKind.PARTITION_ENTRY)
 
     def _blocked(self, going: Sequence[Candidate], base: CanonicalPath) -> list[PlanItem]:
-        """What waits at the gate for partitions that would be evicted."""
+        """Return the items of staged data for partitions that would be evicted."""
         items = [replace(self._item(each, each.path, base), type=ItemKind.GATED, partition=None) for each in going]
         return sorted(items, key=lambda item: item.sort_key)
 
@@ -307,7 +307,7 @@ def places_of(
 
 
 def _absent(parents: Sequence[CanonicalPath]) -> str:
-    """What to do about directories that are not there."""
+    """Return in words what to do about directories that are missing."""
     rest = ", ".join(map(str, parents[1:_SAMPLE])) + (" ..." if len(parents) > _SAMPLE else "")
     also = f" (nor are {rest})" if rest else ""
     return (

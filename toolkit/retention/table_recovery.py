@@ -1,4 +1,4 @@
-"""What runs that died had begun of a table's partitions: the metastore knows what it has forgotten, the data go now.
+"""Recovery of a table's partitions: the metastore knows what it has dropped, and the data goes now.
 
 In the plan of the run that died (`table_plan`) a directory stands behind the partitions that it is the data of, and all
 of them stay open together. That a partition is not there now says that its data may go only when it is gone from the
@@ -55,7 +55,7 @@ IN_USE = "location_in_use"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Group:
-    """What a run had begun together.
+    """Items that a run had begun together.
 
     Attributes:
         partitions: those that are open.
@@ -82,7 +82,7 @@ class _Ready:
 
 @dataclass(kw_only=True)
 class _Outcome:
-    """What became of what was left open, group by group.
+    """Outcome of unfinished items, group by group.
 
     Attributes:
         quiet: instances of which no event tells, since something of them is there, or one has told of it.

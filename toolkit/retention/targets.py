@@ -1,4 +1,4 @@
-"""What a retention run works on: feeds on clusters, with everything about them resolved."""
+"""Targets of a retention run: feeds on clusters, with everything about them resolved."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class FeedTable:
         return values_by_key(name, self.uri.partition_keys)
 
     def period_of(self, name: str) -> PathPeriod | None:
-        """What a partition stands for; None: it does not conform."""
+        """Return the period that a partition stands for; None: it does not conform."""
         return self.uri.period_of(self.values_of(name))
 
 

@@ -1,4 +1,4 @@
-"""What a walk over a feed's location goes through and comes upon: path prefixes, directories listed ahead, findings."""
+"""Parts of a walk over a feed's location: path prefixes, directories listed ahead, findings."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Directory:
     read: Callable[[], list[Step]] | None = None
 
     def closed(self, above: Directory | None) -> Iterator[WholeDirectory]:
-        """What is to be said when all below it was walked; the directory above learns of it.
+        """Yield the whole directory when all below it was walked, and add it to the directory above.
 
         Args:
             above: None for the base, which never goes itself.
@@ -207,7 +207,7 @@ class ListingPrefetch:
     window: int
 
     def steps_in(self, directory: Directory) -> Iterator[Step]:
-        """What is in a directory, in order."""
+        """Return the content of a directory, in order."""
         if self.threads is None:
             return self.scan(directory)
         read, directory.read = directory.read, None

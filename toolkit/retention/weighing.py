@@ -26,7 +26,7 @@ _AHEAD = 256
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sizes:
-    """What is known of the sizes of plans.
+    """Sizes of plans, as far as they are known.
 
     Attributes:
         excess: what is too much, in words; None: what could be weighed is within the limit.
@@ -50,7 +50,7 @@ class SizeCheck:
     check: Callable[[], None]
 
     def of(self, plans: Iterable[FeedPlan], limit: int) -> Sizes:
-        """What is too much, and what nobody can tell; the feeds of which that is so do not keep the others.
+        """Return the excess, and the feeds of unknown size; those do not stop the others.
 
         Args:
             plans: of all feeds of the run.
@@ -99,7 +99,7 @@ def _weight(system: FileSystem, path: CanonicalPath) -> int:
 
 
 def _pieces(plan: FeedPlan) -> Iterator[tuple[CanonicalPath, CanonicalPath]]:
-    """What to weigh, each with its base: whole directories where they go whole. An empty directory weighs nothing."""
+    """Yield the paths to weigh with their bases: whole directories where they go whole; an empty one has no size."""
     begin = 0
     for subtree in plan.detail.subtrees:
         yield from _each(plan.items[begin : subtree.begin])
