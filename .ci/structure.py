@@ -1,7 +1,8 @@
-"""Check of toolkit for import circles, words that the field does not use, and docstrings without a verb.
+"""Check of toolkit for import circles, words that the field does not use, docstrings without a verb, and environment.
 
 Prints the circles, those of annotations included; the words that an architecture review replaced by standard terms
-(CONTRIBUTING: "Names are the field's standard terms"); and the docstrings that begin as no sentence and no name does.
+(CONTRIBUTING: "Names are the field's standard terms"); the docstrings that begin as no sentence and no name does; and
+the places that read the environment of the process, or start a program with it, away from the boundary.
 """
 
 from __future__ import annotations
@@ -32,6 +33,14 @@ NOT_YET = {
     "rendering",
 }
 """Packages and modules whose docstrings still begin so."""
+READERS = {"toolkit/variables.py", "toolkit/quality/judging.py"}
+"""Modules that use `os.environ`: the one that reads it, and a program that sets variables of its own libraries."""
+BOUNDARY = re.compile(
+    r"toolkit/(?:variables|jobs|cli/\w+|config_source/git|storage/(?:opening|hdfs/client|webhdfs/file_system|s3/client))\.py"
+)
+"""Modules that ask for the variables of the process: commands, `toolkit.jobs`, git as a program of the user, and the
+clients of stores, whose libraries read the same variables by themselves. All others are handed the variables."""
+STARTS = re.compile(r"subprocess\.(?:run|Popen|call|check_call|check_output)")
 
 
 def modules() -> dict[str, Path]:
@@ -62,6 +71,19 @@ def openings(path: Path) -> Iterator[str]:
             match = OPENINGS.match(ast.get_docstring(node) or "")
             if match:
                 yield f"{path.relative_to(ROOT)}:{node.body[0].lineno}: a docstring begins with {match[0]!r}"
+
+
+def environment(place: str, text: str) -> Iterator[str]:
+    """Yield where a module reads the process's environment away from the boundary, or starts a program with it."""
+    for node in ast.walk(ast.parse(text)):
+        name = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name | ast.ImportFrom) else ""
+        if re.search(r"\bos\.(?:environb?|getenvb?|putenv)$|^from os import .*env", name) and place not in READERS:
+            yield f"{place}:{node.lineno}: {name} is read in toolkit/variables.py alone; take `Variables`"
+        elif name == "process_variables" and not BOUNDARY.fullmatch(place):
+            yield f"{place}:{node.lineno}: only the boundary calls process_variables; take `Variables` from the caller"
+        elif isinstance(node, ast.Call) and STARTS.fullmatch(ast.unparse(node.func)):
+            given = any(each.arg == "env" for each in node.keywords)
+            yield from () if given else (f"{place}:{node.lineno}: a program is started without env=",)
 
 
 def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
@@ -102,6 +124,7 @@ def main() -> int:
                 found += [f"{place}:{number}: a private word: {match[0]}" for match in WORDS.finditer(line)]
         if place.split("/")[1] not in NOT_YET:
             found += openings(path)
+        found += environment(place, path.read_text())
     for each in found:
         print(each)  # noqa: T201 - that is what it is for
     return 1 if found else 0

@@ -8,17 +8,17 @@ with open_jobs() as jobs:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from toolkit.bootstrap.config import load_repository
+from toolkit.bootstrap.config import RepoRequest, load_repository
 from toolkit.bootstrap.ledgers import open_ledger_at, open_ledger_for
 from toolkit.ledger.batches.rows import FeedInstance, NewFile
 from toolkit.ledger.jobs.rows import HaltedJob, JobRef, StartedJob, StepRun
 from toolkit.ledger.registry.registration import Site
 from toolkit.runs.job_calls import JobIo, RunMetadata
 from toolkit.runs.recorder import origin_here
+from toolkit.variables import process_variables
 
 __all__ = [
     "FeedInstance",
@@ -51,12 +51,13 @@ def open_jobs(
         InvalidInput: no ledger is named, this feedctl must not use it, or there is no usable config repo.
         LedgerUnavailable: the database cannot be used now.
     """
+    repo = RepoRequest(config_repo=config_repo, environment=environment, variables=process_variables())
     if ledger is None:
-        opened = open_ledger_for(config_repo, environment, read_only=False)
+        opened = open_ledger_for(repo, read_only=False)
     else:
-        opened = open_ledger_at(ledger, named_by="open_jobs")
+        opened = open_ledger_at(ledger, named_by="open_jobs", variables=repo.variables)
     try:
-        yield RunMetadata(ledger=opened, origin=origin_here(os.environ))
+        yield RunMetadata(ledger=opened, origin=origin_here(repo.variables))
     finally:
         opened.close()
 
@@ -69,4 +70,5 @@ def job_io(
     Raises:
         InvalidInput: no usable config repo, or the process has no such instance there.
     """
-    return JobIo.of(load_repository(config_repo, environment), process, cluster, instance_key)
+    repo = RepoRequest(config_repo=config_repo, environment=environment, variables=process_variables())
+    return JobIo.of(load_repository(repo), process, cluster, instance_key)

@@ -12,6 +12,7 @@ import sys
 from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.retention import evict
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
@@ -25,8 +26,7 @@ def main() -> int:
     repo, nominal_time, feed, ledger = sys.argv[1:]
     options = ActionOptions(
         selection=EntitySelection(names=(feed,)),
-        config_repo=repo,
-        environment=None,
+        repo=RepoRequest(config_repo=repo, variables=os.environ),
         nominal_time=parse_instant(nominal_time),
         dry_run=False,
         approve=None,

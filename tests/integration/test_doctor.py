@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
 from tests.unit.doctor.servers import unused_port
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.clock import SystemClock
 from toolkit.doctor.findings import Checked, CheckStatus, Finding
@@ -32,7 +34,7 @@ def _repo(directory: Path, interfaces: str, base: str = "/data", more: str = "")
     (directory / "repo.yaml").write_text(f"name: doctor\nledger: sqlite:///{directory}/ledger.db\n")
     (directory / "clusters/lake.yaml").write_text(f"kind: cluster\nname: lake\ninterfaces:\n{interfaces}\n{more}\n")
     (directory / "feeds/clicks.yaml").write_text(_FEED % base)
-    return DoctorOptions(config_repo=str(directory), seconds=20)
+    return DoctorOptions(repo=RepoRequest(config_repo=str(directory), variables=os.environ), seconds=20)
 
 
 def _on_lake(found: tuple[Checked, ...]) -> dict[str, Finding]:
@@ -98,7 +100,7 @@ def test_a_frozen_name_node_fails_within_the_deadline(restartable_hdfs: HdfsClus
     options = _repo(tmp_path, _hdfs_interfaces(restartable_hdfs))
     restartable_hdfs.freeze_namenode()
     begun = time.monotonic()
-    found = _on_lake(diagnose(DoctorOptions(config_repo=options.config_repo, seconds=3), SystemClock().now()))
+    found = _on_lake(diagnose(DoctorOptions(repo=options.repo, seconds=3), SystemClock().now()))
     took = time.monotonic() - begun
     restartable_hdfs.thaw_namenode()
     assert {found[name].found for name in ("write", "readonly", "feed")} == {"no answer within 3 s"}

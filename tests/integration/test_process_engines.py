@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.integration.process_runs import KEYS, Runs, steps
 from toolkit.actions.choosing import NO_FEED
 from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.process import ProcessOptions, run_processes
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
@@ -61,7 +63,7 @@ class Scene:
 
     def run(self) -> ProcessResult:
         asked = ActionOptions(
-            selection=NO_FEED, config_repo=str(self.runs.directory / "repo"), environment=None,
+            selection=NO_FEED, repo=RepoRequest(config_repo=str(self.runs.directory / "repo"), variables=os.environ),
             nominal_time=parse_instant(KEYS[0]), dry_run=False, allow_dirty=False,
         )  # fmt: skip
         own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from toolkit.actions.choosing import NO_FEED
 from toolkit.actions.model import Problem
 from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.process import ProcessOptions, run_processes
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.port import Metastore
@@ -118,7 +120,7 @@ class Site:
 
     def process(self, key: str = KEYS[0], *, is_forced: bool = False) -> ProcessResult:
         asked = ActionOptions(
-            selection=NO_FEED, config_repo=str(self.directory / "repo"), environment=None,
+            selection=NO_FEED, repo=RepoRequest(config_repo=str(self.directory / "repo"), variables=os.environ),
             nominal_time=parse_instant(key), dry_run=False, allow_dirty=False,
         )  # fmt: skip
         own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None), is_forced=is_forced)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from datetime import timedelta
@@ -16,6 +17,7 @@ from tests.integration.process_runs import KEYS, Runs
 from toolkit.actions.choosing import NO_FEED
 from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.process import ProcessOptions, run_processes
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
@@ -31,8 +33,8 @@ def due_at_once(runs: Runs, invocations: int, instances: int, monkeypatch: pytes
     codes: list[ExitCode] = []
     barrier = threading.Barrier(invocations)
     asked = ActionOptions(
-        selection=NO_FEED, config_repo=str(runs.directory / "repo"), environment=None, nominal_time=nominal,
-        dry_run=False, approve=None, allow_dirty=False, parallel=2,
+        selection=NO_FEED, repo=RepoRequest(config_repo=str(runs.directory / "repo"), variables=os.environ),
+        nominal_time=nominal, dry_run=False, approve=None, allow_dirty=False, parallel=2,
     )  # fmt: skip
 
     def work() -> None:

@@ -16,6 +16,7 @@ from tests.integration.process_runs import KEYS, Runs
 from toolkit.actions.choosing import NO_FEED, EntitySelection
 from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.process import ProcessOptions, run_processes
 from toolkit.bootstrap.retention import evict
 from toolkit.clock import SystemClock
@@ -104,8 +105,7 @@ class Rewriting:
     def _options(self, selection: EntitySelection, nominal: datetime) -> ActionOptions:
         return ActionOptions(
             selection=selection,
-            config_repo=str(self.directory / "repo"),
-            environment=None,
+            repo=RepoRequest(config_repo=str(self.directory / "repo"), variables=os.environ),
             nominal_time=nominal,
             dry_run=False,
             allow_dirty=False,

@@ -6,6 +6,7 @@ feedctl's own and then renamed, so that a reader sees all of it or nothing.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from toolkit.actions.progress import Progress
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.actions.runner import Targets
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.cli.action_command import ActionCommand
 from toolkit.clock import Clock
 from toolkit.el import CanonicalPath, format_instant, parse_instant
@@ -385,8 +387,7 @@ def execute(
     """The command; its exit code."""
     options = ActionOptions(
         selection=EntitySelection(everything=True),
-        config_repo=repo,
-        environment=None,
+        repo=RepoRequest(config_repo=repo, variables=os.environ),
         nominal_time=parse_instant(time),
         dry_run=dry_run,
         approve=approve,

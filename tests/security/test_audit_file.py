@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.ledgers import OutsideAuditFile, UntrustedFile, audit_place, location_for
 from toolkit.config_source import Snapshot, open_snapshot
 from toolkit.doctor.findings import CheckStatus
@@ -73,16 +74,19 @@ def _committed(root: Path) -> Snapshot:
 @pytest.mark.parametrize("text", ["${env:HOME}/audit.jsonl", "/var/log/audit.jsonl", "../audit.jsonl", "a/../../b.log"])
 def test_the_repo_alone_names_no_file_outside_of_itself(repo: Path, text: str) -> None:
     with pytest.raises(OutsideAuditFile, match=r"outside of the config repo.*FEEDCTL_AUDIT.*audit-file-outside"):
-        audit_place(open_snapshot(repo), RepoSettings(audit_file=text))
+        audit_place(open_snapshot(repo), RepoSettings(audit_file=text), os.environ)
 
 
 def test_a_file_outside_is_taken_when_the_rule_is_accepted_by_name_or_the_operator_names_it(
     repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = RepoSettings(audit_file="${env:HOME}/audit.jsonl", accept=("audit-file-outside",))
-    assert audit_place(open_snapshot(repo), accepted).file == home / "audit.jsonl"
+    assert audit_place(open_snapshot(repo), accepted, os.environ).file == home / "audit.jsonl"
     monkeypatch.setenv("FEEDCTL_AUDIT", str(home / "mine"))
-    assert audit_place(open_snapshot(repo), RepoSettings(audit_file="/etc/profile.d/x.log")).file == home / "mine"
+    assert (
+        audit_place(open_snapshot(repo), RepoSettings(audit_file="/etc/profile.d/x.log"), os.environ).file
+        == home / "mine"
+    )
 
 
 @pytest.mark.parametrize("name", [".envrc", "Makefile", ".git/hooks/post-checkout", ".git/x.jsonl", "conftest.py"])
@@ -121,7 +125,7 @@ def test_no_link_is_followed_even_to_an_audit_file(repo: Path, home: Path, place
 def test_no_link_on_the_way_below_the_repo_is_followed(repo: Path, home: Path) -> None:
     (repo / "logs").symlink_to(home)
     with pytest.raises(UntrustedFile, match="logs is a link"):
-        audit_place(open_snapshot(repo), RepoSettings(audit_file="logs/audit.jsonl"))
+        audit_place(open_snapshot(repo), RepoSettings(audit_file="logs/audit.jsonl"), os.environ)
     with pytest.raises(AuditUnusable, match="logs on the way to it is a link"):
         _write(AuditPlace(file=repo / "logs" / "new" / "audit.jsonl", below=repo))
     assert sorted(each.name for each in home.iterdir()) == [".profile"]
@@ -151,7 +155,7 @@ def test_files_of_feedctl_are_no_part_of_a_commit(repo: Path, name: str) -> None
     with pytest.raises(ConfigError, match=f"{name}.*own-file"):
         load(snapshot)
     with pytest.raises(ConfigError, match="own-file"):
-        location_for(str(repo), None)
+        location_for(RepoRequest(config_repo=str(repo), variables=os.environ))
 
 
 def test_they_are_none_of_a_changed_checkout_either(repo: Path) -> None:
@@ -160,16 +164,18 @@ def test_they_are_none_of_a_changed_checkout_either(repo: Path) -> None:
     _committed(repo)
     (repo / "repo.yaml").write_text("ledger: sqlite:///.feedctl/ledger.db\nname: web\n")
     with pytest.raises(ConfigError, match="own-file"):
-        location_for(str(repo), None)
+        location_for(RepoRequest(config_repo=str(repo), variables=os.environ))
 
 
 def test_what_feedctl_made_there_is_no_part_of_it(repo: Path) -> None:
     (repo / ".gitignore").write_text(".feedctl/\n")
     snapshot = _committed(repo)
-    open_ledger(location_for(str(repo), None), read_only=False, variables={}).close()
-    _write(audit_place(snapshot, load(snapshot).settings))
-    assert audit_place(open_snapshot(repo), load(open_snapshot(repo)).settings).below == repo
-    _write(audit_place(open_snapshot(repo), load(open_snapshot(repo)).settings))
+    open_ledger(
+        location_for(RepoRequest(config_repo=str(repo), variables=os.environ)), read_only=False, variables={}
+    ).close()
+    _write(audit_place(snapshot, load(snapshot).settings, os.environ))
+    assert audit_place(open_snapshot(repo), load(open_snapshot(repo)).settings, os.environ).below == repo
+    _write(audit_place(open_snapshot(repo), load(open_snapshot(repo)).settings, os.environ))
     assert len((repo / ".feedctl" / "ledger.audit.jsonl").read_text().splitlines()) == 2
 
 
@@ -183,7 +189,7 @@ def test_links_of_that_name_are_no_part_of_a_commit_or_a_folder(repo: Path, home
 def test_an_audit_file_that_is_part_of_the_commit_is_refused(repo: Path) -> None:
     (repo / "audit.jsonl").write_text(LINE)
     with pytest.raises(UntrustedFile, match="part of the config repo"):
-        audit_place(_committed(repo), RepoSettings(audit_file="audit.jsonl"))
+        audit_place(_committed(repo), RepoSettings(audit_file="audit.jsonl"), os.environ)
 
 
 def test_a_new_file_and_its_folders_are_for_their_owner_alone(tmp_path: Path) -> None:

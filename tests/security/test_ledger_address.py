@@ -132,7 +132,7 @@ def test_no_ledger_is_reached_through_a_link_of_the_config_repo(repo: Path, tmp_
     (repo / name).parent.mkdir(exist_ok=True)
     (repo / name).symlink_to(tmp_path / "target")
     with pytest.raises(UntrustedFile, match=f"{name} is a link"):
-        location_of(open_snapshot(repo), RepoSettings(ledger="sqlite:///state/ledger.db"))
+        location_of(open_snapshot(repo), RepoSettings(ledger="sqlite:///state/ledger.db"), os.environ)
 
 
 def test_no_ledger_comes_with_the_config_repo(repo: Path) -> None:
@@ -141,7 +141,7 @@ def test_no_ledger_comes_with_the_config_repo(repo: Path) -> None:
     for arguments in (["init", "-q"], ["add", "-Af"], ["commit", "-qm", "x"]):
         subprocess.run(["git", *who, *arguments], cwd=repo, check=True)
     with pytest.raises(UntrustedFile, match=r"ledger.db is part of the config repo"):
-        location_of(open_snapshot(repo), RepoSettings(ledger="sqlite:///ledger.db"))
+        location_of(open_snapshot(repo), RepoSettings(ledger="sqlite:///ledger.db"), os.environ)
 
 
 @pytest.mark.parametrize("url", ["sqlite:////home/ann/.bashrc", "sqlite:///Makefile", "sqlite:///${env:HOME}/.profile"])

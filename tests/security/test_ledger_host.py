@@ -9,6 +9,7 @@ Not defended: a password that is guessed from one such proof by trying; what FEE
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import threading
@@ -147,7 +148,7 @@ def test_a_ledger_of_the_repo_works_by_scram_and_by_nothing_else(
     (tmp_path / "repo" / "repo.yaml").write_text("name: web\n")
     snapshot = open_snapshot(tmp_path / "repo")
     settings = RepoSettings(ledger=f"postgresql://teller:${{env:{OWN}}}@{url.host}:{url.port}/{url.database}")
-    location = location_of(snapshot, settings)
+    location = location_of(snapshot, settings, os.environ)
     with _a_user_with_a_password(url), closing(connected(location, read_only=True)) as ledger:
         found = ledger.read(
             lambda tx: tx.connection.exec_driver_sql("SELECT current_user, current_setting('timezone')").one()

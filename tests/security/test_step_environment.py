@@ -19,6 +19,7 @@ import pytest
 from tests.integration.process_runs import KEYS, Runs
 from tests.unit.process_runner.engines.calls import LOCAL, a_call, a_script, never
 from tests.unit.process_runner.engines.test_submission import run, site, spark_call
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.judge import SparkJudge
 from toolkit.bootstrap.ledgers import LedgerWithheld, location_for
 from toolkit.entities import Credential, Engine, Workflow
@@ -105,7 +106,7 @@ def test_a_step_takes_no_other_ledger_than_its_run(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("FEEDCTL_LEDGER", raising=False)
     monkeypatch.setenv("FEEDCTL_LEDGER_WITHHELD", "1")
     with pytest.raises(LedgerWithheld, match=r"steps do not get; let the operator list FEEDCTL_LEDGER"):
-        location_for(None, None)
+        location_for(RepoRequest(variables=os.environ))
 
 
 @dataclass

@@ -23,6 +23,7 @@ from requests.adapters import BaseAdapter
 from tests.integration.http_answers import Answer, WebServer, as_json, serving
 from tests.unit.config_source.checkouts import checkout
 from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, WRITABLE
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.clock import SystemClock
 from toolkit.doctor.findings import CheckStatus, Finding
@@ -401,8 +402,9 @@ def _diagnosed(root: Path, conf: Mapping[str, str]) -> list[Finding]:
         "repo.yaml": "name: tokens\n",
         "clusters/lake.yaml": f"kind: cluster\nname: lake\ninterfaces: {interfaces}\nhadoop_conf:\n{written}",
     }
-    options = DoctorOptions(config_repo=str(checkout(root / "repo", files)), seconds=30)
-    checked = diagnose(options, SystemClock().now(), {**os.environ, "PATH": ""})
+    variables = {**os.environ, "PATH": ""}
+    request = RepoRequest(config_repo=str(checkout(root / "repo", files)), variables=variables)
+    checked = diagnose(DoctorOptions(repo=request, seconds=30), SystemClock().now())
     return [each.finding for each in checked if each.name == "readonly"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -20,7 +19,7 @@ from toolkit.actions.progress import NoProgress
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
 from toolkit.actions.turns import TurnRunner, Turns
-from toolkit.bootstrap.config import load_entities, open_config
+from toolkit.bootstrap.config import RepoRequest, load_entities, open_config
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
@@ -43,6 +42,7 @@ from toolkit.runs.spark_submit import gateway_port
 from toolkit.runs.stop import StopSignal
 from toolkit.storage.bound import SharedStores
 from toolkit.transfer.executors import Executors, executors
+from toolkit.variables import Variables
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -63,8 +63,7 @@ class ActionOptions:
 
     Attributes:
         selection: which feeds on which cluster.
-        config_repo: as for `open_config`.
-        environment: name; None: the repo's default.
+        repo: the config repo, and the variables of the process.
         nominal_time: for which the run acts.
         dry_run: plan only, with storage and ledger opened for reading.
         approve: digest of a plan that may exceed the limits.
@@ -74,8 +73,7 @@ class ActionOptions:
     """
 
     selection: EntitySelection
-    config_repo: str | None
-    environment: str | None
+    repo: RepoRequest
     nominal_time: datetime
     dry_run: bool
     approve: str | None = None
@@ -122,6 +120,11 @@ class ActionContext:
     use: LedgerUse
     executors: Executors | None
     stakes: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]]
+
+    @property
+    def variables(self) -> Variables:
+        """The environment variables of the process."""
+        return self.options.repo.variables
 
     @cached_property
     def pairs(self) -> tuple[tuple[Feed, Cluster], ...]:
@@ -197,12 +200,12 @@ class ActionContext:
         if not self.repository.suites:
             return NoGate()
         author = Author(entity=run.key.entity, run_id=run.run_id, life_cycle=run.key.life_cycle)
-        return quality_gate(self.snapshot, self.repository, self.use.ledger, stores, author)
+        return quality_gate(self.snapshot, self.repository, self.use.ledger, stores, author, self.variables)
 
     @property
     def _open_executors(self) -> Callable[[], ExecutorPool] | None:
         """A driver that spark-submit did not start has no executors."""
-        return None if self.executors is None or gateway_port(os.environ) is None else self.executors.open
+        return None if self.executors is None or gateway_port(self.variables) is None else self.executors.open
 
 
 def evicted_feeds(context: ActionContext) -> Iterable[tuple[Feed, Cluster]]:
@@ -250,9 +253,10 @@ def run_action(
         enveloped = Enveloped(
             name=wired.action.name,
             ledger=context.use.ledger,
-            audit=audit_place(context.snapshot, context.repository.settings),
+            audit=audit_place(context.snapshot, context.repository.settings, options.repo.variables),
             process=process,
             clock=clock,
+            variables=options.repo.variables,
         )
         messages = _messages(wired, context, clock)
         stack.callback(messages.close)
@@ -273,7 +277,7 @@ def _ran(
 
 def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Messages[T]:
     """For the brokers of the clusters that the run is about."""
-    messages = Messages(told=wired.told, clock=clock, environment=os.environ)
+    messages = Messages(told=wired.told, clock=clock, environment=context.variables)
     names = {target.cluster for target in wired.targets.to_do} if wired.told is not None else ()
     messages.open(context.repository.clusters[name] for name in sorted(names))
     return messages
@@ -290,15 +294,17 @@ def opened_context(
     """Everything that has to be right before any store is asked; `stack` closes it. Errors as `run_action`."""
     refuse_future(options.nominal_time, clock.now())
     mutates = not options.dry_run
-    snapshot = open_config(options.config_repo, for_mutation=mutates, allow_dirty=options.allow_dirty)
-    repository = load_entities(snapshot, options.environment)
+    snapshot = open_config(options.repo, for_mutation=mutates, allow_dirty=options.allow_dirty)
+    repository = load_entities(snapshot, options.repo)
     settings = repository.settings
     for value in not_implemented(settings, area):
         raise value.error(where=REPO_FILE)
     if mutates:
         require_age(snapshot.id, settings.max_age, clock.now())
-    machines = stack.enter_context(executors(os.environ, check=process.check))
-    use = stack.enter_context(ledger_in_use(snapshot, settings, for_mutation=mutates, no_ledger=options.no_ledger))
+    machines = stack.enter_context(executors(options.repo.variables, check=process.check))
+    use = stack.enter_context(
+        ledger_in_use(snapshot, settings, options.repo.variables, for_mutation=mutates, no_ledger=options.no_ledger)
+    )
     return ActionContext(
         options=options,
         snapshot=snapshot,
@@ -313,7 +319,7 @@ def opened_context(
 def origin_of(context: ActionContext, entity: str) -> Origin:
     """Who runs something about an entity here, and what was read for it."""
     digest = entity_digest(context.repository, entity)
-    here = origin_here(os.environ, snapshot=str(context.snapshot.id), digest=digest)
+    here = origin_here(context.variables, snapshot=str(context.snapshot.id), digest=digest)
     return replace(here, owner_mark=ProcessTable().own_mark())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.config_source import Snapshot, find_repo, named_repo, open_snapshot
@@ -14,49 +14,62 @@ from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.settings_loading import load_settings
 from toolkit.entities.source_files import settings_files
+from toolkit.variables import Variables
 
 
-def open_config(config_repo: str | None, *, for_mutation: bool = False, allow_dirty: bool = False) -> Snapshot:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepoRequest:
+    """The config repo that a command means.
+
+    Attributes:
+        config_repo: a directory or an archive; None: FEEDCTL_REPO, else the nearest parent with a repo.yaml.
+        environment: name; None: the repo's default environment.
+        variables: of the process; everything that a command reads of them comes from here.
+    """
+
+    config_repo: str | None = None
+    environment: str | None = None
+    variables: Variables
+
+
+def open_config(repo: RepoRequest, *, for_mutation: bool = False, allow_dirty: bool = False) -> Snapshot:
     """The snapshot of the config repo that a command means.
 
     Args:
-        config_repo: a directory or an archive; None: FEEDCTL_REPO, else the nearest parent with a repo.yaml.
+        repo: which config repo.
         for_mutation: the command is going to change something, so a dirty checkout is refused.
         allow_dirty: a dirty checkout will do all the same.
 
     Raises:
         InvalidInput: there is no usable config repo.
     """
-    location = find_repo(Path.cwd(), os.environ) if config_repo is None else named_repo(config_repo)
+    named = repo.config_repo
+    location = find_repo(Path.cwd(), repo.variables) if named is None else named_repo(named)
     return open_snapshot(location, for_mutation=for_mutation, allow_dirty=allow_dirty)
 
 
-def load_repository(config_repo: str | None, environment: str | None) -> Repository:
+def load_repository(repo: RepoRequest) -> Repository:
     """All entities of the config repo that a command means, for reading.
-
-    Args:
-        config_repo: as for `open_config`.
-        environment: None: the repo's default environment.
 
     Raises:
         ConfigError: all problems of all files.
         InvalidInput: there is no usable config repo, or no such environment.
     """
-    return load_entities(open_config(config_repo), environment)
+    return load_entities(open_config(repo), repo)
 
 
-def load_entities(snapshot: Snapshot, environment: str | None) -> Repository:
+def load_entities(snapshot: Snapshot, repo: RepoRequest) -> Repository:
     """All entities of a config repo; of one that was found right before, from the user's cache.
 
     Raises:
         ConfigError: all problems of all files.
         UnknownName: no such environment.
     """
-    cache = cache_of(os.environ)
-    return load(snapshot, environment) if cache is None else cache.load(snapshot, environment)
+    cache = cache_of(repo.variables)
+    return (load if cache is None else cache.load)(snapshot, repo.environment)
 
 
-def load_settings_of(snapshot: Snapshot, environment: str | None) -> RepoSettings:
+def load_settings_of(snapshot: Snapshot, repo: RepoRequest) -> RepoSettings:
     """The settings of a config repo with the environment's overlay; entities are not read, so they may be broken.
 
     Raises:
@@ -65,7 +78,7 @@ def load_settings_of(snapshot: Snapshot, environment: str | None) -> RepoSetting
     """
     files = settings_files(snapshot.files)
     parsed = parse_files(files)
-    loaded = load_settings(parsed, files, environment)
+    loaded = load_settings(parsed, files, repo.environment)
     problems = (*parsed.problems, *loaded.problems)
     if problems:
         raise ConfigError(problems=problems)

@@ -19,6 +19,7 @@ from toolkit.actions.output_leases import output_lease, table_leases
 from toolkit.availability import is_there
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context, origin_of
 from toolkit.bootstrap.catalogs import catalog_for_reading
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.decided_places import DecidedPlaces
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledgers import NoLedgerNamed, audit_place, quality_folder
@@ -72,8 +73,7 @@ class DecisionOptions:
         cluster: where; None: there is one alone.
         unit: the address; None: there is one alone.
         reason: for it.
-        config_repo: as for `open_config`.
-        environment: name; None: the repo's default.
+        repo: the config repo, and the variables of the process.
     """
 
     state: VerdictState
@@ -82,8 +82,7 @@ class DecisionOptions:
     cluster: str | None
     unit: str | None
     reason: str
-    config_repo: str | None
-    environment: str | None
+    repo: RepoRequest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,7 +177,7 @@ def _decide(ledger: Ledger, found: Verdict, asked: DecisionOptions, digest: str)
 
 def _tell_page(context: ActionContext, found: Verdict, asked: DecisionOptions, clock: Clock) -> None:
     """What the page of the verdict says from now on, when it was written here; the ledger has it in any case."""
-    folder = quality_folder(context.snapshot, context.repository.settings)
+    folder = quality_folder(context.snapshot, context.repository.settings, context.variables)
     page = folder / PurePosixPath(found.page or "").name
     try:
         write_decision(page, asked.state, who=current_user(), at=clock.now(), reason=asked.reason)
@@ -245,9 +244,10 @@ def _at_work(
     enveloped = Enveloped(
         name="quality",
         ledger=context.use.ledger,
-        audit=audit_place(context.snapshot, context.repository.settings),
+        audit=audit_place(context.snapshot, context.repository.settings, context.variables),
         process=context.process,
         clock=clock,
+        variables=context.variables,
     )
     with (
         opened_envelope(enveloped) as envelope,
@@ -305,8 +305,7 @@ def _options(asked: DecisionOptions, clock: Clock) -> ActionOptions:
     clusters = () if asked.cluster is None else (asked.cluster,)
     return ActionOptions(
         selection=EntitySelection(names=(asked.feed,), clusters=clusters, all_clusters=not clusters),
-        config_repo=asked.config_repo,
-        environment=asked.environment,
+        repo=asked.repo,
         nominal_time=clock.now().replace(second=0, microsecond=0),
         dry_run=False,
         allow_dirty=False,

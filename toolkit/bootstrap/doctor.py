@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor_cluster import ClusterChecks
 from toolkit.bootstrap.doctor_config import ConfigFound, audit_file_findings, config_found
 from toolkit.bootstrap.ledgers import NoLedgerNamed, location_for
@@ -16,7 +16,14 @@ from toolkit.doctor.executors import ExecutorTask, executor_findings
 from toolkit.doctor.findings import CHECK_SECONDS, Check, Checked, Finding, run_checks, warning
 from toolkit.doctor.hadoop import conf_dir_findings
 from toolkit.doctor.kerberos import klist, ticket_findings
-from toolkit.doctor.machine import java_findings, kerberos_library, package_findings, python_findings, temporary_space
+from toolkit.doctor.machine import (
+    java_findings,
+    java_settings,
+    kerberos_library,
+    package_findings,
+    python_findings,
+    temporary_space,
+)
 from toolkit.doctor.records import ledger_findings
 from toolkit.doctor.tokens import token_findings
 from toolkit.entities import UnknownName
@@ -43,32 +50,29 @@ class DoctorOptions:
 
     Attributes:
         cluster: only this one; None: all that the environment allows.
-        config_repo: as for `open_config`.
-        environment: name; None: the repo's default.
+        repo: the config repo, and the variables of the environment.
         spark: look at Spark's executors too.
         seconds: so long one check may take.
     """
 
     cluster: str | None = None
-    config_repo: str | None = None
-    environment: str | None = None
+    repo: RepoRequest
     spark: bool = False
     seconds: float = CHECK_SECONDS
 
 
-def diagnose(options: DoctorOptions, now: datetime, variables: Mapping[str, str] = os.environ) -> tuple[Checked, ...]:
+def diagnose(options: DoctorOptions, now: datetime) -> tuple[Checked, ...]:
     """Look at everything; a config repo that cannot be used is a finding as well.
 
     Args:
         options: what is asked for.
         now: what the life of tokens is compared with.
-        variables: of the environment.
 
     Raises:
         UnknownName: no such cluster or environment.
         NotInEnvironment: the environment may not act on the cluster.
     """
-    config = config_found(options.config_repo, options.environment, now)
+    config, variables = config_found(options.repo, now), options.repo.variables
     groups = _groups(options, config, variables)
     checks = [
         *_driver(options, variables, [endpoint for group in groups for endpoint in group.undescribed()]),
@@ -84,7 +88,7 @@ def diagnose(options: DoctorOptions, now: datetime, variables: Mapping[str, str]
 def _driver(options: DoctorOptions, variables: Mapping[str, str], undescribed: Sequence[str]) -> Iterator[Check]:
     looks: dict[str, Callable[[], Iterable[Finding]]] = {
         "version": python_findings,
-        "java": lambda: java_findings(variables),
+        "java": lambda: java_findings(variables, partial(java_settings, variables)),
         "package": package_findings,
         "libgssapi": kerberos_library,
         "temporary": temporary_space,
@@ -100,7 +104,7 @@ def _identity(
     needs_ticket = is_kerberos and not variables.get(TOKEN_VARIABLE)
     looks = {
         "delegation": lambda: token_findings(variables, now),
-        "kerberos": lambda: ticket_findings(klist, is_needed=needs_ticket),
+        "kerberos": lambda: ticket_findings(partial(klist, variables), is_needed=needs_ticket),
     }
     for name, look in looks.items():
         yield Check(about=_TOKENS, name=name, look=look, seconds=options.seconds)
@@ -133,20 +137,21 @@ def _recording(options: DoctorOptions, config: ConfigFound) -> Iterator[Check]:
     yield Check(about="ledger", name="ledger", look=lambda: _ledger(options), seconds=options.seconds)
     snapshot = config.snapshot
     if snapshot is not None:
-        look = partial(audit_file_findings, snapshot, options.environment)
+        look = partial(audit_file_findings, snapshot, options.repo)
         yield Check(about="ledger", name="audit", look=look, seconds=options.seconds)
 
 
 def _ledger(options: DoctorOptions) -> Iterator[Finding]:
     try:
-        location = location_for(options.config_repo, options.environment)
+        location = location_for(options.repo)
     except NoLedgerNamed:
         todo = "name one in repo.yaml or in FEEDCTL_LEDGER, or give --no-ledger to act without"
         yield warning("no ledger is named", todo=todo)
         return
     file = location.file
+    variables = options.repo.variables
     yield from ledger_findings(
-        lambda: examine(location, os.environ), lambda: "" if file is None else obstacle_to_sqlite(file)
+        lambda: examine(location, variables), lambda: "" if file is None else obstacle_to_sqlite(file)
     )
 
 

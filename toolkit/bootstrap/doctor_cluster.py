@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,7 +56,7 @@ class ClusterChecks:
     feeds: tuple[Feed, ...]
     seconds: float
     others: tuple[Cluster, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    variables: Mapping[str, str]
 
     @classmethod
     def of(
@@ -135,7 +134,7 @@ class ClusterChecks:
     def _acting(self, path: CanonicalPath) -> Acting:
         """Only Hadoop's own stores are asked for with Hadoop's settings."""
         settings = self._settings(path) if path.scheme in {"hdfs", *_WEB} else {}
-        return acting(path.scheme, settings, self.variables, klist)
+        return acting(path.scheme, settings, self.variables, partial(klist, self.variables))
 
     def _answers(self, endpoint: str) -> Iterator[Finding]:
         path = self._endpoint(endpoint)

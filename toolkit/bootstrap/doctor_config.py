@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.config import load_settings_of, open_config
+from toolkit.bootstrap.config import RepoRequest, load_settings_of, open_config
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.config_source import Snapshot, require_age
 from toolkit.config_source.errors import DirtyCheckout, StaleSnapshot
@@ -40,25 +40,24 @@ class ConfigFound:
     repository: Repository | None = None
 
 
-def config_found(config_repo: str | None, environment: str | None, now: datetime) -> ConfigFound:
+def config_found(repo: RepoRequest, now: datetime) -> ConfigFound:
     """Look at the config repo as an action that changes something would.
 
     Args:
-        config_repo: as for `open_config`.
-        environment: name; None: the repo's default.
+        repo: the config repo.
         now: what its age is measured by.
 
     Raises:
         UnknownName: no such environment.
     """
     try:
-        snapshot, dirty = _opened(config_repo)
-        repository, problems = load_all(snapshot, environment)
+        snapshot, dirty = _opened(repo)
+        repository, problems = load_all(snapshot, repo.environment)
     except UnknownName:
         raise
     except InvalidInput as error:
         found, _, todo = str(error).partition("; ")
-        kind = warning if config_repo is None else failed
+        kind = warning if repo.config_repo is None else failed
         return ConfigFound(findings=(kind(found, todo=todo or "name one with --config-repo"),))
     if problems:
         about = failed(f"{snapshot.id}: {len(problems)} problems", todo="see feedctl lint")
@@ -69,25 +68,25 @@ def config_found(config_repo: str | None, environment: str | None, now: datetime
     return ConfigFound(findings=findings, snapshot=snapshot, repository=repository)
 
 
-def audit_file_findings(snapshot: Snapshot, environment: str | None) -> Iterator[Finding]:
+def audit_file_findings(snapshot: Snapshot, repo: RepoRequest) -> Iterator[Finding]:
     """Whether the audit file that an action would open can be written.
 
     Raises:
         InvalidInput: its place cannot be told.
     """
     try:
-        settings = load_settings_of(snapshot, environment)
+        settings = load_settings_of(snapshot, repo)
     except ConfigError:
         yield skipped("the settings of the config repo have problems", todo="see feedctl lint")
         return
-    yield from audit_findings(audit_place(snapshot, settings))
+    yield from audit_findings(audit_place(snapshot, settings, repo.variables))
 
 
-def _opened(config_repo: str | None) -> tuple[Snapshot, DirtyCheckout | None]:
+def _opened(repo: RepoRequest) -> tuple[Snapshot, DirtyCheckout | None]:
     try:
-        return open_config(config_repo, for_mutation=True), None
+        return open_config(repo, for_mutation=True), None
     except DirtyCheckout as error:
-        return open_config(config_repo), error
+        return open_config(repo), error
 
 
 def _dirty(error: DirtyCheckout | None) -> Iterator[Finding]:

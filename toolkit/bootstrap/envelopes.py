@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import Recorder, current_user, origin_here
 from toolkit.runs.run import Envelope
 from toolkit.runs.stop import StopSignal
+from toolkit.variables import Variables
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +31,7 @@ class Enveloped:
         audit: the audit file.
         process: the stop signal of the process.
         clock: tells the wall-clock time.
+        variables: of the process.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Enveloped:
     audit: AuditPlace
     process: StopSignal
     clock: Clock
+    variables: Variables
 
 
 @contextmanager
@@ -54,7 +56,7 @@ def opened_envelope(action: Enveloped) -> Iterator[Envelope]:
     )
     first = process_line(action=action.name, ledger=recorder.place, who=current_user())
     with (
-        opened_audit(action.audit, origin_here(os.environ), action.clock, first) as audit,
+        opened_audit(action.audit, origin_here(action.variables), action.clock, first) as audit,
         Heartbeat(recorder, seconds=lease.LEASE_SECONDS) as heartbeat,
     ):
         yield Envelope(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.ledgers import location_for
 from toolkit.ledger.opening import connected, refuse_place
 from toolkit.ledger.sqlite_place import make_place
 from toolkit.ledger.upgrading import Upgraded, upgrade
 
 
-def upgrade_ledger(config_repo: str | None, environment: str | None) -> tuple[str, Upgraded]:
+def upgrade_ledger(repo: RepoRequest) -> tuple[str, Upgraded]:
     """Bring the ledger that a command means to the schema of this feedctl.
 
     Returns:
@@ -21,8 +21,8 @@ def upgrade_ledger(config_repo: str | None, environment: str | None) -> tuple[st
         InvalidInput: no ledger is named, or this feedctl must not use it.
         LedgerUnavailable: the database cannot be used now.
     """
-    location = location_for(config_repo, environment)
-    refuse_place(location, os.environ)
+    location = location_for(repo)
+    refuse_place(location, repo.variables)
     if location.file is not None:
         make_place(location.file, location.place)
     with closing(connected(location, read_only=False)) as ledger:

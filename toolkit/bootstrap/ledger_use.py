@@ -15,6 +15,7 @@ from toolkit.errors import Skipped
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.state import holds, start_check
 from toolkit.runs.recorder import message_text, path_text
+from toolkit.variables import Variables
 
 if TYPE_CHECKING:
     from toolkit.config_source import Snapshot
@@ -141,13 +142,14 @@ class LedgerUse:
 
 @contextmanager
 def ledger_in_use(
-    snapshot: Snapshot, settings: RepoSettings, *, for_mutation: bool, no_ledger: bool
+    snapshot: Snapshot, settings: RepoSettings, variables: Variables, *, for_mutation: bool, no_ledger: bool
 ) -> Iterator[LedgerUse]:
     """The ledger that the environment or the config repo names, closed at the end.
 
     Args:
         snapshot: of the config repo.
         settings: of the config repo.
+        variables: of the process.
         for_mutation: the action changes something, so that it cannot do without a ledger; else it is only read.
         no_ledger: the user chose to act without.
 
@@ -159,7 +161,7 @@ def ledger_in_use(
         yield LedgerUse(ledger=None, notes=(f"--no-ledger: {_NOT_READ}",))
         return
     try:
-        ledger = ledger_of(snapshot, settings, read_only=not for_mutation)
+        ledger = ledger_of(snapshot, settings, variables, read_only=not for_mutation)
     except NoLedgerNamed:
         if for_mutation:
             raise

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-from toolkit.bootstrap.config import load_entities, load_settings_of, open_config
+from toolkit.bootstrap.config import RepoRequest, load_entities, load_settings_of, open_config
 from toolkit.config_source import Snapshot
 from toolkit.config_source.snapshot import SnapshotKind
 from toolkit.el import ElError
@@ -23,6 +23,7 @@ from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import LedgerExamination, examine, open_ledger
 from toolkit.process_runner.engines.step_environment import LISTED_VARIABLE, WITHHELD_VARIABLE
 from toolkit.runs.audit import AuditPlace
+from toolkit.variables import Variables
 
 LEDGER_VARIABLE = "FEEDCTL_LEDGER"
 """Environment variable that names the ledger, whatever the config repo says."""
@@ -114,57 +115,54 @@ class UntrustedFile(InvalidInput):
         )
 
 
-def open_ledger_for(config_repo: str | None, environment: str | None, *, read_only: bool) -> Ledger:
+def open_ledger_for(repo: RepoRequest, *, read_only: bool) -> Ledger:
     """The ledger that a command means; of the config repo, only the settings have to be right.
 
     Args:
-        config_repo: as for `open_config`; not looked at when FEEDCTL_LEDGER says it all.
-        environment: None: the repo's default one.
+        repo: the config repo; not looked at when FEEDCTL_LEDGER says it all.
         read_only: nothing is changed or made, and the database refuses every change.
 
     Raises:
         InvalidInput: no ledger is named, this feedctl must not use it, or there is no usable config repo.
         LedgerUnavailable: the database cannot be used now.
     """
-    return open_ledger(location_for(config_repo, environment), read_only=read_only, variables=os.environ)
+    return open_ledger(location_for(repo), read_only=read_only, variables=repo.variables)
 
 
-def open_ledger_at(url: str, *, named_by: str) -> Ledger:
+def open_ledger_at(url: str, *, named_by: str, variables: Variables) -> Ledger:
     """The ledger at a URL, for writing; a SQLite file that is named by no whole path is below the working directory.
 
     Raises:
         InvalidInput: the URL cannot be used, or this feedctl must not use it.
         LedgerUnavailable: the database cannot be used now.
     """
-    location = located(url, named_by=named_by, root=Path.cwd(), variables=os.environ)
-    return open_ledger(location, read_only=False, variables=os.environ)
+    location = located(url, named_by=named_by, root=Path.cwd(), variables=variables)
+    return open_ledger(location, read_only=False, variables=variables)
 
 
-def location_for(config_repo: str | None, environment: str | None) -> LedgerLocation:
+def location_for(repo: RepoRequest) -> LedgerLocation:
     """Where the ledger is that a command means.
 
     Raises:
         InvalidInput: no ledger is named, or its URL cannot be used, or there is no usable config repo.
     """
-    named = _named()
+    named = _named(repo.variables)
     if named and not _RELATIVE.match(named):
-        return located(named, named_by=LEDGER_VARIABLE, root=None, variables=os.environ)
-    snapshot = open_config(config_repo)
-    return location_of(snapshot, load_settings_of(snapshot, environment))
+        return located(named, named_by=LEDGER_VARIABLE, root=None, variables=repo.variables)
+    snapshot = open_config(repo)
+    return location_of(snapshot, load_settings_of(snapshot, repo), repo.variables)
 
 
-def examine_ledger(config_repo: str | None, environment: str | None) -> LedgerExamination:
+def examine_ledger(repo: RepoRequest) -> LedgerExamination:
     """Look at the ledger that a command means, whatever state it is in.
 
     Raises:
         InvalidInput: no ledger is named, or it must not be used from here.
     """
-    return examine(location_for(config_repo, environment), os.environ)
+    return examine(location_for(repo), repo.variables)
 
 
-def ledger_and_repository(
-    config_repo: str | None, environment: str | None, *, read_only: bool
-) -> tuple[Ledger, Repository]:
+def ledger_and_repository(repo: RepoRequest, *, read_only: bool) -> tuple[Ledger, Repository]:
     """The ledger that a command means, and all entities.
 
     Raises:
@@ -172,17 +170,17 @@ def ledger_and_repository(
         InvalidInput: as for `open_ledger_for`.
         LedgerUnavailable: the database cannot be used now.
     """
-    snapshot = open_config(config_repo)
-    repository = load_entities(snapshot, environment)
-    return ledger_of(snapshot, repository.settings, read_only=read_only), repository
+    snapshot = open_config(repo)
+    repository = load_entities(snapshot, repo)
+    return ledger_of(snapshot, repository.settings, repo.variables, read_only=read_only), repository
 
 
-def ledger_of(snapshot: Snapshot, settings: RepoSettings, *, read_only: bool) -> Ledger:
+def ledger_of(snapshot: Snapshot, settings: RepoSettings, variables: Variables, *, read_only: bool) -> Ledger:
     """The ledger of a config repo that was read already; as for `open_ledger_for`."""
-    return open_ledger(location_of(snapshot, settings), read_only=read_only, variables=os.environ)
+    return open_ledger(location_of(snapshot, settings, variables), read_only=read_only, variables=variables)
 
 
-def location_of(snapshot: Snapshot, settings: RepoSettings) -> LedgerLocation:
+def location_of(snapshot: Snapshot, settings: RepoSettings, variables: Variables) -> LedgerLocation:
     """Where the ledger is: FEEDCTL_LEDGER, else `ledger:` of repo.yaml with the environment's overlay.
 
     Raises:
@@ -190,26 +188,26 @@ def location_of(snapshot: Snapshot, settings: RepoSettings) -> LedgerLocation:
         InvalidInput: the URL cannot be used.
         UntrustedFile: it is a file that came with the config repo, or is reached through a link in it.
     """
-    named = _named()
+    named = _named(variables)
     text, named_by = (named, LEDGER_VARIABLE) if named else (settings.ledger, REPO_FILE)
     if not text:
         raise NoLedgerNamed
-    found = located(text, named_by=named_by, root=_root(snapshot), variables=os.environ, from_repo=not named)
+    found = located(text, named_by=named_by, root=_root(snapshot), variables=variables, from_repo=not named)
     if found.file is not None:
         for end in ("", "-wal", "-shm", "-journal"):
             _refuse_given(snapshot, found.file.with_name(f"{found.file.name}{end}"))
     return found
 
 
-def _named() -> str | None:
+def _named(variables: Variables) -> str | None:
     """The ledger of FEEDCTL_LEDGER; a step must not take another one because it does not get that variable."""
-    named = os.environ.get(LEDGER_VARIABLE)
-    if not named and os.environ.get(WITHHELD_VARIABLE):
+    named = variables.get(LEDGER_VARIABLE)
+    if not named and variables.get(WITHHELD_VARIABLE):
         raise LedgerWithheld
     return named
 
 
-def audit_place(snapshot: Snapshot, settings: RepoSettings) -> AuditPlace:
+def audit_place(snapshot: Snapshot, settings: RepoSettings, variables: Variables) -> AuditPlace:
     """The file that gets a line for every deletion.
 
     FEEDCTL_AUDIT, else `audit_file` of repo.yaml, else beside a SQLite ledger, else in the user's state folder. What
@@ -221,36 +219,36 @@ def audit_place(snapshot: Snapshot, settings: RepoSettings) -> AuditPlace:
         UntrustedFile: it came with the config repo.
         MissingVariable: it refers to an environment variable that is not set.
     """
-    named, root = os.environ.get(AUDIT_VARIABLE), _root(snapshot)
+    named, root = variables.get(AUDIT_VARIABLE), _root(snapshot)
     if named:
-        file = _audit_file(named, AUDIT_VARIABLE, root)
+        file = _audit_file(named, AUDIT_VARIABLE, root, variables)
     elif settings.audit_file:
         if outside_audit_file(settings):
             raise OutsideAuditFile(path=settings.audit_file)
-        file = _audit_file(settings.audit_file, REPO_FILE, root)
+        file = _audit_file(settings.audit_file, REPO_FILE, root, variables)
     else:
-        file = _beside_ledger(snapshot, settings) or state_folder(os.environ) / "audit.jsonl"
+        file = _beside_ledger(snapshot, settings, variables) or state_folder(variables) / "audit.jsonl"
     _refuse_given(snapshot, file)
     return AuditPlace(file=file, below=root if root is not None and file.is_relative_to(root) else None)
 
 
-def quality_folder(snapshot: Snapshot, settings: RepoSettings) -> Path:
+def quality_folder(snapshot: Snapshot, settings: RepoSettings, variables: Variables) -> Path:
     """The folder of the pages about verdicts, beside the audit file; errors are those of `audit_place`."""
-    folder = audit_place(snapshot, settings).file.with_name("quality")
+    folder = audit_place(snapshot, settings, variables).file.with_name("quality")
     _refuse_given(snapshot, folder)
     return folder
 
 
-def state_folder(variables: Mapping[str, str]) -> Path:
+def state_folder(variables: Variables) -> Path:
     """The user's folder for what feedctl keeps (XDG Base Directory, XDG_STATE_HOME); a relative one does not count."""
     configured = Path(variables.get("XDG_STATE_HOME", ""))
     return (configured if configured.is_absolute() else Path.home() / ".local" / "state") / "feedctl"
 
 
-def _audit_file(text: str, named_by: str, root: Path | None) -> Path:
+def _audit_file(text: str, named_by: str, root: Path | None, variables: Variables) -> Path:
     try:
         check_local_path(text)
-        written = Path(expand_path(text, os.environ))
+        written = Path(expand_path(text, variables))
     except ElError as error:
         raise BadAuditFile(named_by=named_by, found=f"of {named_by} cannot be used: {error}") from None
     if root is None and not written.is_absolute():
@@ -281,10 +279,10 @@ def _steps(path: Path) -> Iterator[Path]:
     yield path
 
 
-def _beside_ledger(snapshot: Snapshot, settings: RepoSettings) -> Path | None:
+def _beside_ledger(snapshot: Snapshot, settings: RepoSettings, variables: Variables) -> Path | None:
     """None: the ledger is no file, or nobody can tell which: opening it says why."""
     try:
-        file = location_of(snapshot, settings).file
+        file = location_of(snapshot, settings, variables).file
     except InvalidInput:
         return None
     return None if file is None else file.with_name(file.stem + _AUDIT_SUFFIX)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -117,7 +116,7 @@ class ProcessWiring:
         ledger = self.context.use.ledger
         here = LocalPlace(
             root=Path(self.context.snapshot.root).absolute(),
-            variables=dict(os.environ),
+            variables=self.context.variables,
             ledger="" if ledger is None else identity_of(ledger),
         )
         place = here.reading(path for site in self.sites for path in files_of(site.process))

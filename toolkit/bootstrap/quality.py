@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.verdicts import NewVerdict, StoredFinding
     from toolkit.quality.gate import Judge
     from toolkit.storage import FileSystem
+    from toolkit.variables import Variables
 
 _DRAWN = 30
 """So many verdicts before are in the little drawings of a page."""
@@ -37,6 +37,7 @@ def quality_gate(
     ledger: Ledger | None,
     stores: Callable[[CanonicalPath], FileSystem],
     author: Author,
+    variables: Variables,
 ) -> QualityGate:
     """The gate of a run, or of a command.
 
@@ -46,22 +47,23 @@ def quality_gate(
         ledger: None: the user chose to do without.
         stores: for listing.
         author: whose data are judged.
+        variables: of the process.
     """
     return QualityGate(
         stores=stores,
         suites=repository.suites,
         ledger=ledger,
-        judges=_judge,
-        write_page=partial(_page, quality_folder(snapshot, repository.settings), ledger),
+        judges=partial(_judge, variables),
+        write_page=partial(_page, quality_folder(snapshot, repository.settings, variables), ledger),
         author=author,
-        allows_sql=allows_suite_sql(os.environ),
+        allows_sql=allows_suite_sql(variables),
     )
 
 
-def _judge(cluster: Cluster) -> Judge:
+def _judge(variables: Variables, cluster: Cluster) -> Judge:
     from toolkit.bootstrap.judge import SparkJudge  # noqa: PLC0415 - most runs judge nothing
 
-    return SparkJudge(cluster=cluster, variables=dict(os.environ))
+    return SparkJudge(cluster=cluster, variables=variables)
 
 
 def _page(

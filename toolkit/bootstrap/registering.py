@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.config import load_entities, open_config
+from toolkit.bootstrap.config import RepoRequest, load_entities, open_config
 from toolkit.bootstrap.ledgers import ledger_of
 from toolkit.config_source import require_age
 from toolkit.ledger.registry.registration import registration_of
@@ -14,14 +14,11 @@ if TYPE_CHECKING:
     from toolkit.clock import Clock
 
 
-def sync_ledger(
-    config_repo: str | None, environment: str | None, *, who: str, allow_dirty: bool, clock: Clock
-) -> SyncReport:
+def sync_ledger(repo: RepoRequest, *, who: str, allow_dirty: bool, clock: Clock) -> SyncReport:
     """Register what a config repo has in its ledger.
 
     Args:
-        config_repo: as for `open_config`.
-        environment: None: the repo's default environment; it says on which clusters processes are registered.
+        repo: the config repo; its environment says on which clusters processes are registered.
         who: asks for it.
         allow_dirty: a checkout with uncommitted changes will do.
         clock: tells how old the config repo is.
@@ -31,11 +28,11 @@ def sync_ledger(
         SafeModeIsOn: the whole installation rests.
         LedgerUnavailable: the database cannot be used now.
     """
-    snapshot = open_config(config_repo, for_mutation=True, allow_dirty=allow_dirty)
-    repository = load_entities(snapshot, environment)
+    snapshot = open_config(repo, for_mutation=True, allow_dirty=allow_dirty)
+    repository = load_entities(snapshot, repo)
     require_age(snapshot.id, repository.settings.max_age, clock.now())
     registration = registration_of(repository, str(snapshot.id))
-    ledger = ledger_of(snapshot, repository.settings, read_only=False)
+    ledger = ledger_of(snapshot, repository.settings, repo.variables, read_only=False)
     try:
         return ledger.write(lambda tx: sync(tx, registration, who))
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.config import load_repository
+from toolkit.bootstrap.config import RepoRequest, load_repository
 from toolkit.bootstrap.storages import storage_spec, stores_of
 from toolkit.el import CanonicalPath, ElError
 from toolkit.errors import FeedctlError
@@ -37,7 +37,7 @@ class ResultPlace:
         return open_file_system(self.spec)
 
 
-def result_place(path: CanonicalPath, config_repo: str | None, environment: str | None) -> ResultPlace:
+def result_place(path: CanonicalPath, repo: RepoRequest) -> ResultPlace:
     """The place of a result file, on any store that there is an adapter for.
 
     A store that is an end point of a cluster of the config repo has that cluster's `hadoop_conf`; any other one is
@@ -47,13 +47,12 @@ def result_place(path: CanonicalPath, config_repo: str | None, environment: str 
 
     Args:
         path: as the user named it.
-        config_repo: as for `open_config`.
-        environment: name; None: the repo's default.
+        repo: the config repo.
 
     Raises:
         InvalidInput: clusters that have this end point do not say the same about it, or a setting carries a secret.
     """
-    clusters = () if path.scheme == "file" else _clusters(config_repo, environment)
+    clusters = () if path.scheme == "file" else _clusters(repo)
     for cluster in clusters:
         named = _named_by(cluster, path)
         owners = [each for each in clusters if (named.scheme, named.authority) in set(stores_of(each))]
@@ -62,9 +61,9 @@ def result_place(path: CanonicalPath, config_repo: str | None, environment: str 
     return ResultPlace(path=path, spec=StorageSpec(scheme=path.scheme, authority=path.authority))
 
 
-def _clusters(config_repo: str | None, environment: str | None) -> tuple[Cluster, ...]:
+def _clusters(repo: RepoRequest) -> tuple[Cluster, ...]:
     try:
-        return tuple(load_repository(config_repo, environment).clusters.values())
+        return tuple(load_repository(repo).clusters.values())
     except FeedctlError:
         return ()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.config import load_repository
+from toolkit.bootstrap.config import RepoRequest, load_repository
 from toolkit.process_runner.choosing import unsupported
 from toolkit.schedules.errors import NoSchedules
 from toolkit.schedules.scheduler import Scheduler
@@ -19,8 +19,7 @@ _NEEDED = ("entrypoints", "config_repo")
 
 
 def schedule_of(
-    config_repo: str | None,
-    environment: str | None,
+    repo: RepoRequest,
     clusters: Sequence[str],
     *,
     master: str | None = None,
@@ -29,8 +28,7 @@ def schedule_of(
     """All scheduled actions.
 
     Args:
-        config_repo: as `--config-repo` names it.
-        environment: as `--env` names it; None: the repo's default one.
+        repo: the config repo.
         clusters: only these; none: all of the environment.
         master: in the place of that in the environment's `schedules`.
         deploy_mode: likewise.
@@ -39,7 +37,7 @@ def schedule_of(
         ConfigError: all problems of all files.
         InvalidInput: no usable config repo, environment or cluster, or the environment does not say what is needed.
     """
-    repository = load_repository(config_repo, environment)
+    repository = load_repository(repo)
     chosen = repository.environment
     if chosen is None:
         raise NoSchedules(environment="", missing=_NEEDED)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import EntitySelection
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.hive import catalog_of
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.not_implemented import Area
@@ -33,16 +34,14 @@ class DiffOptions:
         first: cluster from which the other is thought to be copied.
         second: the other cluster.
         with_files: files are compared as well.
-        config_repo: as for `open_config`.
-        environment: name; None: the repo's default.
+        repo: the config repo, and the variables of the process.
     """
 
     feed: str
     first: str
     second: str
     with_files: bool
-    config_repo: str | None
-    environment: str | None
+    repo: RepoRequest
 
 
 def table_diff(asked: DiffOptions, clock: Clock, process: StopSignal) -> TableDiff:
@@ -81,8 +80,7 @@ def _cluster(context: ActionContext, feed: Feed, name: str) -> Cluster:
 def _options(asked: DiffOptions, clock: Clock) -> ActionOptions:
     return ActionOptions(
         selection=EntitySelection(names=(asked.feed,), all_clusters=True),
-        config_repo=asked.config_repo,
-        environment=asked.environment,
+        repo=asked.repo,
         nominal_time=clock.now().replace(second=0, microsecond=0),
         dry_run=True,
         allow_dirty=False,

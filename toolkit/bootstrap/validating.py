@@ -11,6 +11,7 @@ from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.gate import Judged, Part, Written
 from toolkit.availability import is_ready
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.hive import catalog_of
 from toolkit.bootstrap.quality import quality_gate
 from toolkit.el import format_instant
@@ -79,8 +80,7 @@ class ValidateOptions:
         feed: name.
         cluster: None: there is one alone.
         nominal_time: of the instance.
-        config_repo: as for `open_config`.
-        environment: name; None: the repo's default.
+        repo: the config repo, and the variables of the process.
         dry_run: nothing is judged.
         allow_dirty: judge by a checkout with uncommitted changes.
     """
@@ -88,8 +88,7 @@ class ValidateOptions:
     feed: str
     cluster: str | None
     nominal_time: datetime
-    config_repo: str | None
-    environment: str | None
+    repo: RepoRequest
     dry_run: bool
     allow_dirty: bool
 
@@ -126,7 +125,10 @@ def _opened(asked: ValidateOptions, clock: Clock, process: StopSignal) -> Iterat
         feed.instances_on(cluster.name).index(asked.nominal_time)
         written = (_of_table if feed.is_table else _of_path)(_judged(feed, cluster), asked.nominal_time, work)
         author = Author(entity=feed.name)
-        yield quality_gate(context.snapshot, context.repository, context.use.ledger, work.stores, author), written
+        gate = quality_gate(
+            context.snapshot, context.repository, context.use.ledger, work.stores, author, context.variables
+        )
+        yield gate, written
 
 
 def _judged(feed: Feed, cluster: Cluster) -> Judged:
@@ -183,8 +185,7 @@ def _storage(table: Table, part: ComingPart) -> StorageDescriptor:
 def _options(asked: ValidateOptions) -> ActionOptions:
     return ActionOptions(
         selection=EntitySelection(names=(asked.feed,), clusters=(asked.cluster,) if asked.cluster else ()),
-        config_repo=asked.config_repo,
-        environment=asked.environment,
+        repo=asked.repo,
         nominal_time=asked.nominal_time,
         dry_run=asked.dry_run,
         allow_dirty=asked.allow_dirty,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.choosing import EntitySelection
 from toolkit.bootstrap.action_context import ActionOptions, opened_context
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.replication import ReplicationOptions, copied_keys, ends, evicted_keys, recorded_of, routes_of
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import manifests
@@ -37,15 +38,13 @@ class VerifyOptions:
         feed: name.
         cluster: only at this target; None: at all.
         chosen: source and range, as of a replication; without a range all that the ledger has as copied.
-        config_repo: as for `open_config`.
-        environment: name; None: the repo's default.
+        repo: the config repo, and the variables of the process.
     """
 
     feed: str
     cluster: str | None
     chosen: ReplicationOptions
-    config_repo: str | None
-    environment: str | None
+    repo: RepoRequest
 
 
 def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Progress) -> tuple[VerifiedInstance, ...]:
@@ -91,8 +90,7 @@ def _options(asked: VerifyOptions, now: datetime) -> ActionOptions:
     clusters = () if asked.cluster is None else (asked.cluster,)
     return ActionOptions(
         selection=EntitySelection(names=(asked.feed,), clusters=clusters, all_clusters=not clusters),
-        config_repo=asked.config_repo,
-        environment=asked.environment,
+        repo=asked.repo,
         nominal_time=now,
         dry_run=True,
         approve=None,

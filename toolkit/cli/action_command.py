@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -72,7 +71,7 @@ class ActionCommand(Generic[T, I, D]):
         Raises:
             FeedctlError: the run ended before it had a result.
         """
-        with watched_signals(os.environ) as line:
+        with watched_signals(options.repo.variables) as line:
             result = self.run(options, SystemClock(), line, _progress(self.name, self.form, self.detail))
             self._deliver(result)
             for message in _messages(result):

@@ -121,8 +121,7 @@ class RunFlags(RepoFlags):
         from toolkit.cli.action_command import ActionCommand, detail_of
         from toolkit.cli.delivery import ResultFile
 
-        repo = self.config_repo, self.env
-        file = None if self.result_file is None else ResultFile.parse(self.result_file, *repo)
+        file = None if self.result_file is None else ResultFile.parse(self.result_file, self.request())
         detail = detail_of(quiet=self.quiet, verbose=self.verbose)
         return ActionCommand(name=name, run=run, view=view, form=self.output, file=file, detail=detail)
 
@@ -141,8 +140,7 @@ class RunFlags(RepoFlags):
 
         return ActionOptions(
             selection=selection or NO_FEED,
-            config_repo=self.config_repo,
-            environment=self.env,
+            repo=self.request(),
             nominal_time=time,
             dry_run=self.dry_run,
             approve=self.approve,

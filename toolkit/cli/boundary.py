@@ -21,6 +21,7 @@ from toolkit.printable import on_one_line
 from toolkit.result import ExitCode, Status
 from toolkit.runs.errors import Stopped
 from toolkit.runs.spark_submit import lead_stderr_to_parent
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ def run_app(app: typer.Typer, argv: Sequence[str] | None = None) -> int:
         argv: the arguments; None: those of the process.
     """
     stand_in_for_closed_streams()
-    lead_stderr_to_parent(os.environ)
+    lead_stderr_to_parent(process_variables())
     with printable_streams():
         log_to_stderr()
         try:

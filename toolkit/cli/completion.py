@@ -17,8 +17,10 @@ import typer
 
 from toolkit.cli.streams import silence
 from toolkit.errors import FeedctlError
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
+    from toolkit.bootstrap.config import RepoRequest
     from toolkit.entities.repository import Repository
 
 _Completion = Callable[[typer.Context, str], list[str]]
@@ -36,7 +38,7 @@ def is_completing(program: str) -> bool:
     Args:
         program: the name of the command.
     """
-    return bool(os.environ.get(f"_{program}_COMPLETE".replace("-", "_").upper()))
+    return bool(process_variables().get(f"_{program}_COMPLETE".replace("-", "_").upper()))
 
 
 def complete_in_silence() -> None:
@@ -57,16 +59,19 @@ def _completion(find: Callable[[typer.Context], Iterable[str]]) -> _Completion:
     return offer
 
 
-def _config_repo(ctx: typer.Context) -> str | None:
-    """The value of --config-repo, when that was typed already; no shell has replaced its ``~`` yet."""
+def _request(ctx: typer.Context) -> RepoRequest:
+    """The config repo and environment that were typed already; no shell has replaced the ``~`` of a path yet."""
+    from toolkit.bootstrap.config import RepoRequest
+
     named = ctx.params.get("config_repo")
-    return named and os.path.expanduser(named)  # noqa: PTH111 - a text; it may be anything
+    path = named and os.path.expanduser(named)  # noqa: PTH111 - a text; it may be anything
+    return RepoRequest(config_repo=path, environment=ctx.params.get("env"), variables=process_variables())
 
 
 def _repository(ctx: typer.Context) -> Repository:
     from toolkit.bootstrap.config import load_repository
 
-    return load_repository(_config_repo(ctx), ctx.params.get("env"))
+    return load_repository(_request(ctx))
 
 
 def _clusters(ctx: typer.Context) -> Iterable[str]:
@@ -79,7 +84,7 @@ def _environments(ctx: typer.Context) -> Iterable[str]:
     from toolkit.bootstrap.config import open_config
     from toolkit.entities.source_files import environment_name
 
-    return filter(None, map(environment_name, open_config(_config_repo(ctx)).files))
+    return filter(None, map(environment_name, open_config(_request(ctx)).files))
 
 
 def _groups(ctx: typer.Context) -> Iterable[str]:

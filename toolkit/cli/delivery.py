@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.result_store import result_place
 from toolkit.cli.streams import encoded
 from toolkit.el import CanonicalPath, without_credentials
@@ -54,19 +55,18 @@ class ResultFile:
     system: FileSystem
 
     @classmethod
-    def parse(cls, text: str, config_repo: str | None = None, environment: str | None = None) -> ResultFile:
+    def parse(cls, text: str, repo: RepoRequest) -> ResultFile:
         """The file that `--result-file` names; its store is looked at now, before anything is touched.
 
         Args:
             text: a path on this machine, or a URI.
-            config_repo: as `--config-repo` names it; its clusters know how their stores are reached.
-            environment: as `--env` names it.
+            repo: the config repo; its clusters know how their stores are reached.
 
         Raises:
             InvalidInput: no store that can be written to, or no directory to write into.
             Unavailable: the store does not answer.
         """
-        place = result_place(_place(text), config_repo, environment)
+        place = result_place(_place(text), repo)
         file = cls(place=place.path, system=place.opened())
         try:
             file.refuse_unusable(text)

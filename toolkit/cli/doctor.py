@@ -27,7 +27,7 @@ def doctor(
     from toolkit.rendering.doctor import findings_document, write_findings
     from toolkit.result import ExitCode
 
-    options = DoctorOptions(cluster=cluster, config_repo=repo.config_repo, environment=repo.env, spark=spark)
+    options = DoctorOptions(cluster=cluster, repo=repo.request(), spark=spark)
     found = diagnose(options, SystemClock().now())
     if repo.output is Output.JSON:
         print_json(findings_document(found))

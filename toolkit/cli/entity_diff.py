@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.flags import RepoFlags, flat
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from toolkit.clock import Clock
@@ -76,7 +76,7 @@ def diff_config_repo(options: DiffOptions, clock: Clock) -> EntityDiff:
     from toolkit.linter.entity_diff import entity_diff
 
     configured = options.config_repo
-    location = find_repo(Path.cwd(), os.environ) if configured is None else named_repo(configured)
+    location = find_repo(Path.cwd(), process_variables()) if configured is None else named_repo(configured)
     snapshot = open_snapshot(location)
     base = Base(ref=options.ref, snapshot=open_base(location, options.ref))
     time = reference_time(options.time, snapshot, clock, base.snapshot)

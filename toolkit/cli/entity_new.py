@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import new_kinds
-from toolkit.cli.flags import ConfigRepo
+from toolkit.cli.flags import ConfigRepo, RepoFlags
 
 if TYPE_CHECKING:
     from toolkit.entities.vocabulary import Kind
@@ -32,7 +32,7 @@ def new_entity(
 
     chosen = _new_kind(kind)
     _refuse_bad_name(name)
-    snapshot = open_config(config_repo)
+    snapshot = open_config(RepoFlags(config_repo=config_repo).request())
     if snapshot.id.kind is SnapshotKind.ARCHIVE:
         raise BadOption(option="--config-repo", found=snapshot.root, expected="a directory, which can be written to")
     texts = draft(load(snapshot), snapshot.files, chosen, name, SystemClock().now())

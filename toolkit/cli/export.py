@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import cluster_names
-from toolkit.cli.flags import ConfigRepo, Env, flat
+from toolkit.cli.flags import ConfigRepo, Env, RepoFlags, flat
 
 if TYPE_CHECKING:
     from toolkit.cli.exporting import Change
@@ -73,7 +73,8 @@ class ScheduleFlags:
         if self.master is not None and not allows(FORMATS["argument"], self.master):
             raise BadOption(option="--master", found=self.master, expected="a printable text with no blank at its ends")
         mode = None if self.deploy_mode is None else DeployMode(self.deploy_mode)
-        schedule = schedule_of(self.config_repo, self.env, self.cluster or (), master=self.master, deploy_mode=mode)
+        repo = RepoFlags(config_repo=self.config_repo, env=self.env).request()
+        schedule = schedule_of(repo, self.cluster or (), master=self.master, deploy_mode=mode)
         for each in schedule.left_out:
             say(f"left out: {each.name} on {each.cluster}: {each.reason}")
         return schedule

@@ -13,8 +13,10 @@ import typer
 
 from toolkit.cli.completion import environment_names
 from toolkit.cli.options import Output, OutputAs
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
+    from toolkit.bootstrap.config import RepoRequest
     from toolkit.entities.repo import RepoSettings
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
@@ -111,6 +113,12 @@ class RepoFlags:
     config_repo: ConfigRepo = None
     env: Env = None
 
+    def request(self) -> RepoRequest:
+        """Return the config repo that is meant, with the variables of this process."""
+        from toolkit.bootstrap.config import RepoRequest
+
+        return RepoRequest(config_repo=self.config_repo, environment=self.env, variables=process_variables())
+
     def entities(self) -> Repository:
         """Load all entities, for reading.
 
@@ -119,7 +127,7 @@ class RepoFlags:
         """
         from toolkit.bootstrap.config import load_repository
 
-        return load_repository(self.config_repo, self.env)
+        return load_repository(self.request())
 
     @contextmanager
     def opened(self, *, writing: bool) -> Iterator[tuple[Ledger, Repository]]:
@@ -134,7 +142,7 @@ class RepoFlags:
         """
         from toolkit.bootstrap.ledgers import ledger_and_repository
 
-        ledger, repository = ledger_and_repository(self.config_repo, self.env, read_only=not writing)
+        ledger, repository = ledger_and_repository(self.request(), read_only=not writing)
         try:
             yield ledger, repository
         finally:
@@ -151,9 +159,10 @@ class RepoFlags:
         from toolkit.bootstrap.config import load_settings_of, open_config
         from toolkit.bootstrap.ledgers import ledger_of
 
-        snapshot = open_config(self.config_repo)
-        settings = load_settings_of(snapshot, self.env)
-        ledger = ledger_of(snapshot, settings, read_only=not writing)
+        repo = self.request()
+        snapshot = open_config(repo)
+        settings = load_settings_of(snapshot, repo)
+        ledger = ledger_of(snapshot, settings, repo.variables, read_only=not writing)
         try:
             yield ledger, settings
         finally:

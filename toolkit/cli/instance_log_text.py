@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -32,6 +31,7 @@ from toolkit.process_runner.engines.step_log import (
     step_log,
 )
 from toolkit.runs.owner import ProcessTable
+from toolkit.variables import process_variables
 
 _LOOK_SECONDS = 0.5
 _LONGEST_LINE = 1 << 16
@@ -83,7 +83,7 @@ def _require_fitting(which: InstanceFlags, output: Output) -> None:
 
 def _base() -> Path | None:
     try:
-        return log_directory(os.environ)
+        return log_directory(process_variables())
     except NoPlaceForLogs:
         return None
 

@@ -32,7 +32,7 @@ def sync(*, repo: RepoFlags, allow_dirty: AllowDirty = False) -> None:
         from toolkit.runs.recorder import current_user
 
         who = current_user()
-        report = sync_ledger(repo.config_repo, repo.env, who=who, allow_dirty=allow_dirty, clock=SystemClock())
+        report = sync_ledger(repo.request(), who=who, allow_dirty=allow_dirty, clock=SystemClock())
         print_json(sync_document(report))
 
 
@@ -42,7 +42,7 @@ def upgrade(*, repo: AnswerFlags) -> None:
     """Make the tables of a new ledger, or bring those of an older feedctl up to date; rows are kept."""
     from toolkit.bootstrap.ledger_upgrade import upgrade_ledger
 
-    place, done = upgrade_ledger(repo.config_repo, repo.env)
+    place, done = upgrade_ledger(repo.request())
     is_changed = done.before != done.after
     change = f"went from {_named(done.before)} to revision {done.after}"
     said = change if is_changed else f"has revision {done.after} already; nothing was changed"
@@ -59,7 +59,7 @@ def status(*, repo: AnswerFlags) -> int:
     from toolkit.rendering.ledger_status import status_document, write_status
     from toolkit.result import ExitCode
 
-    found = examine_ledger(repo.config_repo, repo.env)
+    found = examine_ledger(repo.request())
     if repo.output is Output.JSON:
         print_json(status_document(found))
     else:

@@ -21,6 +21,7 @@ from toolkit.linter.engine import Focus, LintRequest, lint
 from toolkit.linter.rules import RULES
 from toolkit.linter.settings import RuleSelection
 from toolkit.result import ExitCode
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from toolkit.clock import Clock
@@ -200,7 +201,7 @@ def lint_config_repo(options: LintOptions, clock: Clock) -> LintReport:
         baseline=_baseline(options),
         adopt=options.write_baseline,
         focus=_focus(options, snapshot),
-        allows_suite_sql=allows_suite_sql(os.environ),
+        allows_suite_sql=allows_suite_sql(process_variables()),
     )
     report = lint(request)
     if options.baseline is not None and options.write_baseline:
@@ -295,7 +296,7 @@ def _refuse_conflicts(options: LintOptions) -> None:
 
 
 def _repo(config_repo: str | None) -> Path:
-    return find_repo(Path.cwd(), os.environ) if config_repo is None else named_repo(config_repo)
+    return find_repo(Path.cwd(), process_variables()) if config_repo is None else named_repo(config_repo)
 
 
 def _base(location: Path, ref: str | None) -> Base | None:

@@ -126,8 +126,6 @@ def reject(
 def _decided(
     state: str, feed: str, key: str, reason: str, cluster: str | None, unit: str | None, repo: RepoFlags
 ) -> Decided:
-    import os
-
     from toolkit.bootstrap.deciding import DecisionOptions, decide
     from toolkit.clock import SystemClock
     from toolkit.el import format_instant, parse_instant
@@ -141,8 +139,7 @@ def _decided(
         cluster=cluster,
         unit=unit,
         reason=reason,
-        config_repo=repo.config_repo,
-        environment=repo.env,
+        repo=repo.request(),
     )
-    with watched_signals(os.environ) as stop:
+    with watched_signals(asked.repo.variables) as stop:
         return decide(asked, SystemClock(), stop)

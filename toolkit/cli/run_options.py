@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -231,10 +230,11 @@ def calls(repo: RepoFlags, *, writing: bool = True) -> Iterator[RunMetadata]:
         from toolkit.runs.job_calls import RunMetadata
         from toolkit.runs.recorder import origin_here
 
-        ledger = open_ledger_for(repo.config_repo, repo.env, read_only=not writing)
+        request = repo.request()
+        ledger = open_ledger_for(request, read_only=not writing)
         try:
             # The process that calls ends at once; the owner of the job is the workflow around it.
-            yield RunMetadata(ledger=ledger, origin=replace(origin_here(os.environ), pid=None))
+            yield RunMetadata(ledger=ledger, origin=replace(origin_here(request.variables), pid=None))
         finally:
             ledger.close()
 

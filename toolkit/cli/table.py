@@ -50,8 +50,7 @@ def diff(
         first=first,
         second=second,
         with_files=not metadata_only,
-        config_repo=repo.config_repo,
-        environment=repo.env,
+        repo=repo.request(),
     )
     found = table_diff(asked, SystemClock(), NeverStopped())
     document = diff_document(feed, first, second, found)

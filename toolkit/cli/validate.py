@@ -45,8 +45,6 @@ def validate(
 
     Nothing is changed, and nothing is announced because of it; the verdict is in the ledger, by hand.
     """
-    import os
-
     from toolkit.bootstrap.validating import ValidateOptions, asked_of, judged_by_hand
     from toolkit.cli.action_command import nominal_time_of
     from toolkit.clock import SystemClock
@@ -57,12 +55,11 @@ def validate(
         feed=feed,
         cluster=cluster,
         nominal_time=nominal_time_of(time),
-        config_repo=run.config_repo,
-        environment=run.env,
+        repo=run.request(),
         dry_run=run.dry_run,
         allow_dirty=run.allow_dirty,
     )
-    with watched_signals(os.environ) as stop:
+    with watched_signals(asked.repo.variables) as stop:
         if run.dry_run:
             question, notes = asked_of(asked, SystemClock(), stop)
             print_answer(output, question_document(question, notes), *question_lines(question, notes))

@@ -54,8 +54,7 @@ def verify(
         feed=feed,
         cluster=cluster,
         chosen=ReplicationOptions(source=source, start=start, end=end),
-        config_repo=repo.config_repo,
-        environment=repo.env,
+        repo=repo.request(),
     )
     found = verified(asked, SystemClock(), NeverStopped(), _progress(repo.output))
     print_answer(repo.output, verification_document(feed, found), *verification_lines(feed, found))

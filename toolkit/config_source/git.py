@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolkit.config_source.checkout import Checkout, find_checkout
 from toolkit.config_source.errors import BadCheckout, BadCommitDate, GitFailed, NoCommit
+from toolkit.variables import process_variables
 
 _TIMEOUT_SECONDS = 120
 
@@ -120,7 +121,7 @@ def _run(
             cwd=directory,
             input=stdin,
             capture_output=True,
-            env=_environment(os.environ, also_kept),
+            env=_environment(process_variables(), also_kept),
             timeout=_TIMEOUT_SECONDS,
             check=False,
         )
@@ -163,9 +164,9 @@ def _filters_off(checkout: Checkout) -> Iterator[str]:
 
 def _require_owner(checkout: Checkout, command: Sequence[str]) -> None:
     """Refuse a checkout with a foreign owner, as git does; git itself checks only when it searches for one."""
-    trusted = {0, os.geteuid()}
-    if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
-        trusted.add(int(os.environ["SUDO_UID"]))
+    trusted, sudo = {0, os.geteuid()}, process_variables().get("SUDO_UID", "")
+    if os.geteuid() == 0 and sudo.isdecimal():
+        trusted.add(int(sudo))
     foreign = checkout.foreign(trusted)
     if foreign is not None and not _is_safe(checkout.top):
         reason = f"dubious ownership: {foreign} belongs to user {foreign.lstat().st_uid}"

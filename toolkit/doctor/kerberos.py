@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from toolkit.doctor.findings import Finding, failed, ok, skipped
+from toolkit.variables import Variables
 
 _SECONDS = 5
 _PRINCIPAL = re.compile(r"^Default principal: (\S+)", re.MULTILINE)
@@ -35,18 +35,18 @@ Klist = Callable[[], Ticket | None]
 """Asks; None: there is no `klist` here."""
 
 
-def klist() -> Ticket | None:
+def klist(variables: Variables) -> Ticket | None:
     """The ticket in the cache that the environment names."""
     command = shutil.which("klist")
     if command is None:
         return None
     # Dates as `_TICKET` knows them.
-    plain = {**os.environ, "LC_ALL": "C"}
+    plain = {**variables, "LC_ALL": "C"}
     try:
         listed = subprocess.run(  # noqa: S603 - found on PATH, as the operator's shell would
             [command], capture_output=True, text=True, check=False, timeout=_SECONDS, env=plain
         )
-        is_valid = subprocess.run([command, "-s"], check=False, timeout=_SECONDS).returncode == 0  # noqa: S603
+        is_valid = subprocess.run([command, "-s"], check=False, timeout=_SECONDS, env=plain).returncode == 0  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
         return None
     return ticket_of(listed.stdout, is_valid=is_valid)

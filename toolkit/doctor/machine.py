@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from toolkit import __version__
 from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.variables import Variables
 
 _LEAST_FREE = 1 << 30
 
@@ -63,7 +64,7 @@ JavaSettings = Callable[[str], str]
 """What a java command says of itself, empty when it does not run."""
 
 
-def java_settings(command: str) -> str:
+def java_settings(variables: Variables, command: str) -> str:
     """What ``java -XshowSettings:properties -version`` says."""
     try:
         done = subprocess.run(  # noqa: S603 - the operator's own Java
@@ -72,15 +73,14 @@ def java_settings(command: str) -> str:
             text=True,
             check=False,
             timeout=_SECONDS,
+            env=variables,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stderr + done.stdout
 
 
-def java_findings(
-    variables: Mapping[str, str], settings_of: JavaSettings = java_settings, machines: Path = _MACHINES
-) -> Iterator[Finding]:
+def java_findings(variables: Variables, settings_of: JavaSettings, machines: Path = _MACHINES) -> Iterator[Finding]:
     """The Java of JAVA_HOME, else that of PATH, which are the two that Spark looks at.
 
     Args:

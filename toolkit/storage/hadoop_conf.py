@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from toolkit.errors import InvalidInput
+from toolkit.variables import Variables
 
 if TYPE_CHECKING:
     from toolkit.storage.port import StorageSpec
@@ -145,7 +146,7 @@ class UnreadableHadoopConf(InvalidInput):
         super().__init__(f"{file}: no Hadoop configuration ({found}); correct it, or unset HADOOP_CONF_DIR")
 
 
-def conf_dir(environment: Mapping[str, str] = os.environ) -> Path | None:
+def conf_dir(environment: Variables) -> Path | None:
     """The directory of Hadoop's own files, HADOOP_CONF_DIR or `etc/hadoop` in HADOOP_HOME; None: there is none.
 
     The library of `hdfs:` reads the second one as well, so what is decided here must know it.
@@ -163,7 +164,7 @@ def conf_dir(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(value)
 
 
-def hadoop_settings(spec: StorageSpec, environment: Mapping[str, str] = os.environ) -> Mapping[str, str]:
+def hadoop_settings(spec: StorageSpec, environment: Variables) -> Mapping[str, str]:
     """All settings of the store, by their Hadoop names.
 
     Args:
@@ -177,7 +178,7 @@ def hadoop_settings(spec: StorageSpec, environment: Mapping[str, str] = os.envir
     return {**operator_settings(environment), **spec.hadoop_conf}
 
 
-def operator_settings(environment: Mapping[str, str] = os.environ) -> Mapping[str, str]:
+def operator_settings(environment: Variables) -> Mapping[str, str]:
     """Only what the files say: they are the operator's, while `hadoop_conf` is whoever's may change the config repo.
 
     Raises:
@@ -193,7 +194,7 @@ def asks_for_kerberos(settings: Mapping[str, str]) -> bool:
     return settings.get("hadoop.security.authentication", "").strip().lower() not in {"", "simple"}
 
 
-def settings_read(environment: Mapping[str, str] = os.environ) -> str:
+def settings_read(environment: Variables) -> str:
     """Where `hadoop_settings` looked, in words."""
     value = environment.get(CONF_VARIABLE, "")
     own = "hadoop_conf of the cluster"

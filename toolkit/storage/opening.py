@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from importlib import import_module
@@ -13,6 +12,7 @@ from toolkit.storage.calls import PATIENCE_SECONDS
 from toolkit.storage.local.file_system import LocalFileSystem, no_check
 from toolkit.storage.patient import PatientFileSystem, Silence
 from toolkit.storage.readonly import ReadOnlyFileSystem
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from toolkit.storage.local.bases import Bases
@@ -86,7 +86,7 @@ def _shared(spec: StorageSpec) -> Bindable:
     does for credentials that a program or a service gives).
     """
     settings = tuple(sorted(spec.hadoop_conf.items()))
-    key = (spec.scheme, spec.authority, spec.user, settings, tuple(sorted(os.environ.items())))
+    key = (spec.scheme, spec.authority, spec.user, settings, tuple(sorted(process_variables().items())))
     with _OPENING:
         if key not in _SHARED:
             opener: Opener = import_module(_REMOTE[spec.scheme]).opened

@@ -6,7 +6,6 @@ proves who the operator is goes to an address only when a file or variable of th
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 from toolkit.errors import InvalidInput
 from toolkit.storage.errors import PermissionDenied
 from toolkit.storage.hadoop_conf import CONF_VARIABLE, conf_dir, operator_settings
+from toolkit.variables import Variables
 
 if TYPE_CHECKING:
     from toolkit.storage.port import StorageSpec
@@ -92,7 +92,7 @@ def refuse_untrusted(
     what: str,
     *,
     also: Iterable[str] = (),
-    environment: Mapping[str, str] = os.environ,
+    environment: Variables,
 ) -> None:
     """Look at who would get something, before anybody is asked.
 
@@ -122,7 +122,7 @@ def refuse_untrusted(
             )
 
 
-def is_trusted_endpoint(url: str, environment: Mapping[str, str] = os.environ) -> bool:
+def is_trusted_endpoint(url: str, environment: Variables) -> bool:
     """Whether an end point of S3 is Amazon's own over https, or one that the operator names."""
     split = urlsplit(url)
     if split.scheme == "https" and split.port in {None, 443} and _AMAZON.fullmatch(split.hostname or ""):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.clock import SystemClock
 from toolkit.doctor.findings import Checked, CheckStatus
@@ -26,8 +28,9 @@ def repo(tmp_path: Path) -> Path:
 
 
 def _diagnosed(repo: Path, cluster: str | None = None, environment: str | None = None) -> tuple[Checked, ...]:
-    options = DoctorOptions(cluster=cluster, config_repo=str(repo), environment=environment, seconds=10)
-    return diagnose(options, SystemClock().now(), {"PATH": "", "HADOOP_CONF_DIR": ""})
+    variables = {**os.environ, "PATH": "", "HADOOP_CONF_DIR": ""}
+    request = RepoRequest(config_repo=str(repo), environment=environment, variables=variables)
+    return diagnose(DoctorOptions(cluster=cluster, repo=request, seconds=10), SystemClock().now())
 
 
 def _clusters(found: tuple[Checked, ...]) -> list[str]:

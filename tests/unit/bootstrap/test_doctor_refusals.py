@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.config_source.checkouts import checkout
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.doctor.findings import CheckStatus, Finding
 
@@ -44,8 +45,8 @@ def _repo(root: Path, endpoint: str = "", **settings: str) -> Path:
 
 
 def _found(repo: Path, now: datetime = _COMMITTED, variables: Mapping[str, str] | None = None) -> dict[str, Finding]:
-    options = DoctorOptions(config_repo=str(repo), seconds=30)
-    checked = diagnose(options, now, {"PATH": "", **(variables or {})})
+    request = RepoRequest(config_repo=str(repo), variables={**os.environ, "PATH": "", **(variables or {})})
+    checked = diagnose(DoctorOptions(repo=request, seconds=30), now)
     return {f"{each.about} {each.name} {each.finding.what}".strip(): each.finding for each in checked}
 
 

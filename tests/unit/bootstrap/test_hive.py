@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions, opened_context
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.hive import replicate_tables
 from toolkit.bootstrap.replication import ReplicationOptions, ends
 from toolkit.clock import SystemClock
@@ -46,8 +48,7 @@ def _write(repo: Path) -> None:
 def _options(repo: Path) -> ActionOptions:
     return ActionOptions(
         selection=EntitySelection(everything=True, clusters=("other",)),
-        config_repo=str(repo),
-        environment=None,
+        repo=RepoRequest(config_repo=str(repo), variables=os.environ),
         nominal_time=parse_instant("2026-03-02T00:00Z"),
         dry_run=True,
         allow_dirty=True,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.result_store import result_place
 from toolkit.bootstrap.store_settings import ConflictingHadoopConf
 from toolkit.el import CanonicalPath
@@ -42,7 +43,7 @@ def repo(tmp_path: Path) -> str:
 
 def place(text: str, repo: str) -> tuple[str, dict[str, str]]:
     """The place as it is named then, and the settings of its store."""
-    found = result_place(CanonicalPath.parse(text), repo, None)
+    found = result_place(CanonicalPath.parse(text), RepoRequest(config_repo=repo, variables={}))
     assert (found.spec.scheme, found.spec.authority) == (found.path.scheme, found.path.authority)
     return str(found.path), dict(found.spec.hadoop_conf)
 

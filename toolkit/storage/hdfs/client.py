@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import heapq
 import io
-import os
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -23,6 +22,7 @@ from toolkit.storage.hdfs.tokens import library_settings, token_address
 from toolkit.storage.port import Entry, FileKind
 from toolkit.storage.streams import StreamInPieces
 from toolkit.storage.trusted_addresses import with_port
+from toolkit.variables import Variables, process_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,12 +79,13 @@ class HdfsClient:
     """
 
     def __init__(self, spec: StorageSpec, bounded: BoundedCalls) -> None:
-        self._settings = hadoop_settings(spec)
-        _refuse_other_user(spec, self._settings)
+        self._variables = process_variables()  # those that the library itself reads
+        self._settings = hadoop_settings(spec, self._variables)
+        _refuse_other_user(spec, self._settings, self._variables)
         self._bounded = bounded
         # The name of a host that once answered may be gone for a while, as that of a container that is started anew.
         self._may_be_unknown = spec.authority not in _services(self._settings)
-        self._client = _client(spec, self._settings)
+        self._client = _client(spec, self._settings, self._variables)
 
     def asked(self, path: CanonicalPath, call: Callable[[Client], _Answer]) -> _Answer:
         """The answer to one call.
@@ -103,7 +104,7 @@ class HdfsClient:
 
     def _meaning(self, error: Exception, path: CanonicalPath) -> StorageError:
         if self._may_be_unknown and is_no_such_host(error):
-            return unknown_authority(error, path, settings_read())
+            return unknown_authority(error, path, settings_read(self._variables))
         found = hdfs_error(error, path)
         self._may_be_unknown = self._may_be_unknown and isinstance(found, Unreachable)
         return found
@@ -114,10 +115,10 @@ def _is_unasked(answer: object) -> bool:
     return isinstance(answer, Iterator) and not isinstance(answer, io.IOBase)
 
 
-def _client(spec: StorageSpec, settings: Mapping[str, str]) -> Client:
+def _client(spec: StorageSpec, settings: Mapping[str, str], variables: Variables) -> Client:
     """A client; nothing is asked of the NameNode yet. What is given here stands above the files that it reads."""
-    address = _address(spec.authority, settings)
-    guarded = library_settings(spec, _nodes(address, settings), settings)
+    address = _address(spec.authority, settings, variables)
+    guarded = library_settings(spec, _nodes(address, settings), settings, variables)
     try:
         client = Client(f"hdfs://{address}", {**settings, **_QUICK, **spec.hadoop_conf, **guarded})
     except (OSError, RuntimeError, ValueError) as error:
@@ -137,13 +138,13 @@ def _nodes(address: str, settings: Mapping[str, str]) -> list[str]:
     return found or [address]
 
 
-def _address(authority: str, settings: Mapping[str, str]) -> str:
+def _address(authority: str, settings: Mapping[str, str], variables: Variables) -> str:
     """The authority as the library wants it: it takes whatever has no port for a name service.
 
     A `CanonicalPath` is in lower case and leaves the default port out.
     """
     known = _services(settings).get(authority)
-    return known or token_address(authority if ":" in authority else f"{authority}:{_DEFAULT_PORT}")
+    return known or token_address(authority if ":" in authority else f"{authority}:{_DEFAULT_PORT}", variables)
 
 
 def _services(settings: Mapping[str, str]) -> dict[str, str]:
@@ -152,11 +153,11 @@ def _services(settings: Mapping[str, str]) -> dict[str, str]:
     return {service.lower(): service for service in services}
 
 
-def _refuse_other_user(spec: StorageSpec, settings: Mapping[str, str]) -> None:
+def _refuse_other_user(spec: StorageSpec, settings: Mapping[str, str], variables: Variables) -> None:
     """The library reads the user from the environment at every new connection, so a process has one user only."""
     if not spec.user or asks_for_kerberos(settings):
         return
-    has = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+    has = variables.get("HADOOP_USER_NAME") or getpass.getuser()
     if has != spec.user:
         raise UnusableHdfs(
             authority=spec.authority,

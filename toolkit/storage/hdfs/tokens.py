@@ -7,7 +7,6 @@ address that was looked at here.
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from toolkit.errors import InvalidInput
 from toolkit.storage.hadoop_conf import asks_for_kerberos, operator_settings
 from toolkit.storage.tokens import BadTokenFile, HadoopToken, tokens_of
 from toolkit.storage.trusted_addresses import UntrustedAddress, UntrustedKeyProvider, refuse_untrusted
+from toolkit.variables import Variables
 
 if TYPE_CHECKING:
     from toolkit.storage.port import StorageSpec
@@ -44,7 +44,7 @@ class UnreadableTokenFile(InvalidInput):
         super().__init__(f"{TOKEN_VARIABLE}={file}: {found}; correct it, or unset the variable")
 
 
-def tokens_here(environment: Mapping[str, str] = os.environ) -> Sequence[HadoopToken]:
+def tokens_here(environment: Variables) -> Sequence[HadoopToken]:
     """The tokens that this process was given.
 
     Raises:
@@ -65,7 +65,7 @@ def handed_out(
     spec: StorageSpec,
     addresses: Sequence[str],
     settings: Mapping[str, str],
-    environment: Mapping[str, str] = os.environ,
+    environment: Variables,
 ) -> HadoopToken | None:
     """The token for a store; None: there is none that fits, and a ticket may be used if the settings ask for Kerberos.
 
@@ -93,7 +93,7 @@ def library_settings(
     spec: StorageSpec,
     addresses: Sequence[str],
     settings: Mapping[str, str],
-    environment: Mapping[str, str] = os.environ,
+    environment: Variables,
 ) -> Mapping[str, str]:
     """Return further settings for the library of `hdfs:`, which finds tokens and tickets by itself.
 
@@ -124,7 +124,7 @@ def library_settings(
     return {}
 
 
-def token_address(address: str, environment: Mapping[str, str] = os.environ) -> str:
+def token_address(address: str, environment: Variables) -> str:
     """The address for which there is a token, else the one that was given.
 
     Hadoop writes a NameNode's number into its tokens (``hadoop.security.token.service.use_ip``) where the settings

@@ -24,6 +24,7 @@ from toolkit.storage.port import StorageSpec
 from toolkit.storage.s3.errors import translated
 from toolkit.storage.s3.sending import bound
 from toolkit.storage.trusted_addresses import UntrustedEndpoint, is_trusted_endpoint
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client
@@ -192,7 +193,7 @@ class ClientMaker:
     def _refuse_untrusted(self, session: botocore.session.Session) -> None:
         """Refuse to send a session token, whose header has it whole; of keys only a signature is sent."""
         endpoint = self._settings.endpoint
-        if not endpoint or is_trusted_endpoint(endpoint):
+        if not endpoint or is_trusted_endpoint(endpoint, process_variables()):
             return
         credentials = session.get_credentials()
         if credentials is not None and credentials.get_frozen_credentials().token:

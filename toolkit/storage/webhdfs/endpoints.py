@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from toolkit.storage.hadoop_conf import asks_for_kerberos
 from toolkit.storage.hdfs.tokens import handed_out
 from toolkit.storage.http_bodies import BoundedAdapter
 from toolkit.storage.trusted_addresses import with_port
+from toolkit.variables import Variables
 
 if TYPE_CHECKING:
     from toolkit.storage.port import StorageSpec
@@ -88,9 +88,7 @@ class KerberosMissing(InvalidInput):
         )
 
 
-def session_of(
-    spec: StorageSpec, urls: Sequence[str], settings: Mapping[str, str], environment: Mapping[str, str] = os.environ
-) -> Session:
+def session_of(spec: StorageSpec, urls: Sequence[str], settings: Mapping[str, str], environment: Variables) -> Session:
     """A session that proves the identity with each request; the `hdfs` package knows how.
 
     Only its way of authenticating is used: its calls expand ``#LATEST`` and normalise paths, which changes which file

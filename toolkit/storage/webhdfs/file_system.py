@@ -39,6 +39,7 @@ from toolkit.storage.webhdfs.values import (
     was_done,
     xattrs_of,
 )
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -57,9 +58,10 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> WebHdfsFileS
     Raises:
         InvalidInput: the settings cannot be used, or Kerberos is asked for and not installed.
     """
-    settings = hadoop_settings(spec)
+    variables = process_variables()
+    settings = hadoop_settings(spec, variables)
     urls = name_node_urls(spec.scheme, spec.authority, settings)
-    return WebHdfsFileSystem(NameNodes(urls, session_of(spec, urls, settings)), before_effect)
+    return WebHdfsFileSystem(NameNodes(urls, session_of(spec, urls, settings, variables)), before_effect)
 
 
 class WebHdfsFileSystem(BasicFileSystem, Bindable):

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+_CHECK = Path(__file__).parents[3] / ".ci" / "structure.py"
+environment = cast("Callable[[str, str], Iterator[str]]", runpy.run_path(str(_CHECK))["environment"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import os\nx = os.environ.get('A')", "a.py:2: os.environ is read"),
+        ("import os\nx = os.getenv('A')", "a.py:2: os.getenv is read"),
+        ("from os import environ", "a.py:1: from os import environ is read"),
+        ("def f(variables=process_variables()): ...", "a.py:1: only the boundary"),
+        ("import subprocess\nsubprocess.run(['ls'], check=True)", "a.py:2: a program is started without env="),
+    ],
+)
+def test_the_environment_is_read_at_the_boundary_and_given_to_each_program(text: str, found: str) -> None:
+    (told,) = environment("toolkit/a.py", text)
+    assert told.startswith(f"toolkit/{found}")
+
+
+def test_the_boundary_asks_for_the_variables_and_others_are_handed_them() -> None:
+    assert list(environment("toolkit/cli/flags.py", "x = process_variables()")) == []
+    assert list(environment("toolkit/a.py", "import os\nos.path.join('a')\nsubprocess.run([], env=variables)")) == []
