@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias
 
 from toolkit.actions.gate import Gate, NoGate
 from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, Problem, T, TargetPlan
@@ -120,6 +120,14 @@ class Batch(Protocol[I]):
             Stopped: the run ended in its middle, and nobody can tell what was done.
         """
         ...
+
+
+Batches: TypeAlias = Sequence[Batch[I]] | Generator[Batch[I], Applied[I], None]
+"""The batches of a plan.
+
+Of a sequence, the next batch is written down while one works. A generator receives the results of each batch before it
+makes the next one, which is written down together with them.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -261,8 +269,11 @@ class Action(Protocol[T, I, D]):
         """
         ...
 
-    def batches(self, plan: TargetPlan[T, I, D], work: RunContext) -> Sequence[Batch[I]]:
-        """The items of a plan in their order, each once; what a run keeps between batches is theirs (ADR 0027)."""
+    def batches(self, plan: TargetPlan[T, I, D], work: RunContext) -> Batches[I]:
+        """Return batches with the items of a plan in their order, each once.
+
+        A batch that depends on the results of those before it comes from a generator, which changes no data itself.
+        """
         ...
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic
 
@@ -18,7 +18,7 @@ from toolkit.runs.recorder import RecordBatch
 from toolkit.threads import JOIN_SECONDS, WorkerPool
 
 if TYPE_CHECKING:
-    from toolkit.actions.action import Batch
+    from toolkit.actions.action import Batch, Batches
     from toolkit.actions.guard import Guard
     from toolkit.actions.progress import Progress
     from toolkit.runs.run import ActiveRun
@@ -45,12 +45,21 @@ def settled_item(position: int, result: ItemResult[I]) -> SettledItem:
     )
 
 
+def next_batch(batches: Generator[Batch[I], Applied[I], None], applied: Applied[I]) -> Batch[I] | None:
+    """Return the batch that a generator makes of the results of the one before; None: there are no more."""
+    try:
+        return batches.send(applied)
+    except StopIteration:
+        return None
+
+
 @dataclass(kw_only=True)
 class BatchLoop(Generic[I]):
     """Applies the batches of one target's plan.
 
     A thread works on a batch while the calling one writes down what became of the batch before, and what the one after
-    is about to do. So nothing begins that is not written down, and hardly anything waits for the writing.
+    is about to do. So nothing begins that is not written down, and hardly anything waits for the writing. Batches of a
+    generator wait for it: each is made of the results of the one before.
 
     Attributes:
         items: of the plan.
@@ -70,27 +79,48 @@ class BatchLoop(Generic[I]):
     notes: list[str] = field(default_factory=list)
     failed: Problem | None = None
 
-    def work(self, batches: Sequence[Batch[I]]) -> None:
+    def work(self, batches: Batches[I]) -> None:
         """Apply all batches, none of them empty; after a stop the rest is left as it is."""
         thread = WorkerPool(1, "feedctl-batch")
         try:
-            self._work(batches, thread)
+            if isinstance(batches, Generator):
+                with closing(batches):
+                    self._work_in_turn(batches, thread)
+            else:
+                self._work_ahead(batches, thread)
         finally:
             thread.shutdown()
 
-    def _work(self, batches: Sequence[Batch[I]], thread: WorkerPool) -> None:
+    def _work_ahead(self, batches: Sequence[Batch[I]], thread: WorkerPool) -> None:
+        following = (*batches[1:], None)
         pending = RecordBatch()
-        may_begin = self._record(self._with_next(pending, batches, 0))
-        for number, batch in enumerate(batches):
+        may_begin = self._record(self._with_next(pending, batches[0] if batches else None))
+        for batch, after in zip(batches, following, strict=False):
             if not may_begin:
-                self._leave(batch)
+                self._leave(batch.positions)
                 continue
             applying = thread.submit(self._applied, batch)
             with ExitStack() as unfinished:
                 unfinished.callback(self._call_off, batch, applying)
-                may_begin = self._record(self._with_next(pending, batches, number + 1))
+                may_begin = self._record(self._with_next(pending, after))
                 pending = self._settled(batch, applying.result())
                 unfinished.pop_all()
+        self._record(pending)
+
+    def _work_in_turn(self, batches: Generator[Batch[I], Applied[I], None], thread: WorkerPool) -> None:
+        """Make each batch of the results of the one before; both are written down in one record."""
+        pending, batch = RecordBatch(), next(batches, None)
+        while batch is not None:
+            if not self._record(self._with_next(pending, batch)):
+                self._leave(range(batch.positions.start, len(self.items)))
+                return
+            applying = thread.submit(self._applied, batch)
+            with ExitStack() as unfinished:
+                unfinished.callback(self._call_off, batch, applying)
+                applied = applying.result()
+                unfinished.pop_all()
+            pending = self._settled(batch, applied)
+            batch = next_batch(batches, applied)
         self._record(pending)
 
     def _call_off(self, batch: Batch[I], applying: Future[Applied[I]]) -> None:
@@ -113,10 +143,10 @@ class BatchLoop(Generic[I]):
             results = (ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}") for item in items)
             return Applied(results=tuple(results), open=frozenset(batch.positions))
 
-    def _with_next(self, step: RecordBatch, batches: Sequence[Batch[I]], number: int) -> RecordBatch:
-        if number >= len(batches):
+    def _with_next(self, step: RecordBatch, batch: Batch[I] | None) -> RecordBatch:
+        if batch is None:
             return step
-        return replace(step, intended=[new_item(at, self.items[at]) for at in batches[number].positions])
+        return replace(step, intended=[new_item(at, self.items[at]) for at in batch.positions])
 
     def _record(self, step: RecordBatch) -> bool:
         """Write a step down; False: what it intends must not begin, and is not written down as such.
@@ -135,9 +165,9 @@ class BatchLoop(Generic[I]):
             return False
         return may_begin
 
-    def _leave(self, batch: Batch[I]) -> None:
-        self.results.extend(ItemResult.skipped(self.items[at], SkipReason.STOPPED) for at in batch.positions)
-        self.progress.advance(len(batch.positions))
+    def _leave(self, positions: range) -> None:
+        self.results.extend(ItemResult.skipped(self.items[at], SkipReason.STOPPED) for at in positions)
+        self.progress.advance(len(positions))
 
     def _settled(self, batch: Batch[I], applied: Applied[I]) -> RecordBatch:
         """What is open stays so in the ledger; the audit file has what is known of it now."""

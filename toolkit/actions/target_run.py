@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic
 
-from toolkit.actions.batch_loop import BatchLoop
+from toolkit.actions.batch_loop import BatchLoop, next_batch
 from toolkit.actions.model import TIMED_OUT, D, I, ItemResult, Problem, SkipReason, T, TargetPlan
 from toolkit.actions.result import TargetResult
 from toolkit.ledger.vocabulary import RunStatus
@@ -18,7 +18,7 @@ from toolkit.runs.recorder import RunOutcome
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from toolkit.actions.action import Action, Batch, RunContext
+    from toolkit.actions.action import Action, Applied, Batch, Batches, RunContext
     from toolkit.actions.guard import Condition
     from toolkit.actions.notifier import Notifier
     from toolkit.actions.progress import Progress
@@ -127,20 +127,38 @@ class TargetRun(Generic[T, I, D]):
         self.plan = replace(self.plan, failed=self.plan.failed or loop.failed)
         self._note(tuple(_shortened(loop.notes)))
 
-    def _batches(self) -> Sequence[Batch[I]]:
+    def _batches(self) -> Batches[I]:
         """All items, in their order and each once; else the run would end well without what was left out.
 
         Raises:
-            ValueError: the action divides its plan otherwise.
+            ValueError: the action divides its plan otherwise; of a generator, the batches say so as they are made.
         """
-        batches = [batch for batch in self.action.batches(self.plan, self.work) if batch.positions]
+        given = self.action.batches(self.plan, self.work)
+        if isinstance(given, Generator):
+            return self._checked(given)
+        batches = [batch for batch in given if batch.positions]
         end = 0
         for batch in batches:
             end = batch.positions.stop if batch.positions.start == end else -1
         if end != len(self.plan.items):
-            message = f"Action.batches of {self.action.name} must have each item of a plan once, in their order"
-            raise ValueError(message)
+            raise self._wrong_batches
         return batches
+
+    def _checked(self, batches: Generator[Batch[I], Applied[I], None]) -> Generator[Batch[I], Applied[I], None]:
+        end = 0
+        batch = next(batches, None)
+        while batch is not None:
+            if not batch.positions or batch.positions.start != end:
+                raise self._wrong_batches
+            end = batch.positions.stop
+            applied = yield batch
+            batch = next_batch(batches, applied)
+        if end != len(self.plan.items):
+            raise self._wrong_batches
+
+    @property
+    def _wrong_batches(self) -> ValueError:
+        return ValueError(f"Action.batches of {self.action.name} must have each item of a plan once, in their order")
 
     def stop(self, stopped: Stopped) -> None:
         """Nothing of this target may begin any more; one that is over stays as it is. Safe from any thread."""

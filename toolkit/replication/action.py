@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.action import (
     Applied,
+    Batch,
     Recovery,
     RunContext,
     left_over,
@@ -193,8 +194,8 @@ class ReplicationAction:
         was_published = finish(system, unit, str(left.run_id), plan.target.target_base, may_announce)
         return was_published or not any(item.target == unit for item in plan.items)
 
-    def batches(self, plan: ReplicationPlan, work: RunContext) -> tuple[_CopyBatch, ...]:
-        """Return one batch for each unit, one after the other, since each works with many threads."""
+    def batches(self, plan: ReplicationPlan, work: RunContext) -> Generator[Batch[UnitItem], Applied[UnitItem], None]:
+        """Make one batch for each unit, one after the other, since each works with many threads."""
         publisher = Publisher(
             target=plan.target,
             work=work,
@@ -202,11 +203,11 @@ class ReplicationAction:
             spec_of=self.spec_of,
             executors_turn=self.executors_turn,
         )
-        done: list[Published] = []
-        return tuple(
-            _CopyBatch(plan=plan, publisher=publisher, done=done, positions=range(at, at + 1))
-            for at in range(len(plan.items))
-        )
+        are_published = True
+        for at in range(len(plan.items)):
+            is_last = are_published and at + 1 == len(plan.items)
+            applied = yield _CopyBatch(plan=plan, publisher=publisher, position=at, is_last=is_last)
+            are_published = are_published and all(each.outcome is Outcome.DONE for each in applied.results)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -214,30 +215,33 @@ class _CopyBatch:
     """Batch of one unit.
 
     Attributes:
-        done: what became of the units before.
+        position: of the unit in the plan.
+        is_last: all others of the plan are published.
     """
 
     plan: ReplicationPlan
     publisher: Publisher
-    done: list[Published]
-    positions: range
+    position: int
+    is_last: bool
+
+    @property
+    def positions(self) -> range:
+        """Return the position of the unit as a range."""
+        return range(self.position, self.position + 1)
 
     def apply(self, advance: Callable[[int], None]) -> Applied[UnitItem]:
         """Copy and publish the unit."""
-        (position,) = self.positions
-        item = self.plan.items[position]
-        before = len(self.done)
-        result = self._result(item)
-        writes = self._writes(item, self.done[-1]) if len(self.done) > before else ()
+        item = self.plan.items[self.position]
+        result, published = self._result(item)
         advance(1)
-        is_open = result.code in {INTERRUPTED, Unreachable.code}
-        is_there = len(self.done) == len(self.plan.items) and self.done[-1].is_complete
+        if published is None:
+            is_open = result.code in {INTERRUPTED, Unreachable.code}
+            return Applied(results=(result,), open=frozenset(self.positions if is_open else ()))
         was_there = any(each.present is not None for each in self.plan.items)
         has_changed = not self.plan.detail.is_complete or any(not each.is_gone_already for each in self.plan.items)
-        events = (_event(self.plan.target, was_there=was_there),) if is_there and has_changed else ()
-        notes = self.done[-1].notes if self.done and result.outcome is Outcome.DONE else ()
-        open_ones = frozenset(self.positions if is_open else ())
-        return Applied(results=(result,), open=open_ones, events=events, writes=writes, notes=notes)
+        is_news = published.is_complete and has_changed
+        events = (_event(self.plan.target, was_there=was_there),) if is_news else ()
+        return Applied(results=(result,), events=events, writes=self._writes(item, published), notes=published.notes)
 
     def _writes(self, item: UnitItem, published: Published) -> tuple[LedgerWrite, ...]:
         """Return the ledger writes of a unit: its new content, and the counters of the run so far."""
@@ -271,29 +275,27 @@ class _CopyBatch:
 
         return (count, forget if item.kind == REMOVE else keep)
 
-    def _result(self, item: UnitItem) -> ItemResult[UnitItem]:
+    def _result(self, item: UnitItem) -> tuple[ItemResult[UnitItem], Published | None]:
         target, work = self.publisher.target, self.publisher.work
         refusal = work.guard.refusal(target.target_base, must_look=True)
         if refusal is not None:
-            return refusal.of(item)
+            return refusal.of(item), None
         try:
-            is_last = len(self.done) == len(self.plan.items) - 1
-            published = self.publisher.publish(item, is_last=is_last)
+            published = self.publisher.publish(item, is_last=self.is_last)
         except (StorageError, QualityFailed) as error:
             if isinstance(error, Unreachable):
                 work.guard.note_unanswered(work.stores(target.target_base), target.target_base)
-            return ItemResult.failed(item, error.code, str(error))
+            return ItemResult.failed(item, error.code, str(error)), None
         except Unavailable as error:  # the executors; what they have written is thrown away
-            return ItemResult.failed(item, Unreachable.code, f"{item.uri}: {error}")
+            return ItemResult.failed(item, Unreachable.code, f"{item.uri}: {error}"), None
         except CalledOff as called_off:
-            return called_off.refusal.of(item)
+            return called_off.refusal.of(item), None
         except Stopped as stopped:
             work.guard.stop(stopped)
-            return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; the next run goes on")
-        self.done.append(published)
+            return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; the next run goes on"), None
         taken = round(published.seconds * 1000)
         self.plan.detail.counters.update(TIMETAKEN=taken, COPY=published.files, BYTESCOPIED=published.bytes)
-        return ItemResult.done(item)
+        return ItemResult.done(item), published
 
 
 def _is_unit(place: CanonicalPath, kind: str, target: ReplicationTarget) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
 from tests.unit.runs.fakes import THEN, AuditMemory, HandClock, MemoryRecorder, envelope_of
-from toolkit.actions.action import Applied, Recovery, RunContext
+from toolkit.actions.action import Applied, Batch, Recovery, RunContext
+from toolkit.actions.batch_loop import next_batch
 from toolkit.actions.guard import Condition, Guard
-from toolkit.actions.model import INTERRUPTED, ItemResult, NoTarget, Problem, TargetPlan
+from toolkit.actions.model import INTERRUPTED, I, ItemResult, NoTarget, Problem, TargetPlan
 from toolkit.actions.notifier import NoNotifier, Notifier
 from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult
@@ -210,6 +211,16 @@ def context(run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext
         rate=lambda _: inf,
         turn=lambda _: None,
     )
+
+
+def in_turn(batches: Generator[Batch[I], Applied[I], None]) -> list[Applied[I]]:
+    """Apply the batches of a generator, as the kernel does, without writing anything down."""
+    found: list[Applied[I]] = []
+    batch = next(batches, None)
+    while batch is not None:
+        found.append(batch.apply(lambda _: None))
+        batch = next_batch(batches, found[-1])
+    return found
 
 
 OpenContext = Callable[[StopSignal, Sequence[Condition]], RunContext]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 
 import pytest
 
 from tests.unit.actions.fake_action import Mark, MarkAction, MarkBatch, Plan, Scene, outcomes
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder
-from toolkit.actions.action import RunContext
+from toolkit.actions.action import Applied, RunContext
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.result import ExitCode, Status
 from toolkit.runs.audit_lines import AuditLine
@@ -64,6 +64,61 @@ def test_a_batch_without_items_is_no_end() -> None:
 
     scene = Scene(action=WithEmpty(todo={"clicks": 4}))
     assert outcomes(scene.run()) == [("done", "")] * 4
+
+
+class InTurn(MarkAction):
+    """Makes each batch when the one before is over."""
+
+    seen: list[list[str]]
+    size = 2
+
+    def batches(self, plan: Plan, work: RunContext) -> Generator[MarkBatch, Applied[Mark], None]:  # type: ignore[override]
+        self.seen = []
+        for batch in super().batches(plan, work):
+            applied = yield batch
+            self.seen.append([each.item.uri[-1] for each in applied.results])
+
+
+def test_a_generator_receives_the_results_of_each_batch_before_it_makes_the_next() -> None:
+    action = InTurn(todo={"clicks": 5})
+    scene = Scene(action=action)
+    scene.recorder.before_record = lambda _: action.seen.append([f"recorded after {len(action.done)}"])
+    assert outcomes(scene.run()) == [("done", "")] * 5
+    assert action.seen == [
+        ["recorded after 0"],
+        ["0", "1"],
+        ["recorded after 2"],
+        ["2", "3"],
+        ["recorded after 4"],
+        ["4"],
+        ["recorded after 5"],
+    ]
+
+
+def test_the_results_of_a_generators_batch_and_the_intentions_of_the_next_are_one_record() -> None:
+    scene = Scene(action=InTurn(todo={"clicks": 5}))
+    scene.run()
+    assert _steps(scene.recorder) == [(0, 2), (2, 2), (2, 1), (1, 0)]
+
+
+def test_a_stop_leaves_what_a_generator_has_not_made_yet() -> None:
+    process = ProcessStop()
+    scene = Scene(action=InTurn(todo={"clicks": 5}), process=process)
+    scene.action.effect = lambda _, mark: process.stop(Stopped(reason="SIGTERM")) if mark.number == 1 else None
+    result = scene.run()
+    assert outcomes(result) == [("done", "")] * 2 + [("skipped", "stopped")] * 3
+    assert _steps(scene.recorder) == [(0, 2), (2, 0)]
+
+
+def test_a_generator_that_leaves_out_items_fails_its_run() -> None:
+    class Careless(InTurn):
+        def batches(self, plan: Plan, work: RunContext) -> Generator[MarkBatch, Applied[Mark], None]:  # type: ignore[override]
+            yield next(super().batches(plan, work))
+
+    scene = Scene(action=Careless(todo={"clicks": 5}))
+    with pytest.raises(ValueError, match="each item of a plan once"):
+        scene.run()
+    assert scene.recorder.outcomes[1].status is RunStatus.FAILED
 
 
 def test_a_stop_before_anything_begins_writes_nothing_down() -> None:

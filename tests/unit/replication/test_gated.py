@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.actions.fake_action import context
+from tests.unit.actions.fake_action import context, in_turn
 from tests.unit.actions.fake_gate import FakeGate
 from tests.unit.quality.gates import BLOCKS, CLUSTER, CopyingStore
 from tests.unit.replication.test_publish import Breaking, Dead
@@ -87,7 +87,7 @@ class Copying:
         action = self.action()
         plan = action.plan(self.target, replace(work, stores=lambda _: LocalFileSystem()))
         assert plan.failed is None
-        return [each.apply(lambda _: None) for each in action.batches(plan, work)]
+        return in_turn(action.batches(plan, work))
 
     def codes(self) -> list[str]:
         return [each.code for applied in self.run() for each in applied.results]
