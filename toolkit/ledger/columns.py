@@ -1,4 +1,4 @@
-"""What tables share, and column types that SQLite and PostgreSQL store each in its own way and Python sees alike."""
+"""Columns that tables share, and column types that SQLite and PostgreSQL store differently."""
 
 from __future__ import annotations
 

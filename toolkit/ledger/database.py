@@ -49,7 +49,7 @@ def database_now(connection: sa.Connection) -> datetime:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Transaction:
-    """What the repositories of the ledger work on.
+    """Transaction in which the repositories of the ledger work.
 
     Attributes:
         connection: within a transaction.
@@ -197,7 +197,7 @@ def _outage(place: str, error: sa.exc.DBAPIError) -> LedgerUnavailable:
 
 
 def _rights(place: str, sqlite_name: str) -> tuple[str, str] | None:
-    """What SQLite does not say: which of its files this user may not write, and what to do."""
+    """Return which file of SQLite this user may not write, and what to do; SQLite does not say so."""
     is_of_rights = sqlite_name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN"))
     return hindrance(Path(place.removeprefix(SQLITE))) if is_of_rights and place.startswith(SQLITE) else None
 

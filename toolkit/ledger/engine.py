@@ -259,7 +259,7 @@ def _copy(file: Path, copy: Path, deadline: float) -> None:
 
 
 def _version(file: Path) -> tuple[int, bytes | int] | None:
-    """What changes when a copy would be torn; None: another program writes it, or its first start."""
+    """Return a mark that changes when a copy would be torn; None: another program writes the file, or starts."""
     if _beside(file, "journal").exists():
         return None
     found = file.stat()
@@ -317,7 +317,7 @@ _CONNECTIONS_KEY = "feedctl_connections"
 
 
 class _Connection(Protocol):
-    """What is needed of a connection of psycopg."""
+    """The part of psycopg's connection that is used."""
 
     @property
     def closed(self) -> bool: ...

@@ -1,4 +1,4 @@
-"""What can go wrong with the ledger itself; the errors of its calls are beside the calls."""
+"""Errors of the ledger itself; the errors of its calls are beside the calls."""
 
 from __future__ import annotations
 

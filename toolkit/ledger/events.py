@@ -22,7 +22,7 @@ from toolkit.ledger.vocabulary import EventKind
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewEvent:
-    """What happened to an instance.
+    """Event of an instance.
 
     Attributes:
         kind: what happened.
@@ -118,7 +118,7 @@ _APPENDED = sa.insert(event)
 
 
 def _forget_copies(tx: Transaction, events: Sequence[NewEvent]) -> None:
-    """What is gone has no files any more, whoever removed it."""
+    """Forget the manifests of evicted instances, since their files are gone."""
     gone: dict[tuple[str, str], list[str]] = {}
     for each in events:
         if each.kind is EventKind.EVICTED:
@@ -128,7 +128,7 @@ def _forget_copies(tx: Transaction, events: Sequence[NewEvent]) -> None:
 
 
 def _columns(new: NewEvent) -> dict[str, object]:
-    """What `asdict` makes too, ten times as slow, for each of the many events of a run."""
+    """Return the columns of an event; `asdict` takes ten times as long, for each of a run's many events."""
     named = {"kind": new.kind, "feed": new.feed, "cluster": new.cluster}
     return {**named, "instance_key": new.instance_key, "uri": new.uri}
 
@@ -154,7 +154,7 @@ def after(
 
 
 def of_instance(tx: Transaction, feed: str, cluster: str, instance_key: str) -> list[Event]:
-    """What happened to one instance, in order."""
+    """Return the events of one instance, in order."""
     of_it = (event.c.feed == feed) & (event.c.cluster == cluster) & (event.c.instance_key == instance_key)
     return list(tx.rows(Event, sa.select(event).where(of_it).order_by(event.c.sequence)))
 
@@ -168,7 +168,7 @@ _LAST = (
 
 
 def last_kind(tx: Transaction, feed: str, cluster: str, instance_key: str) -> EventKind | None:
-    """What happened to one instance last; None: nothing was ever told of it."""
+    """Return the kind of an instance's last event; None: it has none."""
     values = {"feed": feed, "cluster": cluster, "instance_key": instance_key}
     found: EventKind | None = tx.execute(_LAST, values).scalar()
     return found

@@ -38,7 +38,7 @@ class ListedFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fingerprint:
-    """What the files of an instance were; equal digests mean equal files.
+    """Fingerprint of an instance's files; equal digests mean equal files.
 
     Attributes:
         files: how many there were; 0: the instance was not there, or empty.
@@ -140,7 +140,7 @@ def keep(tx: Transaction, run_id: int, earlier_run_id: int) -> None:
 
 
 def of_runs(tx: Transaction, run_ids: Sequence[int]) -> dict[int, list[ReadInput]]:
-    """What runs have read, by run, input and instance; a run that has noted nothing is left out."""
+    """Return the inputs that runs have read, by run, input and instance; a run without any is left out."""
     found: dict[int, list[ReadInput]] = {}
     for chunk in in_chunks(run_ids):
         of_chunk = sa.select(input_fingerprint.c.run_id, *_COLUMNS).where(input_fingerprint.c.run_id.in_(chunk))
@@ -151,7 +151,7 @@ def of_runs(tx: Transaction, run_ids: Sequence[int]) -> dict[int, list[ReadInput
 
 
 def last_read(tx: Transaction, span: Span) -> dict[str, list[ReadInput]]:
-    """What the last success of each instance of a process has read, by instance key, input and instance.
+    """Return the inputs of the last success of each instance, by instance key, input and instance.
 
     In one statement. An instance that never succeeded, or whose last success has noted nothing, is left out.
     """

@@ -35,7 +35,7 @@ Manifest: TypeAlias = Mapping[str, ManifestFile]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnitKey:
-    """What was published at once.
+    """Key of a unit that was published at once.
 
     Attributes:
         feed: the feed.
@@ -96,7 +96,7 @@ def forget(tx: Transaction, feed: str, cluster: str, instance_keys: Sequence[str
 
 
 def of_instance(tx: Transaction, feed: str, cluster: str, instance_key: str, counterpart: str) -> dict[str, Manifest]:
-    """What is known of the units of an instance that came from a source, by their paths."""
+    """Return the manifests of an instance's units from one source, by path."""
     wanted = {"feed": feed, "cluster": cluster, "instance_key": instance_key, "counterpart": counterpart}
     where = [manifest.c[name] == value for name, value in wanted.items()]
     rows = tx.execute(sa.select(manifest.c.path, manifest.c.content).where(*where).order_by(manifest.c.path))

@@ -204,7 +204,7 @@ class OpenRun:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LedgerExamination:
-    """What was found.
+    """Result of an examination of the ledger.
 
     Attributes:
         place: the URL without its password.

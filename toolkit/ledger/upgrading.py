@@ -29,7 +29,7 @@ _DUPLICATE_TABLE = "42P07"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upgraded:
-    """What an upgrade did.
+    """Effect of an upgrade.
 
     Attributes:
         before: the revision that it found; None: there was no ledger.

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class LifeCycle(StrEnum):
-    """What a run does with an instance (Falcon overview, Instance Management; life cycles)."""
+    """Life cycle: the kind of a run (Falcon overview, Instance Management; life cycles)."""
 
     EXECUTION = "execution"
     """A process runs."""
@@ -118,7 +118,7 @@ class BatchState(StrEnum):
 
 
 class QueueState(StrEnum):
-    """What a step has done with a batch in its queue (BDRE, BATCH_STATUS)."""
+    """State of a batch in a step's queue (BDRE, BATCH_STATUS)."""
 
     NEW = "new"
     """Enqueued, not taken."""
@@ -140,7 +140,7 @@ class LeaseMode(StrEnum):
 
 
 class ItemState(StrEnum):
-    """What became of one effect of a run."""
+    """State of one effect of a run."""
 
     INTENDED = "intended"
     """Written before the effect: it may or may not have happened."""
@@ -153,7 +153,7 @@ class ItemState(StrEnum):
 
 
 class EventKind(StrEnum):
-    """What happened to an instance."""
+    """Kind of an event of an instance."""
 
     AVAILABLE = "available"
     """It is there for the first time."""
@@ -166,7 +166,7 @@ class EventKind(StrEnum):
 
 
 class LateVerdict(StrEnum):
-    """What a check for late data found."""
+    """Result of a check for late data."""
 
     UNCHANGED = "unchanged"
     """What the instance has read is as it was."""
@@ -179,7 +179,7 @@ class LateVerdict(StrEnum):
 
 
 class VerdictState(StrEnum):
-    """What holds of data that were judged."""
+    """State of validated data."""
 
     PASSED = "passed"
     """All that is expected holds."""
@@ -196,7 +196,7 @@ class VerdictState(StrEnum):
 
 
 class RequestKind(StrEnum):
-    """What a command asks of the owner of a running instance."""
+    """Kind of a request to the owner of a running instance."""
 
     SUSPEND = "suspend"
     """Start no further effect until a resume."""
@@ -207,7 +207,7 @@ class RequestKind(StrEnum):
 
 
 class ProcessKind(StrEnum):
-    """What is registered as a source of batches."""
+    """Kind of a source of batches."""
 
     PROCESS = "process"
     """A process: it has steps and runs jobs."""

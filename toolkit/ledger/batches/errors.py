@@ -1,4 +1,4 @@
-"""What can be wrong with batches and their files."""
+"""Errors of batches and their files."""
 
 from __future__ import annotations
 

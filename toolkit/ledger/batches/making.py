@@ -178,7 +178,7 @@ _DOWNSTREAM = (
 
 
 def _of_reader(column: sa.Column[str], name: str) -> sa.Label[str]:
-    """Of the step of a new row, or of its process; as text, since SQLAlchemy leaves the tables' names out here."""
+    """Return a column of a new row's step, or of its process; as text, since SQLAlchemy omits the table names here."""
     reader = "step JOIN process ON process.process_id = step.process_id"
     found = f"(SELECT {column.table.name}.{column.name} FROM {reader} WHERE step.step_id = queue.step_id)"  # noqa: S608 - names of our own
     return sa.literal_column(found, column.type).label(name)

@@ -76,7 +76,7 @@ class FeedInstance:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """What makes it the same instance, wherever its data is."""
+        """The identity of the instance, wherever its data is."""
         return self.feed, self.cluster, self.instance_key
 
 

@@ -1,4 +1,4 @@
-"""What the start of a job is in either mode: its row, its target batch, and the steps that it has to run."""
+"""Start of a job in either mode: its row, its target batch, and the steps that it has to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the calls of a job refuse; each changes nothing and has its own code (BDRE, Metadata DB APIs)."""
+"""Errors of a job's calls; each changes nothing and has its own code (BDRE, Metadata DB APIs)."""
 
 from __future__ import annotations
 

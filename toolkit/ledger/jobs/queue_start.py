@@ -69,7 +69,7 @@ def _begin_what_comes_first(tx: Transaction, start: Start) -> Begun | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Outlook:
-    """What a job on the queue would meet.
+    """State of the queue for a job.
 
     Attributes:
         steps: the live ones, in their order.
@@ -148,7 +148,7 @@ def _begin_fresh(tx: Transaction, start: Start, edges: Sequence[Edge], max_batch
 
 
 def _missing(lacking: Sequence[Edge]) -> list[Missing]:
-    """What a job waits for; what is optional, where all of it is."""
+    """Return the inputs that a job waits for; optional ones only if all its inputs are."""
     compulsory = [each for each in lacking if not each.is_optional]
     return [Missing(step=each.step, upstream=each.upstream) for each in compulsory or lacking]
 

@@ -134,7 +134,7 @@ class StartedStep:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StartedJob:
-    """What InitJob tells (BDRE, InitJob).
+    """Answer of InitJob (BDRE, InitJob).
 
     Attributes:
         run: the job: its `run_id` is the process execution id.
@@ -170,7 +170,7 @@ class StartedJob:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HaltedJob:
-    """What HaltJob did (BDRE, HaltJob).
+    """Effect of HaltJob (BDRE, HaltJob).
 
     Attributes:
         run: the job.

@@ -151,7 +151,7 @@ def _completed(origin: Origin, owner: RegisteredProcess) -> Origin:
 
 
 def _told(tx: Transaction, begun: Begun) -> StartedJob:
-    """What the job reads, as the queue has it now."""
+    """Return the job with its batches, as the queue has them now."""
     sources, have_files = _sources(tx, begun.target_batch_id)
     read = [each for of_step in sources.values() for each in of_step]
     due = set(begun.due_ids)

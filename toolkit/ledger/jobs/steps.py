@@ -56,7 +56,7 @@ def init_step(
 
 
 def _why_not_begun(tx: Transaction, ref: JobRef, step: str) -> StepIsRunning:
-    """What stands against the start of a step; what else than this one raises itself."""
+    """Return the error that a running job prevents the start of a step; other reasons are raised."""
     owner = locked_process(tx, ref.site)
     if any_step(tx, owner, step).is_deleted:
         raise unknown_step(tx, owner, step)
@@ -118,7 +118,7 @@ def _end(tx: Transaction, ref: JobRef, step: str, ending: _Ending) -> StepRun:
 
 
 def _why_not_ended(tx: Transaction, ref: JobRef, step: str) -> StepNotRunning:
-    """What stands against the end of a step; what else than this one raises itself."""
+    """Return the error that a step does not run, and so cannot end; other reasons are raised."""
     owner = locked_process(tx, ref.site)
     any_step(tx, owner, step)
     return StepNotRunning(run=begun_job(tx, ref).run, step=step)
@@ -289,7 +289,7 @@ def steps_of(tx: Transaction, run_ids: Collection[int]) -> list[StepRun]:
 
 
 def lines_of(tx: Transaction, run_ids: Collection[int]) -> list[LogLine]:
-    """What these runs wrote down, in the order of writing."""
+    """Return the log lines of runs, in the order of writing."""
     columns = [process_log.c[each] for each in ("log_id", "run_id", "category", "message", "logged_at")]
     written = (
         sa.select(*columns, step.c.name.label("step"))

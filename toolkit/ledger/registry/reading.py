@@ -1,4 +1,4 @@
-"""What is registered of processes and steps: their rows, and the form of a registration."""
+"""Registered processes and steps: their rows, and the form of a registration."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _STEP = sa.select(*STEP_COLUMNS).where(step.c.process_id == given(step.c.process
 
 
 def source(tx: Transaction, site: Site) -> RegisteredProcess:
-    """What enqueues batches: a process, or a feed that no process makes.
+    """Return the source of batches: a process, or a feed that no process makes.
 
     Raises:
         UnknownProcess: it is not registered, or no longer in the config repo.
@@ -176,7 +176,7 @@ def _unknown(tx: Transaction, site: Site) -> UnknownProcess:
 
 @dataclass(frozen=True, kw_only=True)
 class _Links:
-    """What hangs on processes and steps, by their numbers."""
+    """Rows that belong to processes and steps, by their numbers."""
 
     properties: dict[int, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     feeds: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))

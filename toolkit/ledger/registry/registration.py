@@ -1,4 +1,4 @@
-"""What a config repo registers in the ledger: plain values, and the pure way from a repo to them (DESIGN section 6)."""
+"""Registration of a config repo: plain values, and the pure way from a repo to them (DESIGN section 6)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ServerEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Registration:
-    """All that one state of a config repo registers.
+    """Registration of one state of a config repo.
 
     Attributes:
         snapshot: the state of the config repo.
@@ -149,7 +149,7 @@ _OPTIONS = re.compile(r"[?;].*", re.DOTALL)
 
 
 def registration_of(repository: Repository, snapshot: str) -> Registration:
-    """What a config repo registers: its processes on the clusters that the environment may act on, and its servers.
+    """Return the registration of a repo: its processes on the environment's clusters, and its servers.
 
     Args:
         repository: all entities, with the environment's overlay.
@@ -236,7 +236,7 @@ class _ProcessSite:
         return frozenset(self.process.inputs[name].feed for name in read)
 
     def _upstreams(self, read: Iterable[str]) -> Mapping[str, bool]:
-        """Who makes what the inputs read; one that any compulsory input reads from is waited for."""
+        """Return the producers of the inputs; one that any compulsory input reads from is waited for."""
         found: dict[str, bool] = {}
         for name in read:
             each = self.process.inputs[name]

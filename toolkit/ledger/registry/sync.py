@@ -21,7 +21,7 @@ from toolkit.ledger.tables import process, process_property, resource, server, s
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Changes:
-    """What has to be written.
+    """Changes that have to be written.
 
     Attributes:
         added: never registered before.
@@ -186,7 +186,7 @@ _TURN = "ledger/sync"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SyncReport:
-    """What a sync did.
+    """Report of a sync.
 
     Attributes:
         added: registered for the first time.

@@ -71,7 +71,7 @@ def _is_still_not_begun(tx: Transaction, found: Run) -> bool:
 
 
 def _job_of(newest: Run | None) -> dict[str, object]:
-    """What makes the next attempt a job of the same process, and of the same target batch if that is not made yet."""
+    """Return the columns that make the next attempt a job of the process, with the target batch if it is not made."""
     if newest is None:
         return {}
     target = None if newest.status is RunStatus.SUCCEEDED else newest.target_batch_id
@@ -147,13 +147,13 @@ def _refusal(active: Run) -> RunIsActive | InstanceSuspended:
 
 
 def _refuse_killed_ahead(newest: Run | None) -> None:
-    """What was killed in the middle may be tried again; what was killed before it began must not begin by itself."""
+    """Refuse an instance that was killed before it began: it must not begin by itself."""
     if newest is not None and newest.status is RunStatus.KILLED and newest.started_at is None:
         raise InstanceKilled(run=newest)
 
 
 def _refuse_unseen(newest: Run | None, seen: int | None) -> None:
-    """What never began does not count as run."""
+    """Refuse when a newer attempt has begun; one that never began does not count."""
     if newest is None or seen is None or newest.status is RunStatus.SKIPPED:
         return
     if newest.run_id > seen:
@@ -173,7 +173,7 @@ def _begin_new(tx: Transaction, beginning: _Beginning, newest: Run | None) -> Ru
 
 
 def _refuse_other_job(tx: Transaction, beginning: _Beginning) -> None:
-    """What was in the way may be another key: of a process, one job at a time works on the queue."""
+    """Refuse when a job with another key is active: of a process, one job at a time works on the queue."""
     if beginning.job is None or beginning.job.mode is not JobMode.QUEUE:
         return
     of_process = (run.c.process_id == beginning.job.process_id) & (run.c.mode == JobMode.QUEUE)

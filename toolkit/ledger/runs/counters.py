@@ -1,4 +1,4 @@
-"""What runs counted of their work, by the names that users know (Falcon overview, replication metrics)."""
+"""Counters of runs, by the names that users know (Falcon overview, replication metrics)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def replace(tx: Transaction, run_id: int, counted: Mapping[str, int]) -> None:
 
 
 def of_runs(tx: Transaction, run_ids: Collection[int]) -> dict[int, dict[str, int]]:
-    """What runs have counted; those that counted nothing are left out."""
+    """Return the counters of runs; a run without any is left out."""
     found: dict[int, dict[str, int]] = {}
     for ids in in_chunks(run_ids):
         for run_id, name, value in tx.execute(sa.select(run_counter).where(run_counter.c.run_id.in_(ids))):

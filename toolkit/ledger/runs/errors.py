@@ -1,4 +1,4 @@
-"""What can stand in a run's way; each error keeps its facts, so that it can be told as JSON too."""
+"""Errors that prevent a run; each keeps its facts, so that it can be rendered as JSON too."""
 
 from __future__ import annotations
 

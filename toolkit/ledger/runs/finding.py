@@ -28,7 +28,7 @@ OVER = tuple(status for status in TRANSITIONS if status.is_terminal)
 
 
 class RunOrder(StrEnum):
-    """What runs are sorted by; within equal ones by instance, cluster, life cycle and attempt."""
+    """Sort order of runs; equal ones are sorted by instance, cluster, life cycle and attempt."""
 
     INSTANCE = "instance"
     """Instance key, so by time."""
@@ -199,7 +199,7 @@ _ORDERS = {
 
 
 def _by(column: sa.Column[Any], *, descending: bool) -> sa.ColumnElement[Any]:
-    """What is empty comes last both ways; only there is it said, since no index has that order."""
+    """Return the order of a column, with empty values last both ways; said only then, since no index has that order."""
     order = column.desc() if descending else column.asc()
     return order.nulls_last() if column.nullable else order
 

@@ -15,7 +15,7 @@ from toolkit.ledger.vocabulary import RunStatus
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewestAttempt:
-    """Of the newest attempt of an instance what decides whether another one begins; columns of the table `run`."""
+    """Newest attempt of an instance, as far as it decides whether another one begins; columns of the table `run`."""
 
     instance_key: str
     run_id: int

@@ -38,7 +38,7 @@ class NewItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SettledItem:
-    """What became of an item.
+    """Outcome of an item.
 
     Attributes:
         position: of the item.
@@ -171,7 +171,7 @@ def counts(tx: Transaction, run_ids: Collection[int]) -> dict[int, dict[ItemStat
 
 
 def _columns(new: NewItem) -> dict[str, object]:
-    """What `asdict` makes too, ten times as slow, for each of the many items of a run."""
+    """Return the columns of an item; `asdict` takes ten times as long, for each of a run's many items."""
     return {"position": new.position, "kind": new.kind, "path": new.path, "instance_key": new.instance_key}
 
 

@@ -159,7 +159,7 @@ def _held(tx: Transaction, resources: Collection[str]) -> list[Lease]:
 
 
 def _rivals(modes: Mapping[str, LeaseMode], held: Sequence[Lease]) -> list[Lease]:
-    """Those that cannot be held beside what is wanted."""
+    """Return the held leases that exclude the wanted ones."""
     return [each for each in held if LeaseMode.EXCLUSIVE in (each.mode, modes[each.resource])]
 
 
@@ -294,7 +294,7 @@ def is_owned(tx: Transaction, run_id: int) -> bool:
 
 
 def owned(tx: Transaction, run_ids: Collection[int]) -> frozenset[int]:
-    """Those of the runs that hold a lease that has not expired."""
+    """Return the runs that hold a lease that has not expired."""
     lives = lease.c.expires_at > tx.now()
     living = sa.select(lease.c.run_id).where(lives)
     found = (tx.execute(living.where(lease.c.run_id.in_(chunk))).scalars() for chunk in in_chunks(run_ids))
@@ -302,7 +302,7 @@ def owned(tx: Transaction, run_ids: Collection[int]) -> frozenset[int]:
 
 
 def _extend(tx: Transaction, run_id: int, cleared: Cleared, until: datetime) -> None:
-    """What the run holds already; shared becomes exclusive where that is wanted, never the other way round."""
+    """Extend the leases that the run holds; shared becomes exclusive where wanted, never the other way round."""
     own = (lease.c.run_id == run_id) & lease.c.resource.in_(cleared.own)
     tx.execute(sa.update(lease).where(own).values(expires_at=until))
     stronger = [each for each in cleared.own if cleared.wanted[each] is LeaseMode.EXCLUSIVE]

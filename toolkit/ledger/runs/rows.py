@@ -10,7 +10,7 @@ from toolkit.ledger.vocabulary import JobMode, LifeCycle, RunStatus
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunKey:
-    """What is run: one action for one instance; its attempts are numbered from 1 (DESIGN section 6, Run).
+    """Key of a run: one action for one instance; its attempts are numbered from 1 (DESIGN section 6, Run).
 
     Attributes:
         life_cycle: what the action does.
@@ -33,7 +33,7 @@ class RunKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
-    """Who runs something, from where, and what was read for it.
+    """Origin of a run: user, machine, and the state of the config repo that was read.
 
     Attributes:
         who: the user that the run belongs to.
@@ -60,7 +60,7 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobFacts:
-    """What makes a run a job of a process (DESIGN section 6, Run metadata after BDRE).
+    """Facts that make a run a job of a process (DESIGN section 6, Run metadata after BDRE).
 
     Attributes:
         process_id: of the process on its cluster.
@@ -114,7 +114,7 @@ class Run:
 
     @property
     def key(self) -> RunKey:
-        """What its attempts share."""
+        """The key that its attempts share."""
         return RunKey(
             life_cycle=self.life_cycle,
             entity=self.entity,

@@ -42,7 +42,7 @@ FREELY = StartTerms()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StartRequest:
-    """What is to start.
+    """Request to start a run.
 
     Attributes:
         key: what is run.

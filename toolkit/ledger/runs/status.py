@@ -76,7 +76,7 @@ def changing(to: RunStatus, now: sa.ColumnElement[datetime]) -> sa.Update:
 
 
 def _consequences(to: RunStatus, now: sa.ColumnElement[datetime]) -> dict[str, object]:
-    """What else changes with the status."""
+    """Return the columns that change with the status."""
     values: dict[str, object] = {"suspended_from": run.c.status if to is RunStatus.SUSPENDED else None}
     if to is RunStatus.RUNNING:
         values["started_at"] = sa.func.coalesce(run.c.started_at, now)

@@ -1,4 +1,4 @@
-"""Who did what to the state of entities and instances, and whether it changed anything."""
+"""Commands on entities and instances: who gave them, and whether they changed anything."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def resume(tx: Transaction, entity: str, cluster: str | None, who: str, reason: 
 
 
 def suspension_of(tx: Transaction, entity: str, cluster: str) -> Suspension | None:
-    """What keeps an entity from running on a cluster; None: it may run."""
+    """Return the suspension of an entity on a cluster; None: it may run."""
     return next(tx.rows(Suspension, _SUSPENDED.where(is_about(entity, cluster))), None)
 
 
@@ -210,7 +210,7 @@ def renewals(tx: Transaction) -> dict[tuple[str, str], datetime]:
 
 
 def startable(tx: Transaction, places: Collection[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    """Those entities, each with its cluster, that `check` lets start."""
+    """Return the entities, each with its cluster, that `check` lets start."""
     if current_safe_mode(tx).is_on:
         return frozenset()
     suspended = {(each.entity, each.cluster) for each in suspensions(tx)}

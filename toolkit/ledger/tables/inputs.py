@@ -1,4 +1,4 @@
-"""What runs of processes read, and whether that was looked at again (DESIGN section 6, Input fingerprints)."""
+"""Tables of the inputs that process runs read, and of late checks (DESIGN section 6, Input fingerprints)."""
 
 from __future__ import annotations
 

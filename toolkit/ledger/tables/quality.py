@@ -1,4 +1,4 @@
-"""What data were judged to be before they were announced, and what people decided of them (ADR 0049)."""
+"""Tables of validation results before data is published, and of people's decisions on them (ADR 0049)."""
 
 from __future__ import annotations
 
