@@ -30,7 +30,6 @@ NOT_YET = {
     "ledger",
     "process_runner",
     "quality",
-    "rendering",
 }
 """Packages and modules whose docstrings still begin so."""
 READERS = {"toolkit/variables.py", "toolkit/quality/judging.py"}

@@ -43,7 +43,7 @@ class Detail(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActionView(Generic[T, I, D]):
-    """What is different from action to action in how a result is shown.
+    """Differences between actions in how a result is shown.
 
     Attributes:
         targets: their name in JSON, for example ``feeds``.
@@ -72,7 +72,7 @@ def rendered(
     detail: Detail = Detail.RANGES,
     on_terminal: bool = False,
 ) -> Iterator[str]:
-    """What to print, piece by piece: a result may have very many items.
+    """Yield the output piece by piece: a result may have very many items.
 
     Args:
         result: of the run.
@@ -123,7 +123,7 @@ def counts_document(result: TargetResult[T, I, D]) -> Document:
 
 
 def ending_document(result: TargetResult[T, I, D]) -> Document:
-    """What is to be said of an instance behind all that is its action's own."""
+    """Return the end of an instance's document, behind the fields of its action."""
     plan = result.plan
     return {
         "notes": list(plan.notes),
@@ -199,7 +199,7 @@ def _error(error: Exception | None) -> Document | None:
 
 
 def failure_lines(error: Exception, status: str) -> Iterator[str]:
-    """What people read of a run that ended before there was anything to report."""
+    """Yield the text of a run that ended before there was anything to report."""
     why = str(error).replace("\n", "\n  ")  # no line of a reason begins like one of ours
     yield f"{status}: {why}\n"
     yield f"status: {status}\n"
@@ -280,7 +280,7 @@ def _outcome_line(result: ItemResult[I], what: str, mark: _Mark) -> str:
 
 
 def _title(result: ActionResult[T, I, D]) -> str:
-    """What ran, for which time, from which state of the config repo."""
+    """Return the title: the action, its time, and the state of the config repo."""
     request = result.request
     snapshot = f"{request.snapshot.kind} {request.snapshot.value}{' (dirty)' if request.snapshot.dirty else ''}"
     dry = ", dry run: nothing is touched" if request.dry_run else ""
@@ -303,7 +303,7 @@ def _group_lines(group: Sequence[TargetResult[T, I, D]], view: ActionView[T, I, 
 
 
 def _said_of(result: TargetResult[T, I, D], outcomes: str) -> str:
-    """What became of a target, by the outcomes of its items when it was worked on."""
+    """Return the outcome of a target, by the outcomes of its items when it was worked on."""
     plan = result.plan
     if plan.skipped is not None or plan.waiting is not None:
         return "skipped" if plan.skipped is not None else "waiting"

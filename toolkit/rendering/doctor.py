@@ -1,4 +1,4 @@
-"""What `feedctl doctor` prints."""
+"""Output of `feedctl doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change of the config repo does: as text for people, as markdown for a comment, as one JSON document."""
+"""Effects of a config change: as text for people, as markdown for a comment, as one JSON document."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _headline(diff: EntityDiff) -> str:
 
 
 def _danger(diff: EntityDiff) -> str:
-    """What the next run of retention deletes more; empty for nothing."""
+    """Return how much more the next run of retention deletes; empty for nothing."""
     if not diff.more_evictable:
         return ""
     verb = "becomes" if diff.more_evictable == 1 else "become"
@@ -46,7 +46,7 @@ def _danger(diff: EntityDiff) -> str:
 
 
 def _compared(diff: EntityDiff) -> str:
-    """What was compared with what."""
+    """Return the two states that were compared."""
     environment = "no environment" if diff.environment is None else f"environment {diff.environment}"
     dirty = " with uncommitted changes" if diff.snapshot.dirty else ""
     base, now = _short(diff.base.value), _short(diff.snapshot.value)

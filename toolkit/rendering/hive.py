@@ -1,4 +1,4 @@
-"""What the results of exports, imports and replications of tables show that other actions' results do not."""
+"""Fields of the results of exports, imports and replications of tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the workflows of instances are told: as rows of a table and as a JSON document, without secrets."""
+"""Properties of instances' workflows: as rows of a table and as a JSON document, without secrets."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def params_document(name: str, found: Iterable[ResolvedInstance]) -> dict[str, o
 
 
 def shown_properties(each: ResolvedInstance) -> Mapping[str, str]:
-    """What the workflow is told, with asterisks for what is secret by its name or shape."""
+    """Return the workflow's properties, with asterisks for secrets by name or shape."""
     return {name: value_without_secrets(name, value) for name, value in each.properties.items()}

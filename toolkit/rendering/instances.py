@@ -83,7 +83,7 @@ def _row_document(row: InstanceRow) -> dict[str, object]:
 
 
 def run_document(run: Run) -> dict[str, object]:
-    """What else there is to say about an attempt."""
+    """Return the further fields of an attempt."""
     return {
         "run_id": run.run_id,
         "started_at": moment_value(run.started_at),
@@ -118,7 +118,7 @@ def _data_cells(cluster: str, each: FoundInstance) -> Sequence[str]:
 
 
 def data_document(found: DataList) -> dict[str, object]:
-    """What is there of a feed's instances, as JSON."""
+    """Return the data of a feed's instances, as JSON."""
     return {
         "name": found.name,
         "instances": [_data_document(each.cluster, one) for each in found.clusters for one in each.instances],
@@ -163,7 +163,7 @@ def summary_document(found: InstanceSummary) -> dict[str, object]:
 
 
 def answer_table(result: CommandResult) -> tuple[Sequence[str], Rows]:
-    """What a command did to each instance."""
+    """Return the effects of a command on instances."""
     has_copies = any(each.key.counterpart for each in result.answers)
     columns = ("cluster", *(("source",) if has_copies else ()), "instance", "was", "is", "changed", "why")
     return columns, (_answer_cells(each, has_copies=has_copies) for each in result.answers)
@@ -177,7 +177,7 @@ def _answer_cells(answer: Answer, *, has_copies: bool) -> list[str]:
 
 
 def answer_document(result: CommandResult) -> dict[str, object]:
-    """What a command did, as JSON."""
+    """Return the effects of a command, as JSON."""
     answers = [
         {
             "cluster": each.key.cluster,

@@ -1,4 +1,4 @@
-"""What the result of a check for late data shows besides what that of any process run does."""
+"""Fields of a late check's result besides those of any process run."""
 
 from __future__ import annotations
 

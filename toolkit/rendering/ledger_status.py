@@ -1,4 +1,4 @@
-"""What `feedctl ledger status` prints."""
+"""Output of `feedctl ledger status`."""
 
 from __future__ import annotations
 

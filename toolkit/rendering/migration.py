@@ -69,7 +69,7 @@ def _sides(each: Row | Task | Accepted) -> dict[str, object]:
 
 
 def report_lines(found: Report, into: str, *, is_written: bool) -> Iterator[str]:
-    """What is left to do, then every text of the XML on a line of its own, entity by entity; the figures last."""
+    """Yield the tasks, then every text of the XML on a line of its own, by entity; the figures last."""
     yield from _section("to do:", (f"{_where(each)}: {each.text}" for each in found.tasks))
     yield from _section(
         "findings of lint that comments accept, look at each:",

@@ -70,7 +70,7 @@ def _state(row: OverviewRow) -> str:
 
 
 def stale_lines(found: Overview) -> Iterator[str]:
-    """What has not succeeded within its cadence, and since when."""
+    """Yield the rows without a success within their cadence, and since when."""
     for row in found.stale:
         source = f" from {row.counterpart}" if row.counterpart else ""
         what = f"{row.life_cycle} of {row.entity} on {row.cluster}{source} is stale since {moment(row.stale_since)}"

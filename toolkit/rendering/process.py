@@ -1,4 +1,4 @@
-"""What a process result shows that other actions' results do not."""
+"""Fields of a process result that other actions' results do not have."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _item_text(item: StepItem) -> str:
 
 
 def _lines(result: InstanceResult) -> Iterator[str]:
-    """What the plan of one instance says; a dry run is looked at for its properties."""
+    """Yield the lines of one instance's plan; a dry run is looked at for its properties."""
     yield from note_lines(result)
     if result.run is None and result.plan.items and result.plan.detail.resolved is not None:
         for name, value in shown_properties(result.plan.detail.resolved).items():

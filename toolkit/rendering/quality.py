@@ -60,7 +60,7 @@ def _decision(found: Verdict) -> Document:
 
 
 def finding_document(found: StoredFinding) -> Document:
-    """What became of one expectation."""
+    """Return the result of one expectation."""
     return {
         "suite": found.suite,
         "position": found.position,
@@ -78,7 +78,7 @@ def finding_document(found: StoredFinding) -> Document:
 
 
 def question_document(question: Question, notes: Sequence[str]) -> Document:
-    """What would be asked of the data."""
+    """Return the request that the validation process would get."""
     return {
         "parts": [{"uri": each.uri, "keys": dict(each.keys)} for each in question.parts],
         "format": question.format,
@@ -92,7 +92,7 @@ def question_document(question: Question, notes: Sequence[str]) -> Document:
 
 
 def question_lines(question: Question, notes: Sequence[str]) -> Iterator[str]:
-    """What would be asked of the data, for people."""
+    """Yield the request that the validation process would get, for people."""
     yield from (f"{question.format} at {each.uri}" for each in question.parts)
     for each in question.expectations:
         yield f"  {each.suite}: {each.type} [{each.severity}] {json.dumps(dict(each.kwargs), default=str)}"
@@ -142,7 +142,7 @@ def verdict_rows(
 
 
 def verdict_lines(found: Verdict, findings: Sequence[StoredFinding]) -> Iterator[str]:
-    """All that is known of a verdict, for people."""
+    """Yield the whole verdict, for people."""
     yield f"{found.unit} on {found.cluster}"
     yield from _lines(found, findings)
     if found.decided_by is not None:

@@ -1,4 +1,4 @@
-"""What a replication result shows that other actions' results do not."""
+"""Fields of a replication result that other actions' results do not have."""
 
 from __future__ import annotations
 

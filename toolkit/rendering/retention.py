@@ -1,4 +1,4 @@
-"""What a retention result shows that other actions' results do not."""
+"""Fields of a retention result that other actions' results do not have."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _called(result: FeedResult) -> str:
 
 
 def _whole_directories(result: FeedResult) -> Iterator[str]:
-    """What a dry run says beside the single instances: these directories need one call each."""
+    """Yield the line about directories that a run deletes by one call each."""
     roots = [str(subtree.root) for subtree in result.plan.detail.subtrees]
     if roots and result.counts[Outcome.PLANNED]:
         more = f" and {len(roots) - _NAMED} more" if len(roots) > _NAMED else ""
@@ -163,7 +163,7 @@ RETENTION_VIEW: ActionView[FeedTarget, PlanItem, RetentionDetail] = ActionView(
 
 
 def explanation_document(explanation: Explanation) -> Document:
-    """What a run would do with one path or instance, in JSON."""
+    """Return the decision of a run about one path or instance, as JSON."""
     return {
         "feed": explanation.feed,
         "cluster": explanation.cluster,

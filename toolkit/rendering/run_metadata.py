@@ -1,4 +1,4 @@
-"""What the calls of a workflow answer, as JSON documents: what they did, or the error with its facts."""
+"""Answers of a workflow's calls, as JSON documents: their effect, or the error with its facts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def job_document(run: Run) -> Document:
 
 
 def started_document(started: StartedJob) -> Document:
-    """What init-job answers."""
+    """Return the answer of init-job."""
     return {
         "job": job_document(started.run),
         "target_batch_id": started.target_batch_id,
@@ -56,7 +56,7 @@ def started_document(started: StartedJob) -> Document:
 
 
 def halted_document(halted: HaltedJob) -> Document:
-    """What halt-job answers."""
+    """Return the answer of halt-job."""
     return {
         "job": job_document(halted.run),
         "batch_id": halted.batch_id,
@@ -68,7 +68,7 @@ def halted_document(halted: HaltedJob) -> Document:
 
 
 def step_document(step: StepRun) -> Document:
-    """What init-step, halt-step and term-step answer."""
+    """Return the answer of init-step, halt-step and term-step."""
     return {
         "step_run_id": step.step_run_id,
         "run_id": step.run_id,
@@ -83,7 +83,7 @@ def step_document(step: StepRun) -> Document:
 
 
 def enqueued_document(enqueued: Enqueued) -> Document:
-    """What enqueue answers."""
+    """Return the answer of enqueue."""
     return {
         "batch_id": enqueued.batch_id,
         "marking": enqueued.marking,
@@ -125,7 +125,7 @@ def log_document(line: LogLine) -> Document:
 
 
 def sync_document(report: SyncReport) -> Document:
-    """What a sync did."""
+    """Return the effect of a sync."""
     return {
         "added": [_site(each) for each in report.added],
         "changed": [_site(each) for each in report.changed],

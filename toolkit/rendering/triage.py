@@ -1,4 +1,4 @@
-"""What an instance waits for, down to the causes: as a tree of lines and as a JSON document."""
+"""Causes for which an instance waits: as a tree of lines and as a JSON document."""
 
 from __future__ import annotations
 

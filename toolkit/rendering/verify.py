@@ -1,4 +1,4 @@
-"""What a verification found: as JSON, as text for people, and as an exit code."""
+"""Results of a verification: as JSON, as text for people, and as an exit code."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _instance(found: VerifiedInstance) -> Document:
 
 
 def verification_lines(feed: str, found: Sequence[VerifiedInstance]) -> Iterator[str]:
-    """What is not well, the first files of each instance by name, and how many were looked at."""
+    """Yield the problems, the first files of each instance by name, and the number of compared files."""
     for each in found:
         where = f"{feed} on {each.target.cluster} {each.target.instance_key}, from {each.target.counterpart}"
         if each.problem is not None:
