@@ -78,6 +78,10 @@ class Feed:
     shares_data_with: tuple[str, ...] = ()
     quality: Quality | None = None
     version: int = 0
+    _by_name: Mapping[str, FeedCluster] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {each.name: each for each in reversed(self.clusters)})
 
     @property
     def is_table(self) -> bool:
@@ -90,11 +94,10 @@ class Feed:
         Raises:
             UnknownName: the feed is not on that cluster.
         """
-        for each in self.clusters:
-            if each.name == name:
-                return each
-        known = [each.name for each in self.clusters]
-        raise UnknownName(what="cluster", name=name, known=known, where=f"feed {self.name}")
+        found = self._by_name.get(name)
+        if found is None:
+            raise UnknownName(what="cluster", name=name, known=list(self._by_name), where=f"feed {self.name}")
+        return found
 
     def locations_on(self, cluster_name: str) -> Locations:
         """The templates on a cluster, its own over the feed's, type by type; none at all for a table feed.

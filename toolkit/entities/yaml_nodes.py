@@ -15,6 +15,9 @@ _DEEPEST_PARSE = 2000
 _MOST_BYTES = 1 << 20
 """Far more than any entity or list of holds has; all that reads a file more than once may rely on it."""
 
+_MOST_NODES = 20_000
+"""Keys and values of a file: a hundred times what an entity has, and few enough for a lint of seconds."""
+
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -29,14 +32,23 @@ class YamlUnreadableError(Exception):
 class _Composer(CParser):
     """libyaml's composer without PyYAML's tag resolution: a node's tag says only how it was written."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, file: str) -> None:
         CParser.__init__(self, data)
+        self._file, self._nodes = file, 0
 
     def resolve(self, _kind: type[Node], _value: object, implicit: object) -> object:
         return implicit
 
     def descend_resolver(self, _parent: object, _index: object) -> None:
-        """Nothing: paths play no part in reading scalars."""
+        """Count the nodes, each of which calls it once; paths play no part in reading scalars.
+
+        Raises:
+            YamlUnreadableError: the file has too many.
+        """
+        self._nodes += 1
+        if self._nodes > _MOST_NODES:
+            message = f"the file has more than {_MOST_NODES} keys and values, expected at most so many"
+            raise YamlUnreadableError(_problem(self._file, 1, 1, "too-large", message, "divide it, or remove it"))
 
     def ascend_resolver(self) -> None:
         """Nothing: paths play no part in reading scalars."""
@@ -46,13 +58,13 @@ def compose(data: bytes, file: str) -> Node:
     """The root node of the only document in a file.
 
     Raises:
-        YamlUnreadableError: too large, no UTF-8, not YAML, empty, or more than one document.
+        YamlUnreadableError: too many bytes or nodes, no UTF-8, not YAML, empty, or more than one document.
     """
     _check_size(data, file)
     _check_encoding(data, file)
     _check_depth(data, file)
     try:
-        node: Node | None = _Composer(data).get_single_node()
+        node: Node | None = _Composer(data, file).get_single_node()
     except yaml.YAMLError as error:
         raise YamlUnreadableError(_syntax_problem(error, data, file)) from error
     if node is None:

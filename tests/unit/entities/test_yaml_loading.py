@@ -76,6 +76,7 @@ def test_scalars_are_read_the_1_2_way(text: str, value: object) -> None:
         ),
         (b"a: " + b"[" * 200 + b"]" * 200, "f.yaml:1:104: too-deep"),
         (b"a: " + b"[" * 60_000, "f.yaml:1:2003: too-deep"),
+        (b"a: [" + b"1," * 20_000 + b"1]", "f.yaml:1:1: too-large: the file has more than 20000 keys and values"),
         (BOMB.encode(), "f.yaml:1:4: alias-bomb: aliases make more than 200000 values of this file"),
     ],
 )
