@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from contextlib import closing
-from dataclasses import replace
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -14,18 +17,26 @@ from tests.unit.cli.running import Feedctl
 from tests.unit.cli.test_quality import NOON, Site, made_site
 from tests.unit.hive.test_landing import KEY as LANDED
 from tests.unit.hive.test_landing import Scene
+from tests.unit.process_runner.test_late_checks import FIVE, World, world
 from tests.unit.replication.test_gated import Copying
 from tests.unit.retention.acting import capabilities
 from tests.unit.retention.tables import BASE, TableSite
 from tests.unit.runs.fakes import left_item
 from toolkit.actions.gate import Part
 from toolkit.el import CanonicalPath
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.manifests import ManifestFile
 from toolkit.ledger.runs.items import Item, NewItem
-from toolkit.ledger.vocabulary import ItemState
+from toolkit.ledger.tables import input_fingerprint
+from toolkit.ledger.vocabulary import ItemState, LateVerdict
 from toolkit.quality.data import print_of_parts
+from toolkit.replication.verify import Verifier
 from toolkit.result import ExitCode, Outcome
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import LocalFileSystem, aside_name
+from toolkit.threads import WorkerPool
+
+__all__ = ["world"]
 
 KEY = "2026-03-01T00:00Z"
 OLD = "ds=2026-03-01"
@@ -190,3 +201,120 @@ def test_a_row_does_not_choose_the_instance_of_a_table_whose_copies_go(
     scene.left = [left_item(row, 99)]
     list(scene.ran())
     assert data.exists() is not is_own
+
+
+@pytest.mark.parametrize("key", ["2012-03-01T05:00Z", "2012-03-01T01:00Z"])
+def test_a_row_does_not_choose_what_the_check_for_late_data_lists(world: World, tmp_path: Path, key: str) -> None:
+    world.write(f"clicks/{FIVE}/part-0", "private/salaries-of-joe", "shown/own")
+    world.run()
+    _forge_inputs(world.ledger, uri=f"file://{tmp_path}/private", instance_key=key)
+    with reads_below(tmp_path / "private") as read:
+        checked = world.checked("07:40")
+    assert read == []
+    (found,) = checked
+    assert "salaries" not in found.cause
+    assert found.verdict is (LateVerdict.UNCHANGED if key == "2012-03-01T05:00Z" else LateVerdict.GONE)
+
+
+def _forge_inputs(ledger: Ledger, **values: str) -> None:
+    ledger.write(lambda tx: tx.execute(input_fingerprint.update().where(input_fingerprint.c.input == "clicks"), values))
+
+
+_AUDITED = {"open", "os.listdir", "os.scandir", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod"}
+
+
+@dataclass
+class _Watched:
+    """What the interpreter opens, lists and changes below a directory while it is watched."""
+
+    below: str = ""
+    read: list[str] = field(default_factory=list)
+
+    def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
+        if self.below and event in _AUDITED:
+            paths = (os.fsdecode(each) for each in arguments if isinstance(each, str | bytes | os.PathLike))
+            self.read += [f"{event} {path}" for path in paths if path.startswith(self.below)]
+
+
+_WATCHED = _Watched()
+sys.addaudithook(_WATCHED)
+
+
+@contextmanager
+def reads_below(directory: Path) -> Iterator[list[str]]:
+    """Yield what this process opens, lists and changes in a directory while the block runs."""
+    _WATCHED.read, _WATCHED.below = [], str(directory)
+    try:
+        yield _WATCHED.read
+    finally:
+        _WATCHED.below = ""
+
+
+@pytest.mark.parametrize(
+    ("parts", "unit"),
+    [("", "private"), ("", "to/y"), ("*", "to/x/.feedctl-own"), ("*", "to/x/de/fr"), ("*", "to/x"), ("*", "to/x/../y")],
+)
+def test_a_row_does_not_choose_what_verify_reads(tmp_path: Path, parts: str, unit: str) -> None:
+    copying = Copying(tmp_path, parts=parts)
+    for place in (unit, unit.replace("to/x", "from/x")):
+        (tmp_path / place).mkdir(parents=True, exist_ok=True)
+        (tmp_path / place / "secret").write_text("mine")
+    row = {f"file://{tmp_path}/{unit}": {name: ManifestFile(4, "digest") for name in ("secret", "../../secret")}}
+    verifier = Verifier(
+        storage=lambda _: LocalFileSystem(),
+        recorded=lambda _: row,
+        was_copied=lambda _: False,
+        is_being_copied=lambda _: False,
+        check=lambda: None,
+        pool=WorkerPool(1, "test"),
+    )
+    found = verifier.verify(copying.target)
+    assert found is None or (found.files, dict(found.counts)) == (found.by_source, {}), "compared with the source alone"
+
+
+_TEXTS = {
+    "batch_instance": ("uri",),
+    "event": ("uri",),
+    "file": ("path",),
+    "file_hold": ("path",),
+    "input_fingerprint": ("uri",),
+    "item": ("path",),
+    "manifest": ("path",),
+    "run": ("log_location",),
+    "server": ("endpoint",),
+    "step": ("path",),
+    "step_run": ("log_location",),
+    "verdict": ("page", "place", "unit"),
+}
+"""Columns that hold a path, a program or an address."""
+
+
+def test_a_path_in_any_row_is_text_that_nothing_opens(site: Site, feedctl: Feedctl) -> None:
+    site.makes("bad")
+    assert site.run() == 1
+    private = site.root / "private"
+    private.mkdir()
+    (private / "key").write_text("#!/bin/sh\ntouch opened\n")
+    (private / "key").chmod(0o755)
+    for table, columns in _TEXTS.items():
+        forge(site, table, **dict.fromkeys(columns, f"file://{private}/key" if table != "step" else f"{private}/key"))
+    instance = ("--start", NOON)
+    with reads_below(private) as read:
+        for arguments in (
+            ("status",),
+            ("instance", "list", "clicks", *instance),
+            ("instance", "status", "clicks_job", *instance),
+            ("instance", "logs", "clicks_job", "--time", NOON),
+            ("instance", "triage", "clicks", "--time", NOON),
+            ("hold", "list"),
+            ("quality", "show", "clicks", "--key", NOON),
+            ("quality", "reject", "clicks", "--key", NOON, "--reason", "bad"),
+            ("run", "get-files", "--min-batch", "1", "--max-batch", "9"),
+            ("run", "get-properties", "clicks_job", "--cluster", "local"),
+        ):
+            feedctl(*arguments)
+        site.makes("good")
+        assert site.run("--force") == 0
+    assert read == []
+    assert (private / "key").exists()
+    assert not list(site.root.rglob("opened"))

@@ -177,6 +177,16 @@ class ProcessSite:
             return str(partition_address(self.cluster, storage.table, instance.partition))
         return str(self.cluster.place(instance.paths[LocationType.DATA]))
 
+    def input_uri(self, name: str, instant: datetime) -> str:
+        """Return where the instance of an input's feed is, whatever the input's range is.
+
+        Raises:
+            ElError: a path that cannot be resolved on the cluster.
+            UnknownName: the feed is not on the cluster.
+        """
+        storage = self._storage(self.feeds[self.process.inputs[name].feed])
+        return self.uri(storage, storage.at(instant))
+
     def input(self, name: str, nominal_time: datetime, available: Availability | None = None) -> PlannedInput:
         """Return one input of an instance; see `inputs`."""
         each = self.process.inputs[name]

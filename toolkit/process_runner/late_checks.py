@@ -17,7 +17,7 @@ from toolkit.ledger.vocabulary import LateVerdict
 from toolkit.planning.late_schedule import LateSchedule, late_schedule
 from toolkit.planning.partition_address import SCHEME
 from toolkit.process_runner.late_fingerprint import fingerprint_at
-from toolkit.runs.recorder import message_text, path_of
+from toolkit.runs.recorder import message_text, path_text
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
@@ -255,7 +255,10 @@ class LateChecker:
 def look(due: DueCheck, read: Iterable[ReadInput], data: DataAccess) -> CheckedInstance:
     """Compare what an instance has read with what is there now; inputs that nobody watches any more are left out.
 
+    The ledger names the input and its instance. Where that is now is computed: a feed may have moved since.
+
     Raises:
+        ElError: an instance cannot be resolved on the cluster.
         StorageError: something cannot be listed as a whole.
         CatalogError: a metastore refuses, or does not answer.
         Stopped: what the stores let through.
@@ -265,13 +268,13 @@ def look(due: DueCheck, read: Iterable[ReadInput], data: DataAccess) -> CheckedI
     for each in read:
         if each.input not in inputs or late is None or each.input not in late.inputs:
             continue
-        wanted, address = inputs[each.input], path_of(each.uri)
+        wanted, address = inputs[each.input], due.site.input_uri(each.input, parse_instant(each.instance_key))
         flag = due.site.feeds[wanted.feed].availability_flag or ""
         if wanted.optional and not each.fingerprint.files and not _is_whole(data, address, flag):
             continue  # it was left out, and still would be: a run would read what the last one read
         now = fingerprint_at(data, due.site.cluster, address, wanted.partition or "")
         if now.digest != each.fingerprint.digest:
-            found.append(LateInput(read=each, now=now))
+            found.append(LateInput(read=replace(each, feed=wanted.feed, uri=path_text(address)), now=now))
     return CheckedInstance(due=due, late=tuple(found))
 
 

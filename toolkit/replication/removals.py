@@ -16,7 +16,6 @@ from toolkit.planning.delete_limits import DeleteLimits, Excess, excess, excess_
 from toolkit.replication.errors import TooMuchToRemove
 from toolkit.replication.listing import selected
 from toolkit.replication.targets import REMOVE, ReplicationPlan, ReplicationTarget, UnitItem
-from toolkit.runs.recorder import path_of
 from toolkit.storage import FileKind
 from toolkit.transfer.trees import below, read_tree
 
@@ -33,12 +32,11 @@ def dropped_parts(
 ) -> Iterator[CanonicalPath]:
     """Yield the parts at the target, existing or not, that were copied from the source and that it no longer has.
 
-    A part counts only if the ledger knows it as copied from this source: what others have put beside it is theirs. The
-    ledger names no other place than those that the partition expression selects.
+    A part counts only if the ledger knows it as copied from this source: what others have put beside it is theirs.
 
     Args:
         target: the instance; its source is there.
-        recorded: the places of the units that the ledger has.
+        recorded: the units that the ledger has, see `ReplicationTarget.units_named`.
         storage: the store that a path is on.
 
     Raises:
@@ -46,8 +44,6 @@ def dropped_parts(
     """
     there = set(selected(storage(target.target), target.target, target.parts))
     for place in sorted(recorded):
-        if not target.has_unit(place):
-            continue
         source = below(target.source, place.relative_to(target.target))
         if not is_there(storage(source), source) and (place in there or not is_there(storage(place), place)):
             yield place
@@ -82,7 +78,7 @@ def removals(
     Raises:
         StorageError: a side cannot be looked at.
     """
-    known = {CanonicalPath.parse(path_of(path)): manifest for path, manifest in recorded.items()}
+    known = target.units_named(recorded)
     directories = all(storage(end).capabilities.directories for end in (target.source, target.target))
     for place in dropped_parts(target, known, storage):
         present = read_tree(storage(place), place, check, directories=directories)

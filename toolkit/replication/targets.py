@@ -5,29 +5,31 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
-from toolkit.el import is_name
+from toolkit.el import CanonicalPath, ElError, is_name
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.runs.recorder import path_of
 from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.digests import NO_BYTES
 
 if TYPE_CHECKING:
     from toolkit.actions.gate import Judged
-    from toolkit.el import CanonicalPath
     from toolkit.el.segment import Segment
     from toolkit.ledger.manifests import Manifest
     from toolkit.transfer.trees import Tree
 
+Row = TypeVar("Row")
 NAME = "replication"
 COPY, FLAG, REMOVE = "copy", "flag", "remove"
 
@@ -151,6 +153,18 @@ class ReplicationTarget:
             part.match(name) is not None for part, name in zip(self.parts, names, strict=True)
         )
         return is_data and is_selected
+
+    def units_named(self, rows: Mapping[str, Row]) -> dict[CanonicalPath, Row]:
+        """Return rows of the ledger by the unit of this instance that each names; rows of other places are left out.
+
+        Args:
+            rows: by the path in the row, as `path_text` writes it.
+        """
+        found: dict[CanonicalPath, Row] = {}
+        for text, row in rows.items():
+            with suppress(ElError):
+                found[CanonicalPath.parse(path_of(text))] = row
+        return {place: row for place, row in found.items() if self.has_unit(place)}
 
 
 @dataclass(frozen=True, kw_only=True)

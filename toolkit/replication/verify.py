@@ -16,7 +16,6 @@ from toolkit.el import CanonicalPath
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.replication.listing import selected
 from toolkit.replication.removals import dropped_parts, never_copied
-from toolkit.runs.recorder import path_of
 from toolkit.storage import FileKind, NotFound, StorageError, Unreachable
 from toolkit.threads import WorkerPool
 from toolkit.transfer.digest_reader import DigestReader
@@ -169,10 +168,8 @@ class Verifier:
         return found if now == recorded else self._looked_at(target, now)  # it was published meanwhile
 
     def _recorded(self, target: ReplicationTarget) -> dict[CanonicalPath, Manifest]:
-        """Return the manifests that the ledger has of the instance's place now: a feed may have moved."""
-        known = {CanonicalPath.parse(path_of(path)): found for path, found in self.recorded(target).items()}
-        at = target.target
-        return {place: found for place, found in known.items() if place == at or place.is_within(at)}
+        """Return what the ledger has of the units that the instance has now: a feed may have moved."""
+        return target.units_named(self.recorded(target))
 
     def _looked_at(
         self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
