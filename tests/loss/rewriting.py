@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.integration.process_runs import KEYS, Runs
+from tests.integration.replications import End
 from toolkit.actions.choosing import NO_FEED, EntitySelection
 from toolkit.actions.progress import NoProgress
 from toolkit.bootstrap.action_context import ActionOptions
@@ -39,7 +40,8 @@ _SECONDS = 30.0
 class PartWriter:
     """A `StepEngine` whose step writes its parts one by one; `between` is called before each part but the first."""
 
-    place: Path
+    end: End
+    place: str
     text: str
     between: Callable[[int], None] = lambda _: None
 
@@ -49,8 +51,7 @@ class PartWriter:
             if part:
                 self.between(part)
                 check()
-            self.place.mkdir(parents=True, exist_ok=True)
-            (self.place / f"part-{part}").write_text(f"{self.text} {part}\n")
+            self.end.fill({f"{self.place}/part-{part}": f"{self.text} {part}\n".encode()})
         return StepEnd(exit_code=0)
 
 
@@ -61,38 +62,50 @@ class Rewriting:
     Attributes:
         archives: what is old is archived, else deleted.
         layout: of the output below its directory.
+        uri: of the directory of all data; empty: it is on this disk.
     """
 
     directory: Path
     archives: bool = False
     layout: str = "${YEAR}-${MONTH}-${DAY}-${HOUR}"
     more: str = ""
+    uri: str = ""
     runs: Runs = field(init=False)
+    end: End = field(init=False)
 
     def __post_init__(self) -> None:
         self.runs = Runs(directory=self.directory)
         self.runs.write(more="parallel: 6")
+        local = f"file://{self.directory}/data"
+        self.end = End(uri=self.uri or local)
+        on = self.directory / "repo/clusters/primary.yaml"
+        on.write_text(on.read_text().replace(local, self.end.uri))
         os.environ["FEEDCTL_LOG_DIR"] = str(self.directory / "logs")
         feed = self.directory / "repo/feeds/counts.yaml"
         archive = f', action: archive, archive: {{cluster: primary, locations: {{data: "/old/{self.layout}"}}}}'
         retention = f", retention: {{limit: days(2){archive if self.archives else ''}}}}}]"
         text = feed.read_text().replace("${YEAR}-${MONTH}-${DAY}-${HOUR}", self.layout)
         feed.write_text(text.replace("}]", retention) + self.more)
-        (self.directory / "data/old").mkdir(parents=True, exist_ok=True)
+        self.end.system.mkdirs(self.end.at("old"))
 
-    def at(self, key: str = KEY, top: str = "counts") -> Path:
-        """The directory of an instance, or of its archived copy."""
+    def fill(self, *keys: str) -> None:
+        """Let instances of the input be there."""
+        places = [f"clicks/{key[:10]}-{key[11:13]}" for key in keys]
+        self.end.fill({f"{place}/{name}": b"" for place in places for name in ("part-0", "_SUCCESS")})
+
+    def at(self, key: str = KEY, top: str = "counts") -> str:
+        """The directory of an instance, or of its archived copy, below the directory of all data."""
         names = {"YEAR": key[:4], "MONTH": key[5:7], "DAY": key[8:10], "HOUR": key[11:13]}
         name = self.layout
         for each, value in names.items():
             name = name.replace(f"${{{each}}}", value)
-        return self.directory / "data" / top / name
+        return f"{top}/{name}"
 
     def process(
         self, between: Callable[[int], None] = lambda _: None, *, key: str = KEY, text: str = "new", into: str = ""
     ) -> ProcessResult:
         """A forced run of an instance, which writes the output's instance of its own time, or of another one."""
-        writer = PartWriter(place=self.at(into or key), text=text, between=between)
+        writer = PartWriter(end=self.end, place=self.at(into or key), text=text, between=between)
         own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None), is_forced=True)
         asked = self._options(NO_FEED, parse_instant(key))
         return run_processes(own, asked, SystemClock(), NeverStopped(), NoProgress(), {Engine.COMMAND: writer})
@@ -132,8 +145,12 @@ class Rewriting:
 
     def seen(self, top: str = "counts", key: str = KEY) -> dict[str, str]:
         """The files of an instance."""
-        place = self.at(key, top)
-        return {each.name: each.read_text() for each in place.iterdir()} if place.is_dir() else {}
+        return self.files(self.at(key, top))
+
+    def files(self, place: str) -> dict[str, str]:
+        """The files of a directory below that of all data."""
+        found = self.end.files(place, hidden=True)
+        return {name.removeprefix(f"{place}/"): text.decode() for name, text in found.items()}
 
     def events(self, key: str = KEY) -> list[tuple[str, int]]:
         """Return the events of the instance and the run of each, read from the database file."""

@@ -23,7 +23,7 @@ BOTH = pytest.mark.parametrize("archives", [False, True])
 def _written(directory: Path, *, archives: bool) -> Rewriting:
     """The instance is there, older than the limit."""
     site = Rewriting(directory=directory, archives=archives)
-    site.runs.fill(*KEYS[:3])
+    site.fill(*KEYS[:3])
     assert site.process(text="old").exit_code is ExitCode.DONE
     assert site.seen() == whole("old")
     return site
@@ -49,7 +49,7 @@ def test_an_instance_that_a_run_writes_is_skipped_and_the_next_run_takes_it(tmp_
 
 def test_a_directory_is_not_removed_whole_while_a_run_writes_a_new_instance_in_it(tmp_path: Path) -> None:
     site = Rewriting(directory=tmp_path, layout="${YEAR}/${MONTH}/${DAY}/${HOUR}")
-    site.runs.fill(*KEYS[:4])
+    site.fill(*KEYS[:4])
     for key in KEYS[:3]:
         assert site.process(key=key).exit_code is ExitCode.DONE
     with site.half_written(KEYS[3]):
@@ -95,7 +95,7 @@ def test_a_new_instance_waits_until_the_directory_above_it_has_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = Rewriting(directory=tmp_path, layout="${YEAR}/${MONTH}/${DAY}/${HOUR}")
-    site.runs.fill(*KEYS[:4])
+    site.fill(*KEYS[:4])
     for key in KEYS[:3]:
         assert site.process(key=key).exit_code is ExitCode.DONE
     asked: list[ExitCode] = []

@@ -15,8 +15,10 @@ import pytest
 
 from tests.integration.process_runs import KEYS
 from tests.loss.rewriting import PARTS, Rewriting
+from tests.testbed.hdfs import HdfsCluster
+from toolkit.storage import NotFound
 
-_ROUNDS, _SOAK_ROUNDS = 5, 40
+_ROUNDS, _HDFS_ROUNDS, _SOAK_ROUNDS = 5, 2, 40
 _LAYOUTS = ("${YEAR}-${MONTH}-${DAY}-${HOUR}", "${YEAR}/${MONTH}/${DAY}/${HOUR}")
 _HOURS = KEYS[:6]
 _LONGEST = 0.05
@@ -31,12 +33,12 @@ class Seen:
     waited: int = 0
 
 
-def _round(seed: int, directory: Path, seen: Seen) -> None:
+def _round(seed: int, directory: Path, seen: Seen, uri: str = "") -> None:
     """Some instances are there; runs write some of these and others anew while retention runs again and again."""
     chance = random.Random(seed)  # noqa: S311 - a repeatable test, no secret
     archives = chance.random() < 1 / 2
-    site = Rewriting(directory=directory, archives=archives, layout=chance.choice(_LAYOUTS))
-    site.runs.fill(*_HOURS)
+    site = Rewriting(directory=directory, archives=archives, layout=chance.choice(_LAYOUTS), uri=uri)
+    site.fill(*_HOURS)
     for key in chance.sample(_HOURS, 3):
         assert site.process(key=key, text="old").exit_code == 0
     pauses = {key: [chance.uniform(0, _LONGEST) for _ in range(PARTS)] for key in _HOURS}
@@ -64,7 +66,7 @@ def _round(seed: int, directory: Path, seen: Seen) -> None:
     _check(site)
     for _ in range(2):
         assert site.evict().exit_code == 0, "retention fails for ever"
-    assert [key for key in _HOURS if site.at(key).exists()] == []
+    assert [key for key in _HOURS if site.seen(key=key)] == []
     if archives:
         assert {text for key in _HOURS for text in _versions(site, key)} <= {"old", "new"}
         for key, code in codes.items():
@@ -93,20 +95,23 @@ def _text_of(files: dict[str, str]) -> str:
 
 def _versions(site: Rewriting, key: str) -> set[str]:
     """The texts of all versions of an instance in the archive, each of which has to be whole."""
-    own = site.at(key, "old")
-    places = [own, *own.parent.glob(f".feedctl-version-*-{own.name}")]
-    files = ({each.name: each.read_text() for each in place.iterdir()} for place in places if place.is_dir())
-    return {_text_of(each) for each in files}
+    above, _, own = site.at(key, "old").rpartition("/")
+    try:
+        names = [each.name for each in site.end.system.list(site.end.at(above))]
+    except NotFound:
+        return set()
+    versions = [name for name in names if name.startswith(".feedctl-version-") and name.endswith(f"-{own}")]
+    return {_text_of(site.files(f"{above}/{name}")) for name in versions + [own] * (own in names)}
 
 
-def _rounds(count: int, directory: Path) -> Seen:
+def _rounds(count: int, directory: Path, uri: str = "") -> Seen:
     first, seen = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9)), Seen()
     print(f"FEEDCTL_SEED={first}")  # noqa: T201 - how to repeat it
     for seed in range(first, first + count):
         place = directory / str(seed)
         place.mkdir()
         try:
-            _round(seed, place, seen)
+            _round(seed, place, seen, uri and f"{uri}{place}")
         except Exception as error:
             error.add_note(f"repeat with FEEDCTL_SEED={seed}")
             raise
@@ -123,5 +128,17 @@ def test_no_round_leaves_half_an_instance(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_no_round_of_many_leaves_half_an_instance(tmp_path: Path) -> None:
     seen = _rounds(_SOAK_ROUNDS, tmp_path)
+    assert seen.rewritten
+    assert seen.skipped
+
+
+@pytest.mark.extended
+def test_no_round_leaves_half_an_instance_on_hdfs(tmp_path: Path, hdfs: HdfsCluster) -> None:
+    assert _rounds(_HDFS_ROUNDS, tmp_path, hdfs.uri).rewritten
+
+
+@pytest.mark.soak
+def test_no_round_of_many_leaves_half_an_instance_on_hdfs(tmp_path: Path, hdfs: HdfsCluster) -> None:
+    seen = _rounds(_SOAK_ROUNDS, tmp_path, hdfs.uri)
     assert seen.rewritten
     assert seen.skipped

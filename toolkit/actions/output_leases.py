@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.partition_name import split_name
 from toolkit.el import CanonicalPath, ElError
 from toolkit.ledger.runs.leases import Wanted
@@ -18,6 +19,7 @@ from toolkit.storage import NotFound, RealPlaces
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.catalog.model import TableName
+    from toolkit.catalog.written_places import WrittenPlaces
 
 EVICTION_UNDER_WAY = "eviction_under_way"
 """Code of an instance that is not written now, because retention is removing it."""
@@ -61,7 +63,7 @@ def eviction_of_path(path: CanonicalPath, base: CanonicalPath, work: RunContext)
 
     Args:
         path: of the instance.
-        base: the feed's directory; nothing at or above it is removed.
+        base: the directory around it that the feed, or table, has.
         work: of the run, which holds the lease on the instance already.
 
     Raises:
@@ -79,8 +81,8 @@ def eviction_of_path(path: CanonicalPath, base: CanonicalPath, work: RunContext)
     for place, each in going:
         if place.meets(path):
             return _why(str(path), each)
-    above = path.parent if going else base
-    while above != base and above.is_within(base):
+    above = path.parent if going else path.root
+    while above != above.parent:
         below = [(place, each) for place, each in going if place.is_within(above)]
         if not _holds_nothing_else(above, [place for place, _ in below], work):
             return ""
@@ -115,6 +117,30 @@ def _holds_nothing_else(directory: CanonicalPath, going: Sequence[CanonicalPath]
         return all(entry.name in names for entry in work.stores(directory).list(directory))
     except NotFound:
         return True
+
+
+def eviction_of_table_data(table: TableName, written: Callable[[], WrittenPlaces], work: RunContext) -> str:
+    """Return why an instance of a table must not be written now, or an empty text: retention may be removing its data.
+
+    Args:
+        table: the table.
+        written: asks the metastore where the instance may be written; called only while retention removes directories.
+        work: of the run, which holds the lease on the instance already.
+
+    Raises:
+        CatalogError: the metastore does not say.
+        ElError: a location is no path.
+        StorageError: a directory above the instance cannot be listed.
+        Stopped: the ledger cannot be read.
+    """
+    going = next((each for each in work.outputs.evictions() if not each.path.startswith(_CATALOG)), None)
+    if going is None:
+        return ""
+    try:
+        found = written()
+    except NoSuchTable:
+        return _why(f"the directory that {table} will have is not known, and {going.path}", going)
+    return next(filter(None, (eviction_of_path(each, found.base_of(each), work) for each in found.places)), "")
 
 
 def eviction_of_partition(cluster: str, table: TableName, values: Mapping[str, str], work: RunContext) -> str:

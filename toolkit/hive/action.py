@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.actions.action import Recovery, RunContext, left_over, place_named
@@ -17,6 +18,7 @@ from toolkit.actions.output_leases import (
     EVICTION_UNDER_WAY,
     SOURCE_BEING_WRITTEN,
     eviction_of_partition,
+    eviction_of_table_data,
     output_lease,
     resource_name,
     table_lease,
@@ -25,6 +27,7 @@ from toolkit.actions.output_leases import (
 )
 from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.partition_name import split_name
+from toolkit.catalog.written_places import WrittenPlaces
 from toolkit.el import CanonicalPath, ElError
 from toolkit.hive.batches import TableBatch, batches_of, event_of
 from toolkit.hive.copies import PartCopies
@@ -40,6 +43,7 @@ from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
     from toolkit.hive.batches import Worker
+    from toolkit.hive.targets import TableItem
     from toolkit.ledger.runs.items import Item
     from toolkit.storage import StorageSpec
 
@@ -157,8 +161,12 @@ class TableAction:
             return replace(plan, items=(), waiting=Problem(code=SOURCE_BEING_WRITTEN, message=message))
         if target.is_export:
             return plan
-        for values in (split_name(item.name) if item.name else {} for item in plan.items):
-            why = eviction_of_partition(target.cluster, target.table, values, work)
+        for item in plan.items:
+            values = split_name(item.name) if item.name else {}
+            written = partial(_written, item, plan.detail.root or item.place)
+            why = eviction_of_partition(target.cluster, target.table, values, work) or eviction_of_table_data(
+                target.table, written, work
+            )
             if why:
                 return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why))
         return plan
@@ -235,3 +243,7 @@ def _is_of_whole(left: Item, plan: TablePlan) -> bool:
 def _is_below(left: Item, root: CanonicalPath) -> bool:
     place = place_named(left)
     return place is not None and (place == root or place.is_within(root))
+
+
+def _written(item: TableItem, base: CanonicalPath) -> WrittenPlaces:
+    return WrittenPlaces(base=base, places=tuple(each for each in (item.place, item.outdated) if each is not None))

@@ -11,8 +11,8 @@ from toolkit.actions.action import Recovery, RunContext, left_over
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import Problem
 from toolkit.actions.output_leases import EVICTION_UNDER_WAY
-from toolkit.availability import DataAccess
-from toolkit.el import is_name
+from toolkit.availability import DATA_ERRORS, DataAccess
+from toolkit.el import ElError, is_name
 from toolkit.entities import Engine
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
@@ -20,10 +20,9 @@ from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
-from toolkit.process_runner.planner import Planner, blank_plan
+from toolkit.process_runner.planner import INVALID, Planner, blank_plan
 from toolkit.process_runner.steps import StepBatch
 from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, files_of, run_lease
-from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
@@ -86,9 +85,11 @@ class ProcessAction:
         if not plan.items or plan.detail.resolved is None:
             return plan
         try:
-            why = eviction_in_the_way(target, plan.detail.resolved.outputs, work)
-        except StorageError as error:
+            why = eviction_in_the_way(target, plan.detail.resolved.outputs, work, self.metastores)
+        except DATA_ERRORS as error:
             return replace(plan, items=(), failed=Problem(code=error.code, message=str(error)))
+        except ElError as error:
+            return replace(plan, items=(), failed=Problem(code=INVALID, message=str(error)))
         return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why)) if why else plan
 
     def limit(self, plans: Sequence[ProcessPlan], work: RunContext) -> tuple[Sequence[ProcessPlan], None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.catalog.errors import ForeignLocation
 from toolkit.catalog.model import TableName
+from toolkit.catalog.written_places import partition_names_of
 from toolkit.el import CanonicalPath, format_instant
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile, ReadInput
 from toolkit.planning.instance_storage import PartitionExpression
@@ -18,8 +19,6 @@ from toolkit.storage import FileKind, NotFound, WrongKind
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
-    from toolkit.catalog.model import Table
-    from toolkit.catalog.port import Metastore
     from toolkit.el.segment import Segment
     from toolkit.entities import Cluster
     from toolkit.planning.process_io import PlannedInput, ProcessSite
@@ -108,20 +107,13 @@ def fingerprint_at(data: DataAccess, cluster: Cluster, address: str, partition: 
 def _files_of_partitions(data: DataAccess, cluster: Cluster, address: PartitionAddress) -> Iterator[ListedFile]:
     metastore = data.metastores(cluster)
     table = metastore.table(TableName(address.database, address.table))
-    for each in metastore.partitions(table.name, _names(metastore, table, address)):
+    values = {key.lower(): value for key, value in address.values.items()}
+    for each in metastore.partitions(table.name, partition_names_of(metastore, table, values)):
         if each.refusal:
             raise ForeignLocation(about=f"{table.name}/{table.partition_name(each)}", detail=each.refusal)
         path = cluster.place(each.location)
         for file in _files(data.stores(path), path, ()):
             yield file._replace(name=f"{table.partition_name(each)}/{file.name}")
-
-
-def _names(metastore: Metastore, table: Table, address: PartitionAddress) -> Sequence[str]:
-    """Of the partitions of an instance; where the feed leaves keys open, all names of the table are looked through."""
-    values = {key.lower(): value for key, value in address.values.items()}
-    if values.keys() == set(table.key_names):
-        return [table.partition_name(tuple(values[key] for key in table.key_names))]
-    return metastore.partition_names(table.name, matching=values)
 
 
 def fingerprint(system: FileSystem, path: CanonicalPath, partition: str = "") -> Fingerprint:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.output_leases import eviction_of_partition, eviction_of_path, output_lease, table_leases
+from toolkit.actions.output_leases import (
+    eviction_of_partition,
+    eviction_of_path,
+    eviction_of_table_data,
+    output_lease,
+    table_leases,
+)
 from toolkit.catalog.model import TableName
+from toolkit.catalog.written_places import written_places
 from toolkit.el import format_instant
 from toolkit.errors import InvalidInput
 from toolkit.ledger.vocabulary import LeaseMode
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
+    from toolkit.catalog.port import Metastore
+    from toolkit.catalog.written_places import WrittenPlaces
+    from toolkit.entities import Cluster
     from toolkit.ledger.runs.leases import Wanted
     from toolkit.planning.process_io import PlannedOutput
     from toolkit.process_runner.targets import ProcessTarget
@@ -35,18 +46,29 @@ def output_leases(target: ProcessTarget) -> Iterator[Wanted]:
             yield from table_leases(each.storage.cluster, table, key, LeaseMode.SHARED)
 
 
-def eviction_in_the_way(target: ProcessTarget, outputs: Iterable[PlannedOutput], work: RunContext) -> str:
+def eviction_in_the_way(
+    target: ProcessTarget,
+    outputs: Iterable[PlannedOutput],
+    work: RunContext,
+    metastores: Callable[[Cluster], Metastore],
+) -> str:
     """Return why an output must not be written now, or an empty text; the leases on the outputs are held.
 
     Raises:
         StorageError: a directory cannot be listed.
+        CatalogError: a metastore refuses, or does not answer.
+        ElError: a location in a metastore is no path.
         Stopped: the ledger cannot be read.
     """
     cluster = target.site.cluster
     for each in outputs:
         table, partition = each.storage.table, each.instance.partition
         if table is not None and partition is not None:
-            why = eviction_of_partition(cluster.name, TableName(table.database, table.table), partition, work)
+            name = TableName(table.database, table.table)
+            written = partial(_written, metastores, cluster, name, partition)
+            why = eviction_of_partition(cluster.name, name, partition, work) or eviction_of_table_data(
+                name, written, work
+            )
             if why:
                 return why
         for kind, path in each.instance.paths.items():
@@ -55,3 +77,9 @@ def eviction_in_the_way(target: ProcessTarget, outputs: Iterable[PlannedOutput],
             if why:
                 return why
     return ""
+
+
+def _written(
+    metastores: Callable[[Cluster], Metastore], cluster: Cluster, name: TableName, values: Mapping[str, str]
+) -> WrittenPlaces:
+    return written_places(metastores(cluster), name, values, cluster.place)

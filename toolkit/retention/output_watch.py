@@ -84,10 +84,14 @@ def writers_of(target: FeedTarget, work: RunContext) -> Writers:
 
     To be asked after the items of a batch are written down: a run that starts later finds them (`OpenEviction`). If the
     ledger does not answer, the run is stopped, and nothing of the batch begins.
+
+    Of a path feed, runs that write tables on its stores count as well: their data may be in its directories.
     """
-    also = () if target.table is None else (table_lease(target.cluster, target.table.name).resource,)
+    also = (
+        target.table_resources if target.table is None else (table_lease(target.cluster, target.table.name).resource,)
+    )
     try:
-        held = work.outputs.held(((target.feed, target.cluster), *target.neighbours), also)
+        held = work.outputs.held(((target.feed, target.cluster), *target.neighbours, *target.table_feeds), also)
     except Stopped as stopped:
         work.guard.stop(stopped)
         held = []
@@ -96,6 +100,8 @@ def writers_of(target: FeedTarget, work: RunContext) -> Writers:
 
 
 def _written(output: HeldOutput, target: FeedTarget) -> WrittenInstance | None:
+    if target.table is None and (not output.feed or (output.feed, output.cluster) in target.table_feeds):
+        return target.table_written(output)
     return target.written_at(output.feed, output.cluster, output.instance_key) if output.feed else None
 
 

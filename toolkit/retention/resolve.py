@@ -22,6 +22,7 @@ from toolkit.retention.foreign_data import table_directories
 from toolkit.retention.plan import PlanItem, RetentionDetail
 from toolkit.retention.shared_data import SharedDataIndex, holds_of, listed_authorities, place_of
 from toolkit.retention.shared_tables import SharedTables, table_name
+from toolkit.retention.table_writers import TableWriters
 from toolkit.retention.targets import ArchiveLocation, ArchiveTarget, FeedTable, FeedTarget, Location
 
 if TYPE_CHECKING:
@@ -132,6 +133,12 @@ class Resolver:
     shared_tables: SharedTables = field(default_factory=SharedTables)
     metastore: Callable[[Cluster], Metastore] = no_metastore
     _directories: dict[str, _Directories] = field(default_factory=dict, init=False)
+    _table_writers: TableWriters = field(init=False)
+
+    def __post_init__(self) -> None:
+        tables, real = self.shared_tables, self.shared_data.real
+        found = TableWriters(feeds=tables.feeds, clusters=tables.clusters, metastore=self.metastore, real=real)
+        object.__setattr__(self, "_table_writers", found)
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> FeedTargets:
         """All feeds of a run.
@@ -193,12 +200,16 @@ class Resolver:
         require_agreement(feed, cluster.name, self.shared_data.losing(feed, cluster), self.shared_data.feeds)
         neighbours = self.shared_data.of(feed, cluster)
         pairs = tuple(sorted({each.pair for each in neighbours}))
+        tables = self._table_writers.feeds_on({each.base.root for each in locations})
         return replace(
             self._any_target(feed, cluster, retention, pairs),
             locations=locations,
             neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
             name_services=cluster.name_services,
             archive=self._archive(feed, cluster, retention, tuple(dated)),
+            table_feeds=tables,
+            table_resources=self._table_writers.resources_of(tables),
+            table_written=self._table_writers.written,
             notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(pairs, cluster)),
         )
 

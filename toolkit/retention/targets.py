@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from toolkit.catalog.model import TableName
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathPeriod, PathTemplate, TableUri
+    from toolkit.ledger.runs.outputs import HeldOutput
     from toolkit.planning.retention import EvictionPolicy
 
 
@@ -171,6 +172,9 @@ class FeedTarget:
         archive: what goes is copied there before; None: it is deleted at once.
         notes: what the user should know, for example an undated location that stays.
         written_at: where a run writes an instance of a feed on a cluster; None: that cannot be told.
+        table_feeds: of a path feed, the table feeds that may have data on its stores, each with its cluster.
+        table_resources: the leases of runs that write a whole table of these.
+        table_written: see `TableWriters.written`.
         real: the same path for all that are one directory.
     """
 
@@ -190,6 +194,9 @@ class FeedTarget:
     archive: ArchiveTarget | None = None
     notes: tuple[str, ...] = ()
     written_at: Callable[[str, str, str], WrittenInstance | None] = field(default=_untold, compare=False)
+    table_feeds: frozenset[tuple[str, str]] = frozenset()
+    table_resources: frozenset[str] = frozenset()
+    table_written: Callable[[HeldOutput], WrittenInstance | None] = field(default=lambda _: None, compare=False)
     real: Callable[[CanonicalPath], CanonicalPath] = field(default=lambda path: path, compare=False)
 
     counterpart: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,8 +12,11 @@ from tests.unit.actions.fake_action import context
 from tests.unit.replication.test_gated import Copying
 from tests.unit.retention.test_writers import RUN
 from tests.unit.runs.fakes import THEN, left_item
-from toolkit.actions.output_leases import eviction_of_partition, writer_of
+from toolkit.actions.output_leases import eviction_of_partition, eviction_of_table_data, writer_of
+from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.model import TableName
+from toolkit.catalog.written_places import WrittenPlaces
+from toolkit.el import CanonicalPath
 from toolkit.ledger.runs.errors import LeaseHeld
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.outputs import HeldOutput, OpenEviction
@@ -21,6 +24,7 @@ from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.replication.publish import aside_of
 from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import NeverStopped
+from toolkit.storage import Entry, FileKind
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.transfer.publication import staging_of
 
@@ -84,3 +88,43 @@ def test_a_killed_copy_gets_its_place_only_when_no_eviction_is_under_way(tmp_pat
     assert plan.waiting is not None
     action.recover(plan, [left], work, may_touch=True)
     assert copying.seen() == ({} if is_evicted else {"a": "new"})
+
+
+TABLE = TableName("web", "clicks")
+PLACES = WrittenPlaces(
+    base=CanonicalPath.parse("file:///wh/clicks"), places=(CanonicalPath.parse("file:///wh/clicks/ds=1"),)
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "waits"),
+    [
+        ("file:///wh/clicks/ds=1", True),
+        ("file:///wh/clicks/ds=1/region=us", True),
+        ("file:///wh/clicks/ds=2", False),
+        ("hdfs://nn/wh/clicks/ds=1", False),
+        ("nonsense", True),
+    ],
+)
+def test_a_table_waits_for_an_eviction_of_a_path_feed_by_location(path: str, *, waits: bool) -> None:
+    disk = replace(context(NeverStopped()), outputs=_Evicting(path=path), stores=lambda _: Full())
+    assert bool(eviction_of_table_data(TABLE, lambda: PLACES, disk)) is waits
+
+
+def test_a_table_that_does_not_exist_yet_waits_for_any_eviction_of_directories() -> None:
+    def absent() -> WrittenPlaces:
+        raise NoSuchTable(about=str(TABLE))
+
+    work = replace(context(NeverStopped()), outputs=_Evicting(path="file:///other"))
+    assert "is not known" in eviction_of_table_data(TABLE, absent, work)
+    at_rest = replace(work, outputs=_Evicting(path="catalog:web:views#ds=1"))
+    assert eviction_of_table_data(TABLE, absent, at_rest) == ""
+
+
+@dataclass
+class Full(LocalFileSystem):
+    """A disk on which each directory holds a file that stays."""
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        del path, start_from
+        yield Entry(name="stays", kind=FileKind.FILE, size=1, modified=None)

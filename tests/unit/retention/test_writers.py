@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,11 @@ import pytest
 
 from tests.unit.retention.feeds import HOURLY, NOMINAL, FeedText, acted, cluster, context_on, request_of, retention
 from tests.unit.retention.memory import AtomicMemory
+from tests.unit.retention.tables import BASE, TableSite
 from tests.unit.runs.fakes import THEN
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import Condition
+from toolkit.availability import no_metastore
 from toolkit.el import parse_instant
 from toolkit.ledger.runs.errors import LeaseHeld
 from toolkit.ledger.runs.outputs import HeldOutput, output_resource
@@ -40,9 +42,11 @@ class Held(OutputUse):
 
     key: str
     feed: str = "clicks"
+    whole: str = ""
 
     def held(self, places: Collection[tuple[str, str]], also: Collection[str] = ()) -> list[HeldOutput]:
-        del also
+        if self.whole in also:
+            return [HeldOutput(held=LeaseHeld(resource=self.whole, holder=RUN, since=THEN, until=THEN))]
         if (self.feed, "primary") not in places:
             return []
         resource = output_resource(self.feed, "primary", self.key)
@@ -104,3 +108,63 @@ def test_a_writer_of_a_feed_that_shares_the_data_counts(system: AtomicMemory) ->
     daily = FeedText(name="daily", data=HOURLY.removesuffix("/${HOUR}"))
     _run(system, Held(key="2026-03-01T00:00Z", feed="daily"), daily)
     assert _left(system, range(4)) == [0, 1, 2, 3]
+
+
+_IN_TABLE = f"{BASE}/ds=${{YEAR}}-${{MONTH}}-${{DAY}}"
+"""The template of a path feed whose instances are the partitions of the table."""
+
+
+def _beside_table(use: OutputUse, *, drops: bool = False, location: str = "") -> TableSite:
+    """Retention of a path feed in a table's directory, or of the table, while another run writes."""
+    files = FeedText(name="files", data=_IN_TABLE).feed()
+    site = TableSite(text=FeedText(name="table"), others=(files,), outputs=use)
+    site.add_days("01", "02")
+    if location:
+        site.metastore.drop_partitions(site.table.name, ["ds=2026-03-01"])
+        site.add("2026-03-01", location=location)
+    if drops:
+        site.run()
+        return site
+    targets = site.resolver().resolve([(files, site.cluster)], must_all_work=True)
+    acted(retention(), targets, request_of(), _opening(site, use))
+    return site
+
+
+def _opening(site: TableSite, use: OutputUse) -> Callable[[StopSignal, Sequence[Condition]], RunContext]:
+    return lambda run, conditions: replace(context_on(site.system, run, conditions), outputs=use)
+
+
+@pytest.mark.parametrize(
+    ("use", "left"),
+    [
+        (Held(key="2026-03-01T00:00Z", feed="table"), ["ds=2026-03-01"]),
+        (Held(key="2026-03-19T00:00Z", feed="table"), []),
+        (Held(key="x", whole="table/primary/logs.clicks"), ["ds=2026-03-01", "ds=2026-03-02"]),
+        (Held(key="nonsense", feed="table"), ["ds=2026-03-01", "ds=2026-03-02"]),
+    ],
+)
+def test_what_a_run_writes_into_a_table_stays_for_a_path_feed_in_its_directory(use: Held, left: list[str]) -> None:
+    assert _beside_table(use).directories == left
+
+
+def test_a_partition_that_a_run_writes_is_found_by_its_location() -> None:
+    use = Held(key="2026-03-01T00:00Z", feed="table")
+    site = _beside_table(use, location=f"{BASE}/ds=2026-03-02/again")
+    assert site.directories == ["ds=2026-03-01", "ds=2026-03-02", "ds=2026-03-02/again"]
+
+
+def test_a_metastore_that_does_not_answer_keeps_all_while_a_run_writes_a_table() -> None:
+    use = Held(key="2026-03-01T00:00Z", feed="table")
+    site = TableSite(text=FeedText(name="table"), outputs=use)
+    site.add_days("01", "02")
+    files = FeedText(name="files", data=_IN_TABLE).feed()
+    resolver = replace(site.resolver(), metastore=no_metastore, shared_data=SharedDataIndex(feeds=(files,)))
+    targets = resolver.resolve([(files, site.cluster)], must_all_work=True)
+    result = acted(retention(), targets, request_of(), _opening(site, use))
+    assert {each.code for each in result.items} == {"lease_held"}
+    assert site.directories == ["ds=2026-03-01", "ds=2026-03-02"]
+
+
+def test_what_a_run_writes_for_a_path_feed_stays_for_the_table_around_it() -> None:
+    site = _beside_table(Held(key="2026-03-01T00:00Z", feed="files"), drops=True)
+    assert (site.directories, site.names) == (["ds=2026-03-01"], ["ds=2026-03-01"])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
-from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs.errors import LeaseHeld
 from toolkit.ledger.runs.finding import get
 from toolkit.ledger.runs.rows import Run
@@ -20,8 +20,6 @@ from toolkit.ledger.tables import item, lease, run
 from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
 
 _PREFIX = "instance"
-_PLACES = 50
-"""So many feeds are asked for in one statement."""
 
 
 def output_resource(feed: str, cluster: str, instance_key: str) -> str:
@@ -74,26 +72,33 @@ def held_outputs(
         also: other resources, by their full names; only exclusive leases on them are returned.
     """
     holders: dict[int, Run] = {}
+    wanted = frozenset(places)
     is_exclusive = lease.c.mode == LeaseMode.EXCLUSIVE
-    for chunk in in_chunks(sorted(places), _PLACES) if places else [[]]:
-        prefixes = {output_resource(feed, cluster, ""): (feed, cluster) for feed, cluster in chunk}
-        named = [lease.c.resource.startswith(prefix, autoescape=True) for prefix in prefixes]
-        found = tx.execute(
-            sa.select(lease.c.resource, lease.c.run_id, lease.c.mode, lease.c.acquired_at, lease.c.expires_at)
-            .where(sa.or_(*named, lease.c.resource.in_(also) & is_exclusive), lease.c.expires_at > tx.now())
-            .order_by(lease.c.resource, lease.c.run_id)
-        )
-        for row in found.all():
-            if row.run_id not in holders:
-                holders[row.run_id] = get(tx, row.run_id)
-            since, until = row.acquired_at, row.expires_at
-            held = LeaseHeld(resource=row.resource, holder=holders[row.run_id], since=since, until=until)
-            above, _, key = row.resource.rpartition("/")
-            if row.resource in also:
-                yield HeldOutput(held=held)
-            elif f"{above}/" in prefixes:  # LIKE may ignore the case
-                feed, cluster = prefixes[f"{above}/"]
-                yield HeldOutput(feed=feed, cluster=cluster, instance_key=key, held=held, mode=row.mode)
+    found = tx.execute(
+        sa.select(lease.c.resource, lease.c.run_id, lease.c.mode, lease.c.acquired_at, lease.c.expires_at)
+        .where(lease.c.resource.startswith(f"{_PREFIX}/") | is_exclusive, lease.c.expires_at > tx.now())
+        .order_by(lease.c.resource, lease.c.run_id)
+    )
+    for row in found.all():
+        feed, cluster, key = _instance_of(row.resource)
+        if row.resource not in also and (feed, cluster) not in wanted:
+            continue
+        if row.run_id not in holders:
+            holders[row.run_id] = get(tx, row.run_id)
+        since, until = row.acquired_at, row.expires_at
+        held = LeaseHeld(resource=row.resource, holder=holders[row.run_id], since=since, until=until)
+        if row.resource in also:
+            yield HeldOutput(held=held)
+        else:
+            yield HeldOutput(feed=feed, cluster=cluster, instance_key=key, held=held, mode=row.mode)
+
+
+def _instance_of(resource: str) -> tuple[str, str, str]:
+    """Return feed, cluster and key of the instance that a lease is on; of another lease empty texts."""
+    above, _, key = resource.rpartition("/")
+    prefix, _, pair = above.partition("/")
+    feed, _, cluster = pair.partition("/")
+    return (feed, cluster, key) if prefix == _PREFIX else ("", "", "")
 
 
 def open_evictions(tx: Transaction) -> list[OpenEviction]:

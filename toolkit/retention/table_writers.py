@@ -1,0 +1,116 @@
+"""Runs that write tables beside retention of path feeds: the table's data may be in the feed's directories."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from toolkit.actions.output_leases import table_lease
+from toolkit.catalog.errors import CatalogError
+from toolkit.catalog.written_places import written_places
+from toolkit.el import ElError, parse_instant
+from toolkit.errors import InvalidInput
+from toolkit.planning.instance_storage import FeedStorage
+from toolkit.retention.shared_tables import table_name
+from toolkit.retention.targets import WrittenInstance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
+
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import CanonicalPath, TableUri
+    from toolkit.entities import Cluster, Feed
+    from toolkit.ledger.runs.outputs import HeldOutput
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _TableOn:
+    uri: TableUri
+    cluster: Cluster
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableWriters:
+    """Table feeds of the repo, and where runs write them.
+
+    Attributes:
+        feeds: all of the repo.
+        clusters: all of the repo.
+        metastore: opens that of a cluster; it raises `CatalogError`.
+        real: the same path for all that are one directory.
+    """
+
+    feeds: Sequence[Feed]
+    clusters: Sequence[Cluster]
+    metastore: Callable[[Cluster], Metastore]
+    real: Callable[[CanonicalPath], CanonicalPath]
+    _known: dict[str, WrittenInstance] = field(default_factory=dict, init=False)
+
+    def feeds_on(self, stores: Collection[CanonicalPath]) -> frozenset[tuple[str, str]]:
+        """Return the table feeds, each with its cluster, whose data may be on one of these stores.
+
+        Args:
+            stores: their roots.
+        """
+        return frozenset(pair for pair, on in self._tables.items() if not _roots(on.cluster).isdisjoint(stores))
+
+    def resources_of(self, pairs: Collection[tuple[str, str]]) -> frozenset[str]:
+        """Return the leases of runs that write a whole table of these feeds."""
+        return frozenset(_resource(self._tables[pair]) for pair in pairs)
+
+    def written(self, output: HeldOutput) -> WrittenInstance | None:
+        """Return where a run writes, as the metastore says it; None: it cannot be told, so that it may be anywhere.
+
+        Args:
+            output: the lease of the run, on an instance of a table feed or on a whole table.
+        """
+        resource = output.held.resource
+        if resource not in self._known:
+            try:
+                self._known[resource] = self._located(output)
+            except (CatalogError, InvalidInput, KeyError) as error:
+                _LOG.warning('event=place_of_writer_unknown resource=%s why="%s"', resource, error)
+                return None
+        return self._known[resource]
+
+    def _located(self, output: HeldOutput) -> WrittenInstance:
+        if output.feed:
+            on = self._tables[output.feed, output.cluster]
+            values = _values(on.uri, parse_instant(output.instance_key))
+        else:
+            on, values = self._by_resource[output.held.resource], {}
+        found = written_places(self.metastore(on.cluster), table_name(on.uri), values, on.cluster.place)
+        bases = {place: found.base_of(place) for place in found.places}
+        return WrittenInstance(paths=tuple(place.moved(base, self.real(base)) for place, base in bases.items()))
+
+    @cached_property
+    def _tables(self) -> Mapping[tuple[str, str], _TableOn]:
+        clusters = {each.name: each for each in self.clusters}
+        on = ((feed, clusters[each.name]) for feed in self.feeds for each in feed.clusters if each.name in clusters)
+        found = ((feed, cluster, FeedStorage.of(feed, cluster).table) for feed, cluster in on if feed.is_table)
+        return {(feed.name, cluster.name): _TableOn(uri, cluster) for feed, cluster, uri in found if uri is not None}
+
+    @cached_property
+    def _by_resource(self) -> Mapping[str, _TableOn]:
+        return {_resource(each): each for each in self._tables.values()}
+
+
+def _values(uri: TableUri, instant: datetime) -> Mapping[str, str]:
+    """Return the values of an instance's keys; none where a key has no value, since all partitions may be its own."""
+    try:
+        return uri.render(instant)
+    except ElError:
+        return {}
+
+
+def _resource(on: _TableOn) -> str:
+    return table_lease(on.cluster.name, table_name(on.uri)).resource
+
+
+def _roots(cluster: Cluster) -> frozenset[CanonicalPath]:
+    return frozenset(each.root for each in (*cluster.file_systems, *cluster.table_roots))
