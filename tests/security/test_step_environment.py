@@ -44,6 +44,13 @@ SECRETS = {
     "PYSPARK_GATEWAY_SECRET": "planted",
     "_SPARK_AUTH_SECRET": "planted",
     "VAULT_TOKEN": "planted",
+    "PYTHON_KEYRING_PASSWORD": "planted",
+    "PYTHON_API_TOKEN": "planted",
+    "CONDA_TOKEN": "planted",
+    "CONDA_CHANNELS": "planted",
+    "XDG_SESSION_TOKEN": "planted",
+    "LC_TOKEN": "planted",
+    "HADOOP_SECRETS_HOME": "planted",
 }
 USUAL = (
     "PATH",
@@ -53,7 +60,12 @@ USUAL = (
     "SPARK_HOME",
     "HADOOP_CONF_DIR",
     "PYTHONPATH",
+    "PYTHONUNBUFFERED",
     "PYSPARK_PYTHON",
+    "CONDA_PREFIX",
+    "XDG_RUNTIME_DIR",
+    "XDG_CACHE_HOME",
+    "HADOOP_HDFS_HOME",
     "KRB5CCNAME",
 )
 

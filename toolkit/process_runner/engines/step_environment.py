@@ -6,7 +6,6 @@ or a library that reports it, would tell them all. The config repo cannot add to
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
@@ -20,16 +19,33 @@ WITHHELD_VARIABLE = "FEEDCTL_LEDGER_WITHHELD"
 _LEDGER = "FEEDCTL_LEDGER"
 _BY_NAME_ALONE = ("FEEDCTL_LEDGER", "FEEDCTL_BROKER_", OFFERED)
 """A pattern of the operator's list does not mean these; their whole names do."""
-_PASSED = re.compile(
-    r"PATH|HOME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|USER|LOGNAME|SHELL|TERM|HOSTNAME|XDG_.*|LD_LIBRARY_PATH|SSL_CERT_(?:FILE|DIR)"
-    r"|JAVA_HOME|(?:JAVA_TOOL|JDK_JAVA)_OPTIONS|CLASSPATH"
-    r"|SPARK_(?:HOME|CONF_DIR|LOCAL_IP|LOCAL_HOSTNAME|LOCAL_DIRS|DIST_CLASSPATH|SUBMIT_OPTS|LAUNCHER_OPTS)"
-    r"|HADOOP_(?:HOME|CONF_DIR|CLASSPATH|OPTS|CLIENT_OPTS|USER_NAME|PROXY_USER|TOKEN_FILE_LOCATION|.*_HOME)"
-    r"|YARN_(?:HOME|CONF_DIR|OPTS)|HIVE_(?:HOME|CONF_DIR)|PIG_HOME|TEZ_(?:HOME|CONF_DIR)"
-    r"|PYTHON.*|PYSPARK_(?:PYTHON|DRIVER_PYTHON|SUBMIT_ARGS)|VIRTUAL_ENV|CONDA_.*"
-    r"|KRB5CCNAME|KRB5_CONFIG|AWS_(?:REGION|DEFAULT_REGION|CA_BUNDLE|ENDPOINT_URL(?:_S3)?)"
-    r"|FEEDCTL_(?:REPO|PYTHON|TRUSTED_ENDPOINTS|NO_CACHE|LOG)"
+_PASSED = frozenset(
+    f"{prefix}{name}"
+    for prefix, names in {
+        "": "PATH HOME LANG LANGUAGE TZ TMPDIR USER LOGNAME SHELL TERM HOSTNAME LD_LIBRARY_PATH CLASSPATH VIRTUAL_ENV",
+        "LC_": "ALL COLLATE CTYPE MESSAGES MONETARY NUMERIC TIME",
+        "XDG_": "CACHE_HOME CONFIG_DIRS CONFIG_HOME DATA_DIRS DATA_HOME RUNTIME_DIR STATE_HOME",
+        "SSL_CERT_": "FILE DIR",
+        "JAVA_": "HOME TOOL_OPTIONS",
+        "JDK_JAVA_": "OPTIONS",
+        "SPARK_": "HOME CONF_DIR LOCAL_IP LOCAL_HOSTNAME LOCAL_DIRS DIST_CLASSPATH SUBMIT_OPTS LAUNCHER_OPTS",
+        "HADOOP_": "HOME COMMON_HOME HDFS_HOME MAPRED_HOME YARN_HOME CONF_DIR CLASSPATH OPTS CLIENT_OPTS USER_NAME"
+        " PROXY_USER TOKEN_FILE_LOCATION",
+        "YARN_": "HOME CONF_DIR OPTS",
+        "HIVE_": "HOME CONF_DIR",
+        "PIG_": "HOME",
+        "TEZ_": "HOME CONF_DIR",
+        "PYTHON": "PATH HOME HASHSEED UNBUFFERED DONTWRITEBYTECODE PYCACHEPREFIX IOENCODING UTF8 NOUSERSITE USERBASE"
+        " SAFEPATH WARNINGS FAULTHANDLER",
+        "PYSPARK_": "PYTHON DRIVER_PYTHON SUBMIT_ARGS",
+        "CONDA_": "PREFIX DEFAULT_ENV EXE PYTHON_EXE SHLVL",
+        "KRB5": "CCNAME _CONFIG",
+        "AWS_": "REGION DEFAULT_REGION CA_BUNDLE ENDPOINT_URL ENDPOINT_URL_S3",
+        "FEEDCTL_": "REPO PYTHON TRUSTED_ENDPOINTS NO_CACHE LOG",
+    }.items()
+    for name in names.split()
 )
+"""Whole names: a prefix such as `PYTHON` or `CONDA_` is also that of variables with a token or a password."""
 
 
 def step_environment(variables: Mapping[str, str]) -> dict[str, str]:
@@ -38,7 +54,7 @@ def step_environment(variables: Mapping[str, str]) -> dict[str, str]:
     Args:
         variables: of the runner.
     """
-    found = {name: text for name, text in variables.items() if _PASSED.fullmatch(name) or _is_listed(name, variables)}
+    found = {name: text for name, text in variables.items() if name in _PASSED or _is_listed(name, variables)}
     if variables.get(_LEDGER) and _LEDGER not in found:
         found[WITHHELD_VARIABLE] = "1"
     return found
