@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from toolkit.el.errors import ElError
 from toolkit.el.fields import COARSE_TO_FINE, FORMS, RANGE_IN_WORDS, Field, render_field
-from toolkit.el.matching import Reader, key_of, reader, regex_of, unreadable
+from toolkit.el.matching import Reader, key_of, reader, regex_of, second_open
 from toolkit.el.tokens import DateField, Literal, Token, Variable
 
 OWN_PREFIX = ".feedctl"
@@ -37,7 +37,8 @@ class Segment:
         whole: the text of the whole template, for errors.
 
     Raises:
-        ElError: a malformed glob, or a part that is repeated among others that leave open where it stands.
+        ElError: a malformed glob, or two parts of open length. Variables may still get values, so a name that has some
+            is refused when it is bound or first matched.
     """
 
     tokens: tuple[Token, ...]
@@ -45,7 +46,9 @@ class Segment:
 
     def __post_init__(self) -> None:
         if self.literal is None:
-            _ = self._reader  # what cannot be read is refused at once, not at first use
+            self._refuse_malformed()
+            if not self.variables:
+                self.refuse_open()
 
     @cached_property
     def literal(self) -> str | None:
@@ -127,11 +130,28 @@ class Segment:
 
     @cached_property
     def _reader(self) -> Reader:
-        repeated = unreadable(self.tokens)
-        if repeated is not None:
-            raise self._not_readable(repeated)
+        self.refuse_open()
+        return reader(self.tokens)
+
+    def refuse_open(self) -> None:
+        """Return when at most one part of the name has an open length.
+
+        Raises:
+            ElError: there are two: a variable without a value, `*`, or a choice of which one text begins with another.
+        """
+        token = second_open(self.tokens)
+        if token is None:
+            return
+        found = _source(token)
+        position = token.position if isinstance(token, Variable) else max(self.whole.rfind(found), 0)
+        expected = (
+            "at most one part of open length in a name (*, ${variable} without a value, {a,ab}); use a name for each"
+        )
+        raise ElError(text=self.whole, position=position, found=found, expected=expected)
+
+    def _refuse_malformed(self) -> None:
         try:
-            return reader(self.tokens)
+            regex_of(self.tokens)
         except re.error as error:
             expected = "a glob such as *, ?, [a-z], [!a] or {one,other}"
             raise ElError(text=self.whole, position=0, found=f"'{self.text}'", expected=expected) from error
@@ -143,12 +163,6 @@ class Segment:
         fields = ((token.field, at) for at, token in enumerate(said) if isinstance(token, DateField))
         variables = ((token.name, at) for at, token in enumerate(said) if isinstance(token, Variable))
         return tuple(fields), tuple(variables)
-
-    def _not_readable(self, repeated: DateField | Variable) -> ElError:
-        found = f"${{{key_of(repeated)}}}"
-        position = repeated.position if isinstance(repeated, Variable) else max(self.whole.rfind(found), 0)
-        expected = "it once in this name, since other parts leave open where it stands; write it in a name of its own"
-        return ElError(text=self.whole, position=position, found=found, expected=expected)
 
     def _rendered(self, token: Token, local: datetime, variables: Mapping[str, str]) -> str:
         if isinstance(token, DateField):

@@ -74,10 +74,17 @@ class TemplateText(ABC):
         return self.pattern.variables
 
     def bind(self, variables: Mapping[str, str]) -> Self:
-        """The template with these variables' values as literal text; variables that it does not have are ignored."""
+        """Return the template with these variables' values as literal text; other variables are ignored.
+
+        Raises:
+            ElError: a value is not one name, or two parts of a name still have an open length.
+        """
         own = self.variables
         known = {name: value for name, value in variables.items() if name in own}
-        return type(self)(self.text, self.timezone, {**self.bound, **known}) if known else self
+        bound = type(self)(self.text, self.timezone, {**self.bound, **known}) if known else self
+        for segment in bound.segments:
+            segment.refuse_open()
+        return bound
 
     @abstractmethod
     def _segments(self) -> Iterator[Segment]:
