@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolkit.el.matching import second_open
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import tokenize
 from toolkit.linter.overlap import can_overlap
 
 PARTS = st.sampled_from(["a", "b", "ab", "?", "*", "[ab]", "[!a]", "{a,bb}", "${x}"])
 JOINED = st.lists(PARTS, min_size=1, max_size=4).map("".join)
-NAMES = JOINED.filter(lambda name: "**" not in name and name.count("${x}") < 2)
+NAMES = JOINED.filter(lambda name: "**" not in name and second_open(tuple(tokenize(name))) is None)
 
 
 def segment(text: str) -> Segment:
