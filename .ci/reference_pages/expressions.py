@@ -12,7 +12,7 @@ from toolkit.el import (
     Function,
     InstanceSequence,
     Unit,
-    Waiting,
+    UnreadyRange,
     evaluate,
     format_instant,
     parse_instant,
@@ -139,7 +139,7 @@ def _ranges() -> str:
 
 def _range(start: str, end: str) -> str:
     found = resolve_range(start, end, _NOMINAL, _HOURLY, availability=_is_available)
-    if isinstance(found, Waiting):
+    if isinstance(found, UnreadyRange):
         return f"waiting: {prose(found.reason)}"
     return codes(map(format_instant, found))
 

@@ -24,7 +24,7 @@ from toolkit.el.matching import regex_of, second_open
 from toolkit.el.segment import OWN_PREFIX, Found, Segment
 from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex, tokenize
 from toolkit.linter.overlap import MOST_PAIRS, can_overlap
-from toolkit.planning.blast_radius.places import Place
+from toolkit.planning.blast_radius.places import BoundLocation
 
 GLOBS = "*a" * 12 + "b"
 CHOICES = "{a,aa}" * 40 + "b"
@@ -131,7 +131,7 @@ def test_templates_with_very_many_choices_are_told_apart() -> None:
 
 def test_samples_of_a_template_are_a_few_however_many_names_it_has() -> None:
     pattern = PathTemplate("/" + "{a,b}" * 40 + "/*a/${YEAR}").pattern
-    place = Place(role="data", text="", timezone="UTC", start=(), pattern=pattern)
+    place = BoundLocation(role="data", text="", timezone="UTC", start=(), pattern=pattern)
     count = steps(lambda: list(place.samples(datetime(2026, 1, 1, tzinfo=UTC))))
     assert count < 2000
     assert len(set(islice(place.samples(datetime(2026, 1, 1, tzinfo=UTC)), 100))) > 1

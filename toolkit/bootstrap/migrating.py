@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolkit.clock import Clock
 from toolkit.config_source import Snapshot, from_directory
-from toolkit.entities import Problem
+from toolkit.entities import ConfigProblem
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity
@@ -85,7 +85,7 @@ def _complaints(planned: Plan, clock: Clock) -> tuple[Complaint, ...]:
 def _refuse_secrets(planned: Plan, complaints: Iterable[Complaint]) -> None:
     """A password that was in Falcon's store does not get into git."""
     problems = [
-        Problem(
+        ConfigProblem(
             file=each.file,
             line=each.line,
             rule=each.rule,

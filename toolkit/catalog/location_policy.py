@@ -128,8 +128,8 @@ class LocationPolicy:
         return self._why_foreign((*_in_parameters(storage.parameters), *_in_parameters(of_serde)))
 
     def _why_foreign(self, found: tuple[tuple[str, str], ...]) -> str:
-        told = ((what, self.why_not_stored(text)) for what, text in found)
-        return next((f"{what}: {why}" for what, why in told if why), "")
+        reports = ((what, self.why_not_stored(text)) for what, text in found)
+        return next((f"{what}: {why}" for what, why in reports if why), "")
 
 
 def _in_parameters(parameters: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from typing import NoReturn
 from toolkit.config_source.errors import BadArchive
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
 from toolkit.config_source.zip_time import zip_time
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.source_files import REPO_FILE, is_config_file, is_config_place
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -286,6 +286,6 @@ def _identity(archive: _Archive, path: Path) -> SnapshotId:
     return SnapshotId(kind=SnapshotKind.ARCHIVE, value=commit or digest, committed_at=newest)
 
 
-def _refused(name: str) -> Problem:
+def _refused(name: str) -> ConfigProblem:
     message = "found a link, expected a file: an archive does not hold what it points to"
-    return Problem(file=name, rule="symlink", message=message, hint="archive the content itself")
+    return ConfigProblem(file=name, rule="symlink", message=message, hint="archive the content itself")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from toolkit.config_source.git import TreeEntry, list_tree, read_commit, read_objects
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.source_files import is_config_file, is_config_place, own_files
 
 _LINK = "120000"
@@ -43,9 +43,9 @@ def _is_file(entry: TreeEntry) -> bool:
     return entry.mode not in {_LINK, _SUBMODULE}
 
 
-def _refused(entry: TreeEntry) -> Problem:
+def _refused(entry: TreeEntry) -> ConfigProblem:
     what = "a link" if entry.mode == _LINK else "a submodule"
-    return Problem(
+    return ConfigProblem(
         file=entry.path,
         rule="symlink" if entry.mode == _LINK else "submodule",
         message=f"found {what}, expected a file: a commit does not hold what it points to",

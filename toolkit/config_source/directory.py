@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, content_digest
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.source_files import folder_problem, is_config_file, is_config_place, own_files
 
 _CHUNK = 1 << 20
@@ -68,7 +68,7 @@ class _Reading:
         self.files: dict[str, bytes] = {}
         self.names: set[str] = set()
         self.digests: list[tuple[bytes, bytes]] = []
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigProblem] = []
         self.left = _MOST_BYTES
 
     def read(self, root: Path) -> None:
@@ -174,7 +174,7 @@ class _Reading:
             self._problem(name, "unreadable", f"the {what} cannot be read: {error.strerror}", "check its permissions")
 
     def _problem(self, name: str, rule: str, message: str, hint: str) -> None:
-        self.problems.append(Problem(file=name, rule=rule, message=message, hint=hint))
+        self.problems.append(ConfigProblem(file=name, rule=rule, message=message, hint=hint))
 
 
 @contextmanager

@@ -237,8 +237,8 @@ def read_objects(directory: Path, names: Sequence[str]) -> list[bytes]:
         GitFailed: the checkout has not all of them, or together they are larger than any config repo: git packs a text
             that repeats itself into a thousandth, and gives it back whole.
     """
-    asked = "".join(f"{name}\n" for name in names).encode()
-    answers = run_git(directory, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], stdin=asked).splitlines()
+    request = "".join(f"{name}\n" for name in names).encode()
+    answers = run_git(directory, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], stdin=request).splitlines()
     sizes = [int(size) for size in (line.rpartition(b" ")[2] for line in answers) if size.isdigit()]
     reason = ""
     if len(sizes) < len(names):
@@ -247,7 +247,7 @@ def read_objects(directory: Path, names: Sequence[str]) -> list[bytes]:
         reason = f"the commit has {sum(sizes)} bytes of configuration, expected at most {_MOST_BYTES >> 20} MiB"
     if reason:
         raise GitFailed(command=["git", "cat-file"], code=None, stderr=reason, directory=str(directory))
-    output = run_git(directory, ["cat-file", "--batch"], stdin=asked)
+    output = run_git(directory, ["cat-file", "--batch"], stdin=request)
     contents: list[bytes] = []
     offset = 0
     for size in sizes:

@@ -13,7 +13,7 @@ from toolkit.config_source.directory import from_directory
 from toolkit.config_source.errors import DirtyCheckout, GitFailed, NoCommit, NoConfigRepo
 from toolkit.config_source.git import changed_files, ignored_files, is_ignored, list_tree, read_commit
 from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.source_files import REPO_FILE, is_config_file, own_files
 
 _LOG = logging.getLogger(__name__)
@@ -124,7 +124,7 @@ def _open_checkout(path: Path, *, strict: bool) -> Snapshot:
     return replace(snapshot, problems=(*snapshot.problems, *_committed_own_files(path)))
 
 
-def _committed_own_files(path: Path) -> tuple[Problem, ...]:
+def _committed_own_files(path: Path) -> tuple[ConfigProblem, ...]:
     """In the working tree they cannot be told from those that feedctl made."""
     try:
         return tuple(own_files([each.path for each in list_tree(path, "HEAD")]))

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from toolkit.config_source.errors import StaleSnapshot
 from toolkit.el import Frequency, format_instant, shift
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 
 _CLOCKS_DIFFER = timedelta(minutes=5)
 """By how much the clock of whoever committed may be ahead."""
@@ -59,7 +59,7 @@ class Snapshot:
     files: Mapping[str, bytes] = field(repr=False)
     names: frozenset[str] = field(default=frozenset(), repr=False)
     id: SnapshotId
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ConfigProblem, ...] = ()
 
 
 def require_age(snapshot: SnapshotId, max_age: Frequency | None, now: datetime) -> None:

@@ -10,7 +10,7 @@ from toolkit.el.evaluation import evaluate
 from toolkit.el.expression import Expression, parse_expression
 from toolkit.el.frequency import Frequency, Unit, shift
 from toolkit.el.functions import Function, Weekday
-from toolkit.el.input_range import Waiting, resolve_range
+from toolkit.el.input_range import UnreadyRange, resolve_range
 from toolkit.el.instants import format_instant, parse_instant, to_utc
 from toolkit.el.name_services import name_service_aliases
 from toolkit.el.path_template import PathTemplate
@@ -37,8 +37,8 @@ __all__ = [
     "PathTemplate",
     "TableUri",
     "Unit",
+    "UnreadyRange",
     "WaitPolicy",
-    "Waiting",
     "Weekday",
     "evaluate",
     "format_instant",

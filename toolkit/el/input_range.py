@@ -17,7 +17,7 @@ from toolkit.el.sequence import InstanceSequence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Waiting:
+class UnreadyRange:
     """A range that cannot be read yet.
 
     Args:
@@ -38,7 +38,7 @@ def resolve_range(
     sequence: InstanceSequence,
     timezone: str = "UTC",
     availability: Availability | None = None,
-) -> tuple[datetime, ...] | Waiting:
+) -> tuple[datetime, ...] | UnreadyRange:
     """The instances from `start` to `end`, both included, oldest first; or what is waited for.
 
     Both ends mean the instance immediately before them. What lies before the start of the sequence does not exist.
@@ -93,7 +93,7 @@ def _instants(ends: _Ends, nominal_time: datetime, timezone: str) -> tuple[datet
 
 def _fixed(
     ends: _Ends, instants: tuple[datetime, datetime], sequence: InstanceSequence, availability: Availability | None
-) -> tuple[datetime, ...] | Waiting:
+) -> tuple[datetime, ...] | UnreadyRange:
     first, last = (sequence.at_or_before(instant) for instant in instants)
     if last is None:
         return ()
@@ -102,7 +102,7 @@ def _fixed(
         return instances
     missing = tuple(instance for instance in instances if not is_available(instance, availability))
     return (
-        Waiting(expression=str(ends), missing=missing, reason=_missing_words(ends, missing, len(instances)))
+        UnreadyRange(expression=str(ends), missing=missing, reason=_missing_words(ends, missing, len(instances)))
         if missing
         else instances
     )
@@ -117,7 +117,7 @@ def _missing_words(ends: _Ends, missing: tuple[datetime, ...], wanted: int) -> s
 
 def _counted(
     ends: _Ends, nominal_time: datetime, sequence: InstanceSequence, availability: Availability | None
-) -> tuple[datetime, ...] | Waiting:
+) -> tuple[datetime, ...] | UnreadyRange:
     if ends.start.arguments[0] > ends.end.arguments[0]:
         raise ElError(
             text=str(ends), found=f"{ends.start} after {ends.end}", expected="a start that is not after the end"
@@ -129,7 +129,7 @@ def _counted(
     for call, counted in ((far, found), (near, nearest)):
         if len(counted) <= rank(call):
             reason = _too_few_words(call, nominal_time, len(counted))
-            return Waiting(expression=str(ends), missing=(), reason=f"{ends}: {reason}")
+            return UnreadyRange(expression=str(ends), missing=(), reason=f"{ends}: {reason}")
     return tuple(sorted(found[rank(near) :]))
 
 

@@ -6,18 +6,18 @@ from toolkit.entities.datasource import Credential, Datasource, DatasourceInterf
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.env_references import MissingVariable, expand_path, expand_url
 from toolkit.entities.errors import UnknownName
-from toolkit.entities.exchange import Export, ExportTarget, Extract, FieldSelection, Import, ImportSource, Load
+from toolkit.entities.exchange import ExportTarget, Extract, FeedExport, FieldSelection, Import, ImportSource, Load
 from toolkit.entities.feed import Feed, FeedSchema, LateArrival
 from toolkit.entities.feed_cluster import FeedCluster, FeedSla
 from toolkit.entities.graph import EntityGraph
 from toolkit.entities.holds import Hold, Holds
-from toolkit.entities.layers import Origin
+from toolkit.entities.layers import ValueOrigin
 from toolkit.entities.loader import load, load_all
 from toolkit.entities.locations import Locations
 from toolkit.entities.lookup import PathOwner
 from toolkit.entities.not_implemented import Area, NotImplementedValue, not_implemented
 from toolkit.entities.pointers import path_text
-from toolkit.entities.problems import ConfigError, Problem
+from toolkit.entities.problems import ConfigError, ConfigProblem
 from toolkit.entities.process import Input, Output, Process, ProcessCluster, ProcessSla
 from toolkit.entities.repo import Environment, LintSettings, MaxDelete, RepoSettings
 from toolkit.entities.repository import Repository, Selection
@@ -30,6 +30,7 @@ from toolkit.entities.vocabulary import (
     ClusterRole,
     DatasourceType,
     Engine,
+    ExpiryAction,
     ExtractType,
     FirstRun,
     Kind,
@@ -42,13 +43,12 @@ from toolkit.entities.vocabulary import (
     OnSourceDelete,
     Order,
     ProtectionName,
-    RetentionAction,
     RetentionPolicy,
     RetentionType,
     RetryPolicy,
 )
 from toolkit.entities.workflow import LateProcess, Retry, SparkAttributes, Step, Workflow
-from toolkit.entities.yaml_location import Pointer, Span
+from toolkit.entities.yaml_location import Pointer, TextSpan
 
 __all__ = [
     "STOMP_ENDPOINT",
@@ -60,6 +60,7 @@ __all__ = [
     "ClusterRole",
     "ConfigError",
     "ConfigFiles",
+    "ConfigProblem",
     "Credential",
     "Datasource",
     "DatasourceInterface",
@@ -71,12 +72,13 @@ __all__ = [
     "Entity",
     "EntityGraph",
     "Environment",
-    "Export",
+    "ExpiryAction",
     "ExportTarget",
     "Extract",
     "ExtractType",
     "Feed",
     "FeedCluster",
+    "FeedExport",
     "FeedMaxDelete",
     "FeedSchema",
     "FeedSla",
@@ -110,11 +112,9 @@ __all__ = [
     "NotificationLevel",
     "OnSourceDelete",
     "Order",
-    "Origin",
     "Output",
     "PathOwner",
     "Pointer",
-    "Problem",
     "Process",
     "ProcessCluster",
     "ProcessSla",
@@ -124,7 +124,6 @@ __all__ = [
     "RepoSettings",
     "Repository",
     "Retention",
-    "RetentionAction",
     "RetentionPolicy",
     "RetentionStage",
     "RetentionType",
@@ -132,12 +131,13 @@ __all__ = [
     "RetryPolicy",
     "SchemaName",
     "Selection",
-    "Span",
     "SparkAttributes",
     "Step",
+    "TextSpan",
     "UnknownName",
     "Validity",
     "Value",
+    "ValueOrigin",
     "Workflow",
     "check_ledger_url",
     "expand_path",

@@ -10,7 +10,7 @@ from toolkit.entities.documents import Document
 from toolkit.entities.findings import Finding
 from toolkit.entities.layers import Layer, merge_layers
 from toolkit.entities.parsing import OnDemand, ParsedFiles, part_of
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repo import Environment
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import defaults_for, entity_kind, entity_name
@@ -20,7 +20,7 @@ from toolkit.entities.vocabulary import Kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class EntityEntry:
     """One entity of the config repo.
 
     Attributes:
@@ -45,7 +45,7 @@ class Entry:
 
 def load_entries(
     parsed: ParsedFiles, environment: Environment | None, overlay: Layer | None
-) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[EntityEntry, ...], tuple[ConfigProblem, ...]]:
     """Every entity file as an entry, and what is wrong with them.
 
     Args:
@@ -54,8 +54,8 @@ def load_entries(
         overlay: the file of the chosen environment.
     """
     sources = _Sources(parsed=parsed, overlays=_overlays(environment, overlay), defaults={})
-    entries: list[Entry] = []
-    problems: list[Problem] = []
+    entries: list[EntityEntry] = []
+    problems: list[ConfigProblem] = []
     for file in sorted(parsed.documents):
         kind = entity_kind(file)
         if kind is not None:
@@ -68,7 +68,7 @@ def load_entries(
 
 def known_entries(
     parsed: ParsedFiles, environment: Environment | None, overlay: Layer | None, documents: Mapping[str, bytes]
-) -> Mapping[str, Entry]:
+) -> Mapping[str, EntityEntry]:
     """The entries of a repo that is known to have no problem, by name, each made when it is asked for.
 
     Args:
@@ -80,12 +80,12 @@ def known_entries(
     sources = _Sources(parsed=parsed, overlays=_overlays(environment, overlay), defaults={})
     files = {entity_name(file): (file, kind) for file in documents if (kind := entity_kind(file)) is not None}
 
-    def entry_of(name: str) -> Entry:
+    def entry_of(name: str) -> EntityEntry:
         file, kind = files[name]
         read_layers = partial(_layers, file, name, kind, sources)
         document = json.loads(documents[file]) if documents[file] else merge_layers(read_layers())
         entity = structure_entity(kind, document)
-        return Entry(file=file, name=name, kind=kind, read_layers=read_layers, document=document, entity=entity)
+        return EntityEntry(file=file, name=name, kind=kind, read_layers=read_layers, document=document, entity=entity)
 
     return OnDemand(files, entry_of)
 
@@ -104,7 +104,7 @@ def _overlays(environment: Environment | None, layer: Layer | None) -> dict[str,
     return {name: part for name, part in found if part is not None}
 
 
-def _load(file: str, kind: Kind, sources: _Sources) -> tuple[Entry, list[Problem]]:
+def _load(file: str, kind: Kind, sources: _Sources) -> tuple[EntityEntry, list[ConfigProblem]]:
     name = entity_name(file)
     layers = _layers(file, name, kind, sources)
     document = merge_layers(layers)
@@ -114,7 +114,7 @@ def _load(file: str, kind: Kind, sources: _Sources) -> tuple[Entry, list[Problem
         findings.extend(own_findings(entity))
     read_layers = partial(_layers, file, name, kind, sources)
     usable = None if findings else entity
-    entry = Entry(file=file, name=name, kind=kind, read_layers=read_layers, document=document, entity=usable)
+    entry = EntityEntry(file=file, name=name, kind=kind, read_layers=read_layers, document=document, entity=usable)
     return entry, [placed(finding, layers, document) for finding in findings]
 
 
@@ -142,9 +142,9 @@ def _name_findings(document: Document, file: str) -> Iterator[Finding]:
         )
 
 
-def _duplicates(entries: list[Entry]) -> Iterator[Problem]:
+def _duplicates(entries: list[EntityEntry]) -> Iterator[ConfigProblem]:
     """Names are global: over all kinds and folders."""
-    first: dict[str, Entry] = {}
+    first: dict[str, EntityEntry] = {}
     for entry in entries:
         other = first.setdefault(entry.name, entry)
         if other is not entry:

@@ -68,7 +68,7 @@ class ExportTarget:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Export:
+class FeedExport:
     """An export of a feed's instances."""
 
     target: ExportTarget

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from toolkit.el import Frequency
-from toolkit.entities.exchange import Export, Import
+from toolkit.entities.exchange import FeedExport, Import
 from toolkit.entities.locations import Locations
 from toolkit.entities.quality import Quality
 from toolkit.entities.retention import Lifecycle, Retention
@@ -57,7 +57,7 @@ class FeedCluster:
     sla: FeedSla | None = None
     lifecycle: Lifecycle | None = None
     import_: Import | None = None
-    export: Export | None = None
+    export: FeedExport | None = None
     version: int | None = None
     keep_instances_beyond_validity: bool | None = None
     quality: Quality | None = None

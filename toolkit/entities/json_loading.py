@@ -7,7 +7,7 @@ import math
 from typing import Any, NoReturn
 
 from toolkit.entities.documents import Document, Value
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.yaml_loading import MOST_CHARACTERS, LoadedYaml
 
 _MOST_BYTES = 1 << 20
@@ -24,14 +24,16 @@ def load_json(data: bytes, file: str) -> LoadedYaml:
     try:
         document = _document(data)
     except json.JSONDecodeError as error:
-        problem = Problem(file=file, line=error.lineno, column=error.colno, rule="json-syntax", message=error.msg)
+        problem = ConfigProblem(file=file, line=error.lineno, column=error.colno, rule="json-syntax", message=error.msg)
     except UnicodeDecodeError as error:
         found = f"found the byte 0x{data[error.start]:02x}, expected UTF-8"
-        problem = Problem(file=file, line=1, column=1, rule="encoding", message=found, hint="save the file as UTF-8")
+        problem = ConfigProblem(
+            file=file, line=1, column=1, rule="encoding", message=found, hint="save the file as UTF-8"
+        )
     except _Unreadable as error:
-        problem = Problem(file=file, line=1, column=1, rule=error.rule, message=str(error))
+        problem = ConfigProblem(file=file, line=1, column=1, rule=error.rule, message=str(error))
     except (RecursionError, ValueError) as error:  # nested too deep, or a number of thousands of digits
-        problem = Problem(file=file, line=1, column=1, rule="json-syntax", message=f"cannot be read: {error}")
+        problem = ConfigProblem(file=file, line=1, column=1, rule="json-syntax", message=f"cannot be read: {error}")
     else:
         return LoadedYaml(data=document, has_null=True, problems=())
     return LoadedYaml(data=None, has_null=False, problems=(problem,))

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.merge import is_named_list, merge
-from toolkit.entities.yaml_location import Located, Pointer, Span, locate
+from toolkit.entities.yaml_location import Located, Pointer, TextSpan, locate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,14 +29,14 @@ class Layer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Origin:
+class ValueOrigin:
     """The place that a value of a merged document came from."""
 
     file: str
     located: Located
 
     @property
-    def value(self) -> Span:
+    def value(self) -> TextSpan:
         """The place of the value."""
         return self.located.value
 
@@ -51,18 +51,18 @@ def merge_layers(layers: Sequence[Layer]) -> Document:
     return merge([layer.document for layer in layers])
 
 
-def origin(layers: Sequence[Layer], merged: Document, pointer: Pointer) -> Origin | None:
+def origin(layers: Sequence[Layer], merged: Document, pointer: Pointer) -> ValueOrigin | None:
     """Where the value (or the nearest value around it) came from: the nearest layer that has it wins, as in merging."""
     for length in range(len(pointer), -1, -1):
         for layer in reversed(layers):
             inner = _translate(layer.document, merged, pointer[:length])
             located = None if inner is None else locate(layer.data, layer.prefix + inner)
             if located is not None:
-                return Origin(file=layer.file, located=located)
+                return ValueOrigin(file=layer.file, located=located)
     return None
 
 
-def origins(layers: Sequence[Layer], merged: Document) -> Mapping[Pointer, Origin]:
+def origins(layers: Sequence[Layer], merged: Document) -> Mapping[Pointer, ValueOrigin]:
     """The origin of every leaf of a merged document, in the document's order."""
     found = ((pointer, origin(layers, merged, pointer)) for pointer in leaves(merged))
     return {pointer: each for pointer, each in found if each is not None}

@@ -7,11 +7,11 @@ from typing import TypeVar, cast
 from toolkit.entities.checks import Context, cross_findings, reference_findings
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
-from toolkit.entities.entity_loading import Entry, known_entries, load_entries
+from toolkit.entities.entity_loading import EntityEntry, known_entries, load_entries
 from toolkit.entities.feed import Feed
 from toolkit.entities.overlay_checks import environment_problems, hold_problems
 from toolkit.entities.parsing import OnDemand, parse_files, parse_on_demand
-from toolkit.entities.problems import ConfigError, Problem
+from toolkit.entities.problems import ConfigError, ConfigProblem
 from toolkit.entities.process import Process
 from toolkit.entities.repository import Repository
 from toolkit.entities.settings_loading import defaults_problems, load_holds, load_settings
@@ -49,7 +49,7 @@ def load(snapshot: ConfigFiles, environment: str | None = None) -> Repository:
     return repository
 
 
-def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Repository, tuple[Problem, ...]]:
+def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Repository, tuple[ConfigProblem, ...]]:
     """The usable part of the config repo of a snapshot, and all problems, sorted.
 
     Args:
@@ -125,7 +125,7 @@ def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mappin
     )
 
 
-def _known(entries: Mapping[str, Entry], files: Iterable[str], model: type[T]) -> Mapping[str, T]:
+def _known(entries: Mapping[str, EntityEntry], files: Iterable[str], model: type[T]) -> Mapping[str, T]:
     names = [entity_name(file) for file in files if entity_kind(file) is model.KIND]
     return OnDemand(names, lambda name: cast("T", entries[name].entity))
 
@@ -134,7 +134,7 @@ def _of(entities: Iterable[Entity], model: type[T]) -> dict[str, T]:
     return {entity.name: entity for entity in entities if isinstance(entity, model)}
 
 
-def _context(entries: Iterable[Entry], files: Mapping[str, bytes]) -> Context:
+def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes]) -> Context:
     names: dict[Kind, set[str]] = {kind: set() for kind in Kind}
     for file in files:
         kind = entity_kind(file)
@@ -145,10 +145,10 @@ def _context(entries: Iterable[Entry], files: Mapping[str, bytes]) -> Context:
     return Context(names=names, clusters=_of(entities, Cluster), feeds=_of(entities, Feed), suites=suites)
 
 
-def _cross_checked(entries: Iterable[Entry], context: Context) -> tuple[list[Entry], list[Problem]]:
+def _cross_checked(entries: Iterable[EntityEntry], context: Context) -> tuple[list[EntityEntry], list[ConfigProblem]]:
     """The entries, without the entities that something is wrong with between them and others, and what that is."""
-    checked: list[Entry] = []
-    problems: list[Problem] = []
+    checked: list[EntityEntry] = []
+    problems: list[ConfigProblem] = []
     for entry in entries:
         found = list(_cross_problems(entry, context))
         problems.extend(found)
@@ -156,7 +156,7 @@ def _cross_checked(entries: Iterable[Entry], context: Context) -> tuple[list[Ent
     return checked, problems
 
 
-def _cross_problems(entry: Entry, context: Context) -> Iterator[Problem]:
+def _cross_problems(entry: EntityEntry, context: Context) -> Iterator[ConfigProblem]:
     crossed = () if entry.entity is None else cross_findings(entry.entity, context)
     for finding in (*reference_findings(entry.kind, entry.document, context), *crossed):
         yield placed(finding, entry.layers, entry.document)

@@ -13,7 +13,7 @@ from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Lifecycle, Retention
 from toolkit.entities.structure import Entity
 from toolkit.entities.values import property_text
-from toolkit.entities.vocabulary import ClusterRole, Engine, FirstRun, ProtectionName, RetentionAction
+from toolkit.entities.vocabulary import ClusterRole, Engine, ExpiryAction, FirstRun, ProtectionName
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
@@ -23,7 +23,7 @@ _ANOTHER_REASON = "use protect: [late_window], keep_last or holds.yaml"
 _ANOTHER_ENGINE = "use spark_submit, spark_sql or command"
 
 WITHOUT_ACTION: Mapping[StrEnum, str] = {
-    RetentionAction.QUARANTINE: _NO_RETENTION,
+    ExpiryAction.QUARANTINE: _NO_RETENTION,
     ProtectionName.UNREAD_BATCHES: _ANOTHER_REASON,
     ProtectionName.UNREPLICATED: _ANOTHER_REASON,
     FirstRun.PLAN: "use first_run: apply, and --dry-run for the first run",
@@ -219,7 +219,7 @@ def _retention(
     feed: Feed, feed_cluster: FeedCluster, retention: Retention, pointer: Pointer
 ) -> Iterator[NotImplementedValue]:
     cluster = feed_cluster.name
-    if feed.table_on(cluster) is not None and retention.action is RetentionAction.ARCHIVE:
+    if feed.table_on(cluster) is not None and retention.action is ExpiryAction.ARCHIVE:
         yield NotImplementedValue(
             area=Area.RETENTION,
             pointer=(*pointer, "archive"),

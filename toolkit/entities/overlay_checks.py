@@ -7,7 +7,7 @@ from toolkit.entities.findings import Finding
 from toolkit.entities.holds import Hold
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.parsing import ParsedFiles, layer_problems, part_of
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repo import Environment
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import HOLDS_FILE, environment_name
@@ -16,7 +16,7 @@ from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
 
-def hold_problems(parsed: ParsedFiles, holds: tuple[Hold, ...], context: Context) -> Iterator[Problem]:
+def hold_problems(parsed: ParsedFiles, holds: tuple[Hold, ...], context: Context) -> Iterator[ConfigProblem]:
     """Each hold is on a known feed, on a cluster of that feed, for a time that is not empty."""
     layer = parsed.documents.get(HOLDS_FILE)
     if layer is None:
@@ -46,7 +46,7 @@ def _hold_cluster(hold: Hold, name: str, pointer: Pointer, context: Context) -> 
 
 def environment_problems(
     parsed: ParsedFiles, environments: Mapping[str, Environment], context: Context
-) -> Iterator[Problem]:
+) -> Iterator[ConfigProblem]:
     """Each environment names known clusters and entities, and lays over them what they can have."""
     for file, layer in parsed.documents.items():
         name = environment_name(file)

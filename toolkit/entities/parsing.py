@@ -7,7 +7,7 @@ from typing import TypeVar
 from toolkit.entities.documents import Document
 from toolkit.entities.json_loading import load_json
 from toolkit.entities.layers import Layer
-from toolkit.entities.problems import ConfigError, Problem
+from toolkit.entities.problems import ConfigError, ConfigProblem
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import JSON_SUFFIX
 from toolkit.entities.validation import placed, schema_findings
@@ -56,13 +56,13 @@ class ParsedFiles:
     """
 
     documents: Mapping[str, Layer] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ConfigProblem, ...] = ()
 
 
 def parse_files(files: Mapping[str, bytes]) -> ParsedFiles:
     """Reads every file; problems of all of them are collected."""
     documents: dict[str, Layer] = {}
-    problems: list[Problem] = []
+    problems: list[ConfigProblem] = []
     for file, data in files.items():
         layer, found = _parsed(file, data)
         problems.extend(found)
@@ -83,7 +83,7 @@ def parse_on_demand(files: Mapping[str, bytes]) -> ParsedFiles:
     return ParsedFiles(OnDemand(files, layer_of))
 
 
-def _parsed(file: str, data: bytes) -> tuple[Layer | None, tuple[Problem, ...]]:
+def _parsed(file: str, data: bytes) -> tuple[Layer | None, tuple[ConfigProblem, ...]]:
     loaded = load_document(data, file)
     if loaded.data is None:
         return None, loaded.problems
@@ -106,7 +106,7 @@ def part_of(layer: Layer, pointer: Pointer) -> Layer | None:
     return Layer(file=layer.file, data=layer.data, document=document, prefix=layer.prefix + pointer)
 
 
-def layer_problems(layer: Layer, name: SchemaName, form: Form) -> Iterator[Problem]:
+def layer_problems(layer: Layer, name: SchemaName, form: Form) -> Iterator[ConfigProblem]:
     """Yield the violations of the schema in one layer by itself."""
     for finding in schema_findings(name, form, layer.document):
         yield placed(finding, [layer], layer.document)

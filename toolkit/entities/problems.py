@@ -9,7 +9,7 @@ from toolkit.printable import on_one_line
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
-class Problem:
+class ConfigProblem:
     """One thing that is wrong, where it is, and what to do about it.
 
     Attributes:
@@ -45,7 +45,7 @@ class FoundProblems(InvalidInput):
     title: ClassVar[str]
     """Stands before their number."""
 
-    def __init__(self, *, problems: Iterable[Problem]) -> None:
+    def __init__(self, *, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(sorted(set(problems)))
         count = len(self.problems)
         number = "1 problem" if count == 1 else f"{count} problems"

@@ -8,12 +8,12 @@ from typing import TypeVar
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
 from toolkit.entities.documents import Document
-from toolkit.entities.entity_loading import Entry
+from toolkit.entities.entity_loading import EntityEntry
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.feed import Feed
 from toolkit.entities.graph import EntityGraph
 from toolkit.entities.holds import Hold
-from toolkit.entities.layers import Origin, origin, origins
+from toolkit.entities.layers import ValueOrigin, origin, origins
 from toolkit.entities.lookup import PathOwner, owners
 from toolkit.entities.pointers import value_at
 from toolkit.entities.process import Process
@@ -72,7 +72,7 @@ class Repository:
     environment: Environment | None
     environments: Mapping[str, Environment]
     holds: tuple[Hold, ...]
-    entries: Mapping[str, Entry] = field(repr=False)
+    entries: Mapping[str, EntityEntry] = field(repr=False)
     suites: Mapping[str, Suite] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -141,7 +141,7 @@ class Repository:
         """
         return self._entry(name).document
 
-    def origins(self, name: str) -> Mapping[Pointer, Origin]:
+    def origins(self, name: str) -> Mapping[Pointer, ValueOrigin]:
         """File, line and column of every leaf of an entity's merged document.
 
         Raises:
@@ -191,7 +191,7 @@ class Repository:
         clusters = list(self.clusters.values()) if cluster is None else [self.cluster(cluster)]
         return owners(path, self.feeds.values(), clusters)
 
-    def _entry(self, name: str) -> Entry:
+    def _entry(self, name: str) -> EntityEntry:
         if name not in self.entries:
             raise UnknownName(what="entity", name=name, known=self.entries)
         return self.entries[name]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from toolkit.el import Frequency
 from toolkit.entities.locations import Locations
 from toolkit.entities.values import Properties
-from toolkit.entities.vocabulary import ProtectionName, RetentionAction, RetentionPolicy, RetentionType
+from toolkit.entities.vocabulary import ExpiryAction, ProtectionName, RetentionPolicy, RetentionType
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +77,7 @@ class Retention:
     """
 
     limit: Frequency
-    action: RetentionAction = RetentionAction.DELETE
+    action: ExpiryAction = ExpiryAction.DELETE
     archive: Archive | None = None
     type: RetentionType = RetentionType.INSTANCE
     quarantine: Frequency | None = None

@@ -11,7 +11,7 @@ from toolkit.entities.layers import Layer, merge_layers
 from toolkit.entities.merge import merge
 from toolkit.entities.nearest import did_you_mean
 from toolkit.entities.parsing import ParsedFiles, layer_problems, part_of
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repo import Environment, RepoSettings, Schedules
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, REPO_FILE, environment_name
@@ -36,7 +36,7 @@ class LoadedSettings:
     environment: Environment | None
     environments: Mapping[str, Environment]
     layers: Mapping[str, Layer] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ConfigProblem, ...] = ()
 
 
 def load_settings(parsed: ParsedFiles, files: Mapping[str, bytes], wanted: str | None) -> LoadedSettings:
@@ -65,7 +65,7 @@ def load_settings(parsed: ParsedFiles, files: Mapping[str, bytes], wanted: str |
     )
 
 
-def load_holds(parsed: ParsedFiles) -> tuple[tuple[Hold, ...], tuple[Problem, ...]]:
+def load_holds(parsed: ParsedFiles) -> tuple[tuple[Hold, ...], tuple[ConfigProblem, ...]]:
     """The holds, and what is wrong with their file."""
     layer = parsed.documents.get(HOLDS_FILE)
     if layer is None:
@@ -77,7 +77,7 @@ def load_holds(parsed: ParsedFiles) -> tuple[tuple[Hold, ...], tuple[Problem, ..
     return ((), problems) if problems else (structure(cleaned.document, Holds).holds, ())
 
 
-def defaults_problems(parsed: ParsedFiles) -> Iterator[Problem]:
+def defaults_problems(parsed: ParsedFiles) -> Iterator[ConfigProblem]:
     """Yield the violations of schemas in the defaults files by themselves."""
     for file, layer in parsed.documents.items():
         if file.rpartition("/")[2] == DEFAULTS_NAME:
@@ -93,7 +93,11 @@ def _settings(layers: list[Layer]) -> RepoSettings:
 
 
 def _with_overlay(
-    own: RepoSettings, base: Layer | None, parsed: ParsedFiles, chosen: Environment | None, problems: list[Problem]
+    own: RepoSettings,
+    base: Layer | None,
+    parsed: ParsedFiles,
+    chosen: Environment | None,
+    problems: list[ConfigProblem],
 ) -> RepoSettings:
     if base is None or chosen is None or problems:
         return own
@@ -107,18 +111,20 @@ def _with_overlay(
     return own if found else _settings(layers)
 
 
-def _repo_problems(base: Layer | None, files: Mapping[str, bytes]) -> Iterator[Problem]:
+def _repo_problems(base: Layer | None, files: Mapping[str, bytes]) -> Iterator[ConfigProblem]:
     if REPO_FILE not in files:
         message = "the file is missing, expected it at the root of a config repo"
-        yield Problem(file=REPO_FILE, rule="missing-repo-yaml", message=message, hint="make one with `feedctl init`")
+        yield ConfigProblem(
+            file=REPO_FILE, rule="missing-repo-yaml", message=message, hint="make one with `feedctl init`"
+        )
     if base is not None:
         yield from layer_problems(replace(base, document=merge_layers([base])), SchemaName.REPO, Form.MERGED)
 
 
-def _environment_problems(parsed: ParsedFiles) -> Iterator[Problem]:
+def _environment_problems(parsed: ParsedFiles) -> Iterator[ConfigProblem]:
     for file in parsed.documents:
         if file.startswith("environments/") and environment_name(file) is None and not file.endswith(DEFAULTS_NAME):
-            yield Problem(
+            yield ConfigProblem(
                 file=file, rule="file-name", message="found an environment in a sub-folder", hint="move it up"
             )
     for layer in _environment_layers(parsed).values():
@@ -159,7 +165,9 @@ def _mapping(value: Value) -> Document:
     return value if isinstance(value, Mapping) else {}
 
 
-def _listing_problems(settings: RepoSettings, base: Layer | None, files: Mapping[str, bytes]) -> Iterator[Problem]:
+def _listing_problems(
+    settings: RepoSettings, base: Layer | None, files: Mapping[str, bytes]
+) -> Iterator[ConfigProblem]:
     """repo.yaml lists exactly the environments that have a file, and its default one is among them."""
     if base is None:
         return
@@ -175,7 +183,7 @@ def _listing_problems(settings: RepoSettings, base: Layer | None, files: Mapping
     for name in sorted(existing - set(settings.environments)):
         message = f"the environment {name} is not listed in {REPO_FILE}"
         hint = f"add it to environments in {REPO_FILE}"
-        yield Problem(file=f"environments/{name}.yaml", rule="unlisted-environment", message=message, hint=hint)
+        yield ConfigProblem(file=f"environments/{name}.yaml", rule="unlisted-environment", message=message, hint=hint)
 
 
 def _missing_environment(pointer: tuple[str | int, ...], name: str, existing: set[str]) -> Finding:

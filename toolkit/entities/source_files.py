@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.vocabulary import Kind
 
 REPO_FILE = "repo.yaml"
@@ -53,7 +53,7 @@ class ConfigFiles(Protocol):
         ...
 
     @property
-    def problems(self) -> Collection[Problem]:
+    def problems(self) -> Collection[ConfigProblem]:
         """Files that could not be read."""
         ...
 
@@ -115,7 +115,7 @@ def defaults_for(path: str) -> Iterator[str]:
         end = path.find("/", end + 1)
 
 
-def misnamed_files(names: Collection[str]) -> Iterator[Problem]:
+def misnamed_files(names: Collection[str]) -> Iterator[ConfigProblem]:
     """Files that look like configuration and would be silently left out."""
     for name in names:
         folder = name.partition("/")[0]
@@ -124,17 +124,17 @@ def misnamed_files(names: Collection[str]) -> Iterator[Problem]:
         elif (place := _place_meant(name)) is not None:
             message = f"found the folder {folder}/, expected {place}"
             hint = "move the file" if place.endswith("/") else f"put it all into {place}"
-            yield Problem(file=name, rule="file-name", message=message, hint=hint)
+            yield ConfigProblem(file=name, rule="file-name", message=message, hint=hint)
         elif _root_file_meant(name) is not None:
             message = f"found the file {name}, expected {_root_file_meant(name)}"
-            yield Problem(file=name, rule="file-name", message=message, hint="rename the file")
+            yield ConfigProblem(file=name, rule="file-name", message=message, hint="rename the file")
         elif _is_misnamed(name):
             found = PurePosixPath(name).suffix
             message = f"found the ending {found}, expected {SUFFIX}"
-            yield Problem(file=name, rule="file-name", message=message, hint="rename the file")
+            yield ConfigProblem(file=name, rule="file-name", message=message, hint="rename the file")
 
 
-def git_folders(repo: ConfigFiles) -> Iterator[Problem]:
+def git_folders(repo: ConfigFiles) -> Iterator[ConfigProblem]:
     """Folders that git, started in them, would take for a git directory: it runs what a config there names."""
     paths = {*repo.files, *repo.names, *(problem.file for problem in repo.problems)}
     heads = [path for path in paths if path.rpartition("/")[2] == "HEAD"]
@@ -143,7 +143,7 @@ def git_folders(repo: ConfigFiles) -> Iterator[Problem]:
         folder = head.removesuffix("HEAD")
         if {f"{folder}objects", f"{folder}refs"} <= known:
             message = "found HEAD, objects and refs side by side: git takes the folder for a git directory"
-            yield Problem(file=head, rule="git-directory-in-repo", message=message, hint="remove or rename HEAD")
+            yield ConfigProblem(file=head, rule="git-directory-in-repo", message=message, hint="remove or rename HEAD")
 
 
 def _with_folders(paths: Iterable[str]) -> set[str]:
@@ -156,18 +156,18 @@ def _with_folders(paths: Iterable[str]) -> set[str]:
     return known
 
 
-def folder_problem(name: str) -> Problem:
+def folder_problem(name: str) -> ConfigProblem:
     """A folder in the place of a file."""
-    return Problem(file=name, rule="unreadable", message="found a folder, expected a file", hint="write the file")
+    return ConfigProblem(file=name, rule="unreadable", message="found a folder, expected a file", hint="write the file")
 
 
-def own_files(names: Collection[str]) -> Iterator[Problem]:
+def own_files(names: Collection[str]) -> Iterator[ConfigProblem]:
     """Files and links of the repo that take the place of what feedctl keeps on the machine, such as its ledger."""
     for name in sorted(names):
         if any(part.startswith(_OWN_PREFIX) for part in name.split("/")):
             message = f"found {name} in the config repo, expected names with {_OWN_PREFIX} to be feedctl's own"
             hint = "remove it from the config repo: feedctl makes such files where it runs, and git ignores them"
-            yield Problem(file=name, rule="own-file", message=message, hint=hint)
+            yield ConfigProblem(file=name, rule="own-file", message=message, hint=hint)
 
 
 def _place_meant(name: str) -> str | None:

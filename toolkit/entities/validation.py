@@ -9,7 +9,7 @@ from toolkit.entities.documents import Document
 from toolkit.entities.findings import Finding
 from toolkit.entities.formats import FORMATS, allows
 from toolkit.entities.layers import Layer, origin
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
 
 
@@ -32,14 +32,14 @@ def _validator(name: SchemaName, form: Form) -> Draft202012Validator:
     return Draft202012Validator(inlined(schema(name, form)), formats=formats, validate_formats=True, offline=True)
 
 
-def placed(finding: Finding, layers: Sequence[Layer], document: Document) -> Problem:
+def placed(finding: Finding, layers: Sequence[Layer], document: Document) -> ConfigProblem:
     """A finding as a problem of the file that its value came from."""
     place = origin(layers, document, finding.pointer)
     if place is None:
-        return Problem(file=layers[-1].file, rule=finding.rule, message=finding.message, hint=finding.hint)
+        return ConfigProblem(file=layers[-1].file, rule=finding.rule, message=finding.message, hint=finding.hint)
     span = place.located.key if finding.on_key else place.value
     shift = 0 if finding.offset is None or span.text_offset is None else span.text_offset + finding.offset
-    return Problem(
+    return ConfigProblem(
         file=place.file,
         line=span.line,
         column=span.column + shift,

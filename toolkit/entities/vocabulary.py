@@ -67,7 +67,7 @@ class RetentionType(StrEnum):
     """The age of an instance's time."""
 
 
-class RetentionAction(StrEnum):
+class ExpiryAction(StrEnum):
     """Treatment of an instance that is older than the limit."""
 
     DELETE = "delete"

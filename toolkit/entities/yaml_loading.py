@@ -12,7 +12,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.habits import unquoted_hint
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
 from toolkit.entities.yaml_scalars import plain_scalar
 
@@ -42,7 +42,7 @@ class LoadedYaml:
 
     data: Document | None
     has_null: bool
-    problems: tuple[Problem, ...]
+    problems: tuple[ConfigProblem, ...]
 
 
 def load_yaml(data: bytes, file: str) -> LoadedYaml:
@@ -64,7 +64,7 @@ def load_yaml(data: bytes, file: str) -> LoadedYaml:
     return LoadedYaml(data=None if problems else document, has_null=construction.has_null, problems=problems)
 
 
-def _shown(problems: list[Problem]) -> tuple[Problem, ...]:
+def _shown(problems: list[ConfigProblem]) -> tuple[ConfigProblem, ...]:
     """Each problem once however often an alias repeats it, and not more of them than anybody reads."""
     by_place = {(each.line, each.column, each.rule, each.message): each for each in problems}
     different = [by_place[place] for place in sorted(by_place)]
@@ -73,7 +73,7 @@ def _shown(problems: list[Problem]) -> tuple[Problem, ...]:
         return tuple(different)
     message = f"the file has {len(more)} more problems from here on"
     first = more[0]
-    rest = Problem(file=first.file, line=first.line, column=first.column, rule=first.rule, message=message)
+    rest = ConfigProblem(file=first.file, line=first.line, column=first.column, rule=first.rule, message=message)
     return (*different[:_MOST_PROBLEMS], rest)
 
 
@@ -82,7 +82,7 @@ class _Construction:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigProblem] = []
         self.has_null = False
         self._count = 0
 
@@ -160,14 +160,14 @@ class _Construction:
     def _note(self, node: Node, rule: str, message: str, hint: str = "") -> None:
         self.problems.append(self._problem(node, rule, message, hint))
 
-    def _problem(self, node: Node, rule: str, message: str, hint: str = "") -> Problem:
+    def _problem(self, node: Node, rule: str, message: str, hint: str = "") -> ConfigProblem:
         mark = node.start_mark
-        return Problem(
+        return ConfigProblem(
             file=self.file, line=mark.line + 1, column=mark.column + 1, rule=rule, message=message, hint=hint
         )
 
 
-def _tabs(data: bytes, root: Node, file: str) -> Iterator[Problem]:
+def _tabs(data: bytes, root: Node, file: str) -> Iterator[ConfigProblem]:
     """Tabs between values; libyaml lets some pass that other YAML readers stumble over."""
     text = data.decode()
     line, start, counted = 1, 0, 0
@@ -175,7 +175,7 @@ def _tabs(data: bytes, root: Node, file: str) -> Iterator[Problem]:
         line += text.count("\n", counted, offset)
         start = max(start, text.rfind("\n", counted, offset) + 1)
         counted = offset
-        yield Problem(
+        yield ConfigProblem(
             file=file,
             line=line,
             column=offset - start + 1,

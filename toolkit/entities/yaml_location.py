@@ -12,7 +12,7 @@ Pointer = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
-class Span:
+class TextSpan:
     """A place in a file: lines and columns (in characters) from 1 on; the end is exclusive.
 
     Attributes:
@@ -36,8 +36,8 @@ class Located:
         key: the place of its key; the value's own for list items and the whole document.
     """
 
-    value: Span
-    key: Span
+    value: TextSpan
+    key: TextSpan
 
 
 def locate(data: bytes, pointer: Pointer) -> Located | None:
@@ -74,9 +74,9 @@ def _by_key(node: MappingNode) -> dict[str | int, tuple[Node, Node]]:
     return {key.value: (key, value) for key, value in reversed(node.value) if isinstance(key, ScalarNode)}
 
 
-def _span(node: Node) -> Span:
+def _span(node: Node) -> TextSpan:
     start, end = node.start_mark, node.end_mark
-    return Span(
+    return TextSpan(
         line=start.line + 1,
         column=start.column + 1,
         end_line=end.line + 1,

@@ -7,7 +7,7 @@ from yaml._yaml import CParser
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from toolkit.entities.habits import unquoted_hint
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 
 _DEEPEST_PARSE = 2000
 """The composer is recursive C code: at some 30,000 levels it overruns the stack and takes the process with it."""
@@ -24,7 +24,7 @@ _BOM = b"\xef\xbb\xbf"
 class YamlUnreadableError(Exception):
     """Internal: the file has no node tree; carries the one problem that says why."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ConfigProblem) -> None:
         self.problem = problem
         super().__init__(str(problem))
 
@@ -74,8 +74,8 @@ def compose(data: bytes, file: str) -> Node:
     return node
 
 
-def _problem(file: str, line: int, column: int, rule: str, message: str, hint: str = "") -> Problem:
-    return Problem(file=file, line=line, column=column, rule=rule, message=message, hint=hint)
+def _problem(file: str, line: int, column: int, rule: str, message: str, hint: str = "") -> ConfigProblem:
+    return ConfigProblem(file=file, line=line, column=column, rule=rule, message=message, hint=hint)
 
 
 def _check_size(data: bytes, file: str) -> None:
@@ -132,7 +132,7 @@ def _depths(data: bytes) -> Iterator[tuple[int, int, int]]:
         return  # the composer meets the same error and explains it
 
 
-def _syntax_problem(error: yaml.YAMLError, data: bytes, file: str) -> Problem:
+def _syntax_problem(error: yaml.YAMLError, data: bytes, file: str) -> ConfigProblem:
     if isinstance(error, yaml.reader.ReaderError):
         line, column = _position(data, len(data.decode()[: error.position].encode()))
         code = error.character if isinstance(error.character, int) else ord(error.character)

@@ -9,7 +9,7 @@ from datetime import datetime
 from toolkit.config_source import Snapshot
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.loader import load_all
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repo import RepoSettings
 from toolkit.linter.findings import Finding, Hit, Severity, SourcePlace
 from toolkit.linter.rule import BaseState, LintContext, OptionValue, Rule
@@ -154,7 +154,7 @@ class _Environment:
         rule = self.collector.rules.get(rule_id)
         return self.settings.severities.get(rule_id) or own or (Severity.ERROR if rule is None else rule.severity)
 
-    def _of_problem(self, problem: Problem, files: Mapping[str, bytes]) -> Finding:
+    def _of_problem(self, problem: ConfigProblem, files: Mapping[str, bytes]) -> Finding:
         data = files.get(problem.file)
         end = problem.column if data is None else end_of_scalar(data, problem.line, problem.column)
         return Finding(

@@ -75,7 +75,7 @@ class LintRequest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Triage:
+class SortedFindings:
     """Findings by what becomes of them.
 
     Attributes:
@@ -93,7 +93,7 @@ class Triage:
 
 def triage(
     findings: Iterable[Finding], suppressions: Suppressions, request: LintRequest, rules: Mapping[str, Rule]
-) -> Triage:
+) -> SortedFindings:
     """Sorts findings; what no action can load is never accepted."""
     counting, suppressed = suppressions.split(findings)
     fatal = [each for each in counting if not _can_be_known(each, rules)]
@@ -102,7 +102,7 @@ def triage(
     if request.adopt:
         known += [each for each in new if request.focus.shows(each)]
         new = [each for each in new if not request.focus.shows(each)]
-    return Triage(counting=(*fatal, *new), suppressed=tuple(suppressed), known=tuple(known), left=tuple(left))
+    return SortedFindings(counting=(*fatal, *new), suppressed=tuple(suppressed), known=tuple(known), left=tuple(left))
 
 
 def _can_be_known(finding: Finding, rules: Mapping[str, Rule]) -> bool:
@@ -140,7 +140,9 @@ class _Run:
         own = self._as_set([*self.suppressions.own_findings(unused), *self._stale_findings(stale)])
         return self._report(sorted_out, tuple(own), frozenset(stale))
 
-    def _report(self, sorted_out: Triage, own: tuple[Finding, ...], stale: frozenset[BaselineEntry]) -> LintReport:
+    def _report(
+        self, sorted_out: SortedFindings, own: tuple[Finding, ...], stale: frozenset[BaselineEntry]
+    ) -> LintReport:
         request, focus = self.request, self.request.focus
         shown = sorted(filter(focus.shows, (*sorted_out.counting, *own)), key=focus.order)
         elsewhere = Counter(each.severity for each in (*sorted_out.counting, *own) if not focus.shows(each))
@@ -178,7 +180,7 @@ class _Run:
             allows_suite_sql=request.allows_suite_sql,
         )
 
-    def _out_of_use(self, sorted_out: Triage) -> tuple[list[Accepting], list[BaselineEntry]]:
+    def _out_of_use(self, sorted_out: SortedFindings) -> tuple[list[Accepting], list[BaselineEntry]]:
         """Return the accepted and baselined findings that occur in no environment, including those not asked for."""
         judged = {name for name in self.rules if self._is_judged(name)}
         unused = self.suppressions.unused(judged, self.findings)

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from toolkit.config_source import Snapshot, SnapshotId
 from toolkit.entities.documents import Document, Value
-from toolkit.entities.entity_loading import Entry
+from toolkit.entities.entity_loading import EntityEntry
 from toolkit.entities.errors import UnknownName
-from toolkit.entities.layers import Origin, origin
+from toolkit.entities.layers import ValueOrigin, origin
 from toolkit.entities.loader import load_all
 from toolkit.entities.merge import is_named_list
 from toolkit.entities.pointers import path_text
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.quality import Suite
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
@@ -116,7 +116,7 @@ def compare(before: Repository, after: Repository) -> Comparison:
     )
 
 
-def _change(entry: Entry, repository: Repository, values: Iterable[ValueChange]) -> EntityChange:
+def _change(entry: EntityEntry, repository: Repository, values: Iterable[ValueChange]) -> EntityChange:
     downstream = () if entry.entity is None else _downstream(entry.name, repository)
     return EntityChange(name=entry.name, kind=entry.kind, file=entry.file, values=tuple(values), downstream=downstream)
 
@@ -146,12 +146,12 @@ def _only_makes(name: str, feed: str, repository: Repository) -> bool:
     return all(each.feed != feed for each in process.inputs.values())
 
 
-def _values(before: Document, entry: Entry) -> Iterator[ValueChange]:
+def _values(before: Document, entry: EntityEntry) -> Iterator[ValueChange]:
     for change in _differences(_leaves(before), _leaves(entry.document)):
         yield change if change.pointer is None else replace(change, place=_place(entry, change.pointer))
 
 
-def _gone(entry: Entry) -> Iterator[ValueChange]:
+def _gone(entry: EntityEntry) -> Iterator[ValueChange]:
     return _differences(_leaves(entry.document), {})
 
 
@@ -174,8 +174,8 @@ def _shown(key: str, value: Value) -> Value:
     return value_without_secrets(key, value) if isinstance(value, str) else value
 
 
-def _place(entry: Entry, pointer: Pointer) -> str | None:
-    found: Origin | None = origin(entry.layers, entry.document, pointer)
+def _place(entry: EntityEntry, pointer: Pointer) -> str | None:
+    found: ValueOrigin | None = origin(entry.layers, entry.document, pointer)
     return None if found is None else str(found)
 
 
@@ -303,7 +303,7 @@ def entity_diff(snapshot: Snapshot, base: Base, environment: str | None, time: d
     )
 
 
-def _before(snapshot: Snapshot, environment: str | None) -> tuple[Repository, tuple[Problem, ...], bool]:
+def _before(snapshot: Snapshot, environment: str | None) -> tuple[Repository, tuple[ConfigProblem, ...], bool]:
     """The base in the same environment; one that it did not have yet is compared with its default."""
     try:
         return (*load_all(snapshot, environment), False)
@@ -341,7 +341,7 @@ def _new_environment(name: str | None, ref: str, *, is_new: bool) -> Iterator[st
         yield f"{ref} has no environment {name}: its default one stands in for it"
 
 
-def _hidden(ref: str, problems: tuple[Problem, ...]) -> Iterator[str]:
+def _hidden(ref: str, problems: tuple[ConfigProblem, ...]) -> Iterator[str]:
     """Yield a note about entities that cannot be loaded, and so have no figures."""
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"

@@ -19,7 +19,7 @@ from toolkit.linter.rule import remembered
 Piece = frozenset[str]
 """The characters that one place of a name may have; empty: any."""
 
-Way = tuple[Piece | None, int]
+Transition = tuple[Piece | None, int]
 """From a place to a later one, or to itself, by one character; None: by no character."""
 
 _ANY: Piece = frozenset()
@@ -50,10 +50,10 @@ def can_overlap(one: Segment, other: Segment) -> bool:
 
 @lru_cache(maxsize=4096)
 def _patterns_overlap(one: tuple[Token, ...], other: tuple[Token, ...]) -> bool:
-    return pairs_until_apart(_ways(one), _ways(other)) is None
+    return pairs_until_apart(_transitions(one), _transitions(other)) is None
 
 
-def pairs_until_apart(one: Sequence[Sequence[Way]], other: Sequence[Sequence[Way]]) -> int | None:
+def pairs_until_apart(one: Sequence[Sequence[Transition]], other: Sequence[Sequence[Transition]]) -> int | None:
     """How many pairs of places one text reaches before it is clear that none reaches both ends; None: one may."""
     seen = {(0, 0)}
     pending = [(0, 0)]
@@ -68,7 +68,9 @@ def pairs_until_apart(one: Sequence[Sequence[Way]], other: Sequence[Sequence[Way
     return len(seen)
 
 
-def _next_pairs(left: int, one: Sequence[Way], right: int, other: Sequence[Way]) -> Iterator[tuple[int, int]]:
+def _next_pairs(
+    left: int, one: Sequence[Transition], right: int, other: Sequence[Transition]
+) -> Iterator[tuple[int, int]]:
     yield from ((place, right) for piece, place in one if piece is None)
     yield from ((left, place) for piece, place in other if piece is None)
     for piece, place in one:
@@ -80,40 +82,40 @@ def _share(one: Piece | None, other: Piece | None) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _ways(tokens: tuple[Token, ...]) -> list[list[Way]]:
-    """For each place in a name the ways on from it; the last place is the end."""
-    ways: list[list[Way]] = [[]]
+def _transitions(tokens: tuple[Token, ...]) -> list[list[Transition]]:
+    """For each place in a name the transitions on from it; the last place is the end."""
+    transitions: list[list[Transition]] = [[]]
     for token in tokens:
         texts = choices(token)
         if texts is not None:
-            _add_choices(ways, texts)
+            _add_choices(transitions, texts)
         elif token == Glob("*"):
-            ways[-1].append((_ANY, len(ways) - 1))
+            transitions[-1].append((_ANY, len(transitions) - 1))
         elif isinstance(token, Variable):
-            _add(ways, (_ANY,))
-            ways[-1].append((_ANY, len(ways) - 1))
+            _add(transitions, (_ANY,))
+            transitions[-1].append((_ANY, len(transitions) - 1))
         else:
-            _add(ways, _pieces(token))
-    return ways
+            _add(transitions, _pieces(token))
+    return transitions
 
 
-def _add(ways: list[list[Way]], pieces: Sequence[Piece]) -> None:
+def _add(transitions: list[list[Transition]], pieces: Sequence[Piece]) -> None:
     for piece in pieces:
-        ways[-1].append((piece, len(ways)))
-        ways.append([])
+        transitions[-1].append((piece, len(transitions)))
+        transitions.append([])
 
 
-def _add_choices(ways: list[list[Way]], texts: Sequence[str]) -> None:
+def _add_choices(transitions: list[list[Transition]], texts: Sequence[str]) -> None:
     """Each text is a branch of its own; they all end at one place, and the name goes on from there."""
-    start, ends = len(ways) - 1, []
+    start, ends = len(transitions) - 1, []
     for text in texts:
-        ways[start].append((None, len(ways)))
-        ways.append([])
-        _add(ways, [frozenset(character) for character in text])
-        ends.append(len(ways) - 1)
+        transitions[start].append((None, len(transitions)))
+        transitions.append([])
+        _add(transitions, [frozenset(character) for character in text])
+        ends.append(len(transitions) - 1)
     for end in ends:
-        ways[end].append((None, len(ways)))
-    ways.append([])
+        transitions[end].append((None, len(transitions)))
+    transitions.append([])
 
 
 def _pieces(token: Token) -> Sequence[Piece]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import ParamSpec, TypeVar
 
 from toolkit.config_source import Snapshot
-from toolkit.entities.problems import Problem
+from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repository import Repository
 from toolkit.linter.findings import Hit, Severity
 
@@ -49,7 +49,7 @@ class LintContext:
     """
 
     repository: Repository
-    problems: tuple[Problem, ...]
+    problems: tuple[ConfigProblem, ...]
     snapshot: Snapshot
     time: datetime
     base: BaseState | None = None
@@ -128,9 +128,9 @@ def remembered(compute: Callable[P, T]) -> Callable[P, T]:
     last: list[tuple[tuple[object, ...], T]] = []
 
     def answer(*arguments: P.args, **options: P.kwargs) -> T:
-        asked = (*arguments, *options.values())
-        if not last or any(one is not other for one, other in zip(last[0][0], asked, strict=True)):
-            last[:] = [(asked, compute(*arguments, **options))]
+        key = (*arguments, *options.values())
+        if not last or any(one is not other for one, other in zip(last[0][0], key, strict=True)):
+            last[:] = [(key, compute(*arguments, **options))]
         return last[0][1]
 
     return answer

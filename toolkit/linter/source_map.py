@@ -12,18 +12,18 @@ from yaml.nodes import ScalarNode
 
 from toolkit.config_source import Snapshot
 from toolkit.entities.documents import Document
-from toolkit.entities.entity_loading import Entry
-from toolkit.entities.layers import Layer, Origin, merge_layers, origin
+from toolkit.entities.entity_loading import EntityEntry
+from toolkit.entities.layers import Layer, ValueOrigin, merge_layers, origin
 from toolkit.entities.parsing import load_document, part_of
 from toolkit.entities.pointers import path_text
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import ENVIRONMENTS_FOLDER, REPO_FILE, SUFFIX
-from toolkit.entities.yaml_location import Pointer, Span, locate
+from toolkit.entities.yaml_location import Pointer, TextSpan, locate
 from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
 from toolkit.linter.findings import Hit, SourcePlace
 
 
-def end_on_line(data: bytes, span: Span) -> int:
+def end_on_line(data: bytes, span: TextSpan) -> int:
     """The column after the last one of a span on its first line, blanks and comment left out."""
     if span.end_line == span.line:
         return span.end_column
@@ -109,7 +109,7 @@ class SourceMap:
         known = (Hit(subject=name, pointer=at, message="") for name, at in mentions if name in self.repository.entries)
         return tuple(dict.fromkeys(map(self.locate, known)))
 
-    def _in_file(self, hit: Hit) -> tuple[Document, Origin | None]:
+    def _in_file(self, hit: Hit) -> tuple[Document, ValueOrigin | None]:
         if hit.subject == REPO_FILE:
             layers, document = self._settings
             return document, origin(layers, document, hit.pointer) if hit.pointer else None
@@ -135,17 +135,17 @@ def _parse(file: str, data: bytes | None) -> Layer | None:
     return None if data is None or document is None else Layer(file=file, data=data, document=document)
 
 
-def _in_entity(entry: Entry, pointer: Pointer) -> tuple[Document, Origin | None]:
+def _in_entity(entry: EntityEntry, pointer: Pointer) -> tuple[Document, ValueOrigin | None]:
     return entry.document, origin(entry.layers, entry.document, pointer or ("name",))
 
 
-def _nearest(layer: Layer, pointer: Pointer) -> Origin | None:
+def _nearest(layer: Layer, pointer: Pointer) -> ValueOrigin | None:
     for length in range(len(pointer), 0, -1):
         located = locate(layer.data, pointer[:length])
         if located is not None:
-            return Origin(file=layer.file, located=located)
+            return ValueOrigin(file=layer.file, located=located)
     return None
 
 
-def _shift(span: Span, offset: int | None) -> int:
+def _shift(span: TextSpan, offset: int | None) -> int:
     return 0 if offset is None or span.text_offset is None else span.text_offset + offset

@@ -112,7 +112,7 @@ class CommandRequest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class CommandOutcome:
     """Effect of a command on one instance.
 
     Attributes:
@@ -137,7 +137,7 @@ class CommandResult:
     command: InstanceCommand
     name: str
     life_cycle: LifeCycle
-    answers: tuple[Answer, ...]
+    answers: tuple[CommandOutcome, ...]
 
     @property
     def changed(self) -> int:
@@ -193,8 +193,8 @@ def _chunks(keys: list[RunKey]) -> Iterator[list[RunKey]]:
     return (keys[at : at + CHUNK] for at in range(0, max(1, len(keys)), CHUNK))
 
 
-def _answers(ledger: Ledger, request: CommandRequest, keys: list[RunKey]) -> list[Answer]:
-    def act(tx: Transaction) -> list[Answer]:
+def _answers(ledger: Ledger, request: CommandRequest, keys: list[RunKey]) -> list[CommandOutcome]:
+    def act(tx: Transaction) -> list[CommandOutcome]:
         try:
             return _act(tx, request, keys)
         except (IllegalTransition, InstanceSuspended, NotTerminal, RunIsActive, RunIsOver) as moved:
@@ -204,7 +204,7 @@ def _answers(ledger: Ledger, request: CommandRequest, keys: list[RunKey]) -> lis
     return ledger.write(act)
 
 
-def _act(tx: Transaction, request: CommandRequest, keys: list[RunKey]) -> list[Answer]:
+def _act(tx: Transaction, request: CommandRequest, keys: list[RunKey]) -> list[CommandOutcome]:
     if not request.command.is_safe:
         start_check.refuse_in_safe_mode(tx)
     rows = _locked(tx, request.managed, keys)
@@ -221,10 +221,10 @@ def _act(tx: Transaction, request: CommandRequest, keys: list[RunKey]) -> list[A
     return answers
 
 
-def _answer(executor: CommandExecutor, command: InstanceCommand, key: RunKey, row: InstanceRow) -> Answer:
+def _answer(executor: CommandExecutor, command: InstanceCommand, key: RunKey, row: InstanceRow) -> CommandOutcome:
     decision = decide(command, _state(row))
     after = executor.execute(decision.effect, command, key, row)
-    return Answer(key=key, before=row.status, after=after, is_changed=decision.is_change, why=decision.why)
+    return CommandOutcome(key=key, before=row.status, after=after, is_changed=decision.is_change, why=decision.why)
 
 
 def _state(row: InstanceRow) -> InstanceState:

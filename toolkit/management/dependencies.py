@@ -15,7 +15,7 @@ from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import last_events
 from toolkit.ledger.runs.finding import RunFilter, find
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
-from toolkit.management.locations import Location, chosen_clusters, clusters_having, key_after, locations_of
+from toolkit.management.locations import ManagedLocation, chosen_clusters, clusters_having, key_after, locations_of
 from toolkit.planning.lineage import consumers, producers
 from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
 
@@ -199,7 +199,7 @@ def _copied_to(repository: Repository, feed: Feed, cluster: str, instant: dateti
 
 
 def _at_location(
-    relation: Relation, feed: Feed, location: Location, life_cycle: LifeCycle, instant: datetime
+    relation: Relation, feed: Feed, location: ManagedLocation, life_cycle: LifeCycle, instant: datetime
 ) -> Iterator[Dependency]:
     if any(location.instants(instant, instant + _MINUTE)):
         yield Dependency(

@@ -19,7 +19,7 @@ from toolkit.planning.listing import clusters_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Location:
+class ManagedLocation:
     """One cluster, with the other cluster of a copy.
 
     Attributes:
@@ -57,7 +57,7 @@ class ManagedEntity:
 
     entity: Feed | Process
     life_cycle: LifeCycle
-    locations: tuple[Location, ...]
+    locations: tuple[ManagedLocation, ...]
 
     @property
     def name(self) -> str:
@@ -160,7 +160,7 @@ def life_cycles_of(entity: Feed | Process, clusters: tuple[str, ...]) -> Iterato
     return (each for each in LifeCycle if any(locations_of(entity, each, clusters)))
 
 
-def locations_of(entity: Feed | Process, life_cycle: LifeCycle, clusters: tuple[str, ...]) -> Iterator[Location]:
+def locations_of(entity: Feed | Process, life_cycle: LifeCycle, clusters: tuple[str, ...]) -> Iterator[ManagedLocation]:
     """The locations of an entity on these clusters; none when it does not have that life cycle there."""
     for name in clusters:
         if isinstance(entity, Process):
@@ -170,14 +170,16 @@ def locations_of(entity: Feed | Process, life_cycle: LifeCycle, clusters: tuple[
             yield from _copies(entity, entity.cluster(name))
         elif life_cycle is LifeCycle.EVICTION:
             if entity.cluster(name).retention is not None:
-                yield Location(cluster=name, sequence=None, validity=entity.cluster(name).validity)
+                yield ManagedLocation(cluster=name, sequence=None, validity=entity.cluster(name).validity)
         elif _exchanges(entity.cluster(name), life_cycle):
             yield location_of(entity, name)
 
 
-def location_of(entity: Feed | Process, cluster: str) -> Location:
+def location_of(entity: Feed | Process, cluster: str) -> ManagedLocation:
     """The instances that an entity has on a cluster, whatever is done with them."""
-    return Location(cluster=cluster, sequence=entity.instances_on(cluster), validity=entity.cluster(cluster).validity)
+    return ManagedLocation(
+        cluster=cluster, sequence=entity.instances_on(cluster), validity=entity.cluster(cluster).validity
+    )
 
 
 def _exchanges(on_cluster: FeedCluster, life_cycle: LifeCycle) -> bool:
@@ -185,7 +187,7 @@ def _exchanges(on_cluster: FeedCluster, life_cycle: LifeCycle) -> bool:
     return described.get(life_cycle) is not None
 
 
-def _copies(feed: Feed, target: FeedCluster) -> Iterator[Location]:
+def _copies(feed: Feed, target: FeedCluster) -> Iterator[ManagedLocation]:
     """A target's location for each source: the instances in the overlap of both validities (Falcon, Replication)."""
     if target.type is not ClusterRole.TARGET:
         return
@@ -198,7 +200,7 @@ def _copies(feed: Feed, target: FeedCluster) -> Iterator[Location]:
         first = own.at_or_after(start)
         if first is not None and first < end and first in feed.instances_on(source.name):
             both = Validity(start=first, end=end)
-            yield Location(cluster=target.name, counterpart=source.name, sequence=own, validity=both)
+            yield ManagedLocation(cluster=target.name, counterpart=source.name, sequence=own, validity=both)
 
 
 NEWEST = 10
@@ -248,7 +250,7 @@ class Stretch:
         end: exclusive; None as well.
     """
 
-    location: Location
+    location: ManagedLocation
     start: datetime | None = None
     end: datetime | None = None
 
@@ -289,7 +291,7 @@ def stretches(
 
 
 def stretches_on(
-    name: str, locations: Sequence[Location], asked: AskedRange, now: datetime, newest: int | None = NEWEST
+    name: str, locations: Sequence[ManagedLocation], asked: AskedRange, now: datetime, newest: int | None = NEWEST
 ) -> tuple[Stretch, ...]:
     """The parts of a range on some locations of an entity of that name; see `stretches`."""
     if asked.start is None:
@@ -308,7 +310,7 @@ def key_after(key: str) -> str:
     return format_instant(next_minute(parse_instant(key)))
 
 
-def _check(name: str, locations: Sequence[Location], asked: AskedRange, start: datetime, end: datetime) -> None:
+def _check(name: str, locations: Sequence[ManagedLocation], asked: AskedRange, start: datetime, end: datetime) -> None:
     planned = [location for location in locations if location.sequence is not None]
     holding = [location for location in planned if location.holds(start, end)]
     if planned and not holding:
@@ -323,7 +325,7 @@ def next_minute(instant: datetime) -> datetime:
     return instant + _MINUTE if instant < datetime.max.replace(tzinfo=UTC) - _MINUTE else instant
 
 
-def _newest(location: Location, now: datetime, number: int | None) -> Stretch | None:
+def _newest(location: ManagedLocation, now: datetime, number: int | None) -> Stretch | None:
     """The newest instances of a location that are due; None: there is none yet."""
     if location.sequence is None:
         return Stretch(location=location)

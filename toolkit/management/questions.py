@@ -15,7 +15,7 @@ from toolkit.ledger.runs.finding import RunFilter, RunOrder, active, find, summa
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.errors import NotRecorded
-from toolkit.management.locations import NEWEST, AskedRange, Location, ManagedEntity, Stretch, stretches
+from toolkit.management.locations import NEWEST, AskedRange, ManagedEntity, ManagedLocation, Stretch, stretches
 from toolkit.management.rows import InstanceRow, View, detailed, instance_rows, recorded_runs, run_filter
 
 
@@ -197,7 +197,7 @@ def _summary(cluster: str, planned: int, recorded: Mapping[RunStatus, int]) -> C
     return ClusterSummary(cluster=cluster, counts={each: counts[each] for each in RunStatus if counts.get(each)})
 
 
-def _whole(location: Location) -> Stretch:
+def _whole(location: ManagedLocation) -> Stretch:
     return Stretch(location=location)
 
 

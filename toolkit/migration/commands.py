@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
+from toolkit.migration.arguments import arguments_on, oozie_arguments, pig_arguments
 from toolkit.migration.draft import Converted, Draft
-from toolkit.migration.job import FOLDER, Job, Runs, own_path
+from toolkit.migration.job import FOLDER, FalconWorkflow, Runs, own_path
 from toolkit.migration.known import names_in
-from toolkit.migration.told import told_on, told_to_oozie, told_to_pig
 from toolkit.migration.xml_tree import Fact
 
 _MARK = re.compile("@(?:PATH|CASES)@")
@@ -57,12 +57,12 @@ exec pig "$@" -f @PATH@
 """
 
 
-def pig(job: Job) -> Runs:
+def pig(job: FalconWorkflow) -> Runs:
     """Run a Pig script by the client of Pig."""
     runs = _Script(draft=job.draft, ending="pig.sh", text=_PIG)
     job.put_engine("command", "the client of Pig runs the script, by the recipe of docs/steps.md")
     job.put_path(runs)
-    job.put_arguments(told_to_pig(job.draft.document, job.known))
+    job.put_arguments(pig_arguments(job.draft.document, job.known))
     job.draft.drop(job.libraries, "a Pig script names its jars itself: REGISTER")
     job.todo("the client `pig` has to be on the machine that runs processes")
     return runs
@@ -94,7 +94,7 @@ done
 """
 
 
-def oozie(job: Job) -> Runs:
+def oozie(job: FalconWorkflow) -> Runs:
     """Run a workflow of Oozie by its client, which waits for it."""
     runs = _Script(draft=job.draft, ending="oozie.sh", text=_OOZIE, cases="\n".join(_cases(job)))
     job.put_engine(
@@ -104,14 +104,14 @@ def oozie(job: Job) -> Runs:
     before = ["${cluster.name}"]
     if job.libraries is not None and job.libraries.text:
         before += ["-D", f"oozie.libpath={job.libraries.text}"]
-    job.put_arguments(told_to_oozie(job.draft.document, job.known), tuple(before))
+    job.put_arguments(oozie_arguments(job.draft.document, job.known), tuple(before))
     if len(before) > 1:
         job.draft.put(job.libraries or Fact("", 0, ""), ("workflow", "args", 2), before[2], "Oozie's oozie.libpath")
     job.todo("the client `oozie` has to be on the machine that runs processes")
     return runs
 
 
-def _cases(job: Job) -> list[str]:
+def _cases(job: FalconWorkflow) -> list[str]:
     found = []
     for cluster in names_in(job.draft.document, ("clusters",)):
         url = job.known.endpoint(cluster, "workflow")
@@ -121,10 +121,10 @@ def _cases(job: Job) -> list[str]:
     return found
 
 
-def _own_properties(job: Job, cluster: str) -> str:
+def _own_properties(job: FalconWorkflow, cluster: str) -> str:
     """Arguments for what this cluster says and others do not, such as `queueName`; their values come with the run."""
     arguments = []
-    for name in told_on(cluster, job.draft.document, job.known):
+    for name in arguments_on(cluster, job.draft.document, job.known):
         if _VARIABLE.fullmatch(name):
             arguments.append(f' -D "{name}=${name}"')
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from toolkit.entities import Document, Kind, Problem
+from toolkit.entities import ConfigProblem, Document, Kind
 from toolkit.entities.formats import FORMATS, allows
 from toolkit.entities.pointers import value_at
 from toolkit.migration.draft import Draft
@@ -12,7 +12,7 @@ from toolkit.migration.feed import feed, is_imported
 from toolkit.migration.known import Known
 from toolkit.migration.places import cluster, datasource
 from toolkit.migration.process import process
-from toolkit.migration.sources import Source
+from toolkit.migration.sources import FalconEntity
 from toolkit.migration.xml_tree import Fact
 
 _READERS = {Kind.CLUSTER: cluster, Kind.DATASOURCE: datasource, Kind.FEED: feed}
@@ -20,8 +20,8 @@ _REMARK = "comments are not migrated; move what still matters by hand"
 
 
 def convert(
-    sources: Sequence[Source], existing: Mapping[str, Document]
-) -> tuple[tuple[Draft, ...], tuple[Problem, ...]]:
+    sources: Sequence[FalconEntity], existing: Mapping[str, Document]
+) -> tuple[tuple[Draft, ...], tuple[ConfigProblem, ...]]:
     """The drafts of all entities, clusters first and processes last, and all that is wrong in the XML.
 
     Args:
@@ -42,23 +42,23 @@ def _documents(drafts: Iterable[Draft], kind: Kind, existing: Mapping[str, Docum
     return there | {each.name: each.document for each in drafts if each.kind is kind}
 
 
-def _read(source: Source) -> Draft:
+def _read(source: FalconEntity) -> Draft:
     draft = _draft(source)
     _READERS[source.kind](draft, source.root)
     return _finished(draft, source)
 
 
-def _read_process(source: Source, known: Known) -> Draft:
+def _read_process(source: FalconEntity, known: Known) -> Draft:
     draft = _draft(source)
     process(draft, source.root, known)
     return _finished(draft, source)
 
 
-def _draft(source: Source) -> Draft:
+def _draft(source: FalconEntity) -> Draft:
     return Draft(kind=source.kind, file=source.file, root=Fact(source.root.place, source.root.line, ""))
 
 
-def _finished(draft: Draft, source: Source) -> Draft:
+def _finished(draft: Draft, source: FalconEntity) -> Draft:
     if not allows(FORMATS["name"], draft.name):  # it becomes the name of a file
         expected = "a letter, then letters, digits, underscores and dashes"
         draft.refuse(draft.root, "bad-name", f"found the name {draft.name[:80]!r}, expected {expected}")
@@ -68,7 +68,7 @@ def _finished(draft: Draft, source: Source) -> Draft:
     return draft
 
 
-def _duplicates(drafts: Iterable[Draft]) -> Iterator[Problem]:
+def _duplicates(drafts: Iterable[Draft]) -> Iterator[ConfigProblem]:
     """Names are unique over all kinds (ADR 0011); in Falcon they are so within a kind."""
     first: dict[str, Draft] = {}
     for each in drafts:
@@ -79,7 +79,7 @@ def _duplicates(drafts: Iterable[Draft]) -> Iterator[Problem]:
                 f"{before.root.line} has already"
             )
             hint = "leave one of the files out, or give it another name"
-            yield Problem(
+            yield ConfigProblem(
                 file=each.file, line=each.root.line, column=1, rule="duplicate-name", message=message, hint=hint
             )
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from toolkit.entities import Kind, Pointer, Problem
+from toolkit.entities import ConfigProblem, Kind, Pointer
 from toolkit.entities.documents import Value
 from toolkit.entities.pointers import value_at
 from toolkit.entities.problems import FoundProblems
 from toolkit.migration.xml_tree import Element, Fact
 
 
-class Outcome(StrEnum):
+class TextOutcome(StrEnum):
     """Outcome of a text of the XML."""
 
     CARRIED = "carried"
@@ -35,7 +35,7 @@ class Trace:
         pointer: in the merged document; None: nothing stands for it.
     """
 
-    outcome: Outcome
+    outcome: TextOutcome
     source: Fact | None
     pointer: Pointer | None
     note: str = ""
@@ -95,7 +95,7 @@ class Draft:
     document: dict[str, Value] = field(default_factory=dict)
     traces: list[Trace] = field(default_factory=list)
     todos: list[ToDo] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ConfigProblem] = field(default_factory=list)
     scripts: dict[str, str] = field(default_factory=dict)
     _written: dict[Pointer, Fact] = field(default_factory=dict)
 
@@ -112,7 +112,7 @@ class Draft:
             self.refuse(source, "duplicate-value", message, "keep one of them")
             return
         _write(self.document, pointer, value)
-        outcome = Outcome.CHANGED if note else Outcome.CARRIED
+        outcome = TextOutcome.CHANGED if note else TextOutcome.CARRIED
         self.traces.append(Trace(outcome=outcome, source=source, pointer=pointer, note=note))
 
     def move(self, pointer: Pointer, to: Pointer, note: str) -> None:
@@ -124,31 +124,31 @@ class Draft:
         if not around:
             self.document.pop(str(pointer[0]))
         self.traces = [
-            replace(each, pointer=to, outcome=Outcome.CHANGED, note=note) if each.pointer == pointer else each
+            replace(each, pointer=to, outcome=TextOutcome.CHANGED, note=note) if each.pointer == pointer else each
             for each in self.traces
         ]
 
     def trace_name(self, source: Fact, pointer: Pointer) -> None:
         """Say that a name of the XML is a key of the YAML."""
-        self.traces.append(Trace(outcome=Outcome.CARRIED, source=source, pointer=pointer))
+        self.traces.append(Trace(outcome=TextOutcome.CARRIED, source=source, pointer=pointer))
 
     def change(self, pointer: Pointer, value: Value, note: str) -> None:
         """Write another value over one that the XML says."""
         _write(self.document, pointer, value)
         self.traces = [
-            replace(each, outcome=Outcome.CHANGED, note=note) if each.pointer == pointer else each
+            replace(each, outcome=TextOutcome.CHANGED, note=note) if each.pointer == pointer else each
             for each in self.traces
         ]
 
     def add(self, pointer: Pointer, value: Value, why: str) -> None:
         """Write a value that the XML does not say."""
         _write(self.document, pointer, value)
-        self.traces.append(Trace(outcome=Outcome.ADDED, source=None, pointer=pointer, note=why))
+        self.traces.append(Trace(outcome=TextOutcome.ADDED, source=None, pointer=pointer, note=why))
 
     def drop(self, source: Fact | None, why: str) -> None:
         """Write nothing for a text of the XML; None is no text."""
         if source is not None:
-            self.traces.append(Trace(outcome=Outcome.DROPPED, source=source, pointer=None, note=why))
+            self.traces.append(Trace(outcome=TextOutcome.DROPPED, source=source, pointer=None, note=why))
 
     def todo(self, source: Fact, pointer: Pointer, text: str) -> None:
         """Leave something to the owner."""
@@ -156,7 +156,9 @@ class Draft:
 
     def refuse(self, source: Fact, rule: str, message: str, hint: str = "") -> None:
         """Say what is wrong with a text of the XML."""
-        self.problems.append(Problem(file=self.file, line=source.line, column=1, rule=rule, message=message, hint=hint))
+        self.problems.append(
+            ConfigProblem(file=self.file, line=source.line, column=1, rule=rule, message=message, hint=hint)
+        )
 
     def end_of(self, pointer: Pointer) -> Pointer:
         """Where the next item of a list goes."""

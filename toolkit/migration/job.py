@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+from toolkit.migration.arguments import StepArguments
 from toolkit.migration.draft import CannotConvert, Converted, Draft
 from toolkit.migration.known import Known
-from toolkit.migration.told import Told
 from toolkit.migration.xml_tree import Element, Fact
 
 URI = re.compile(r"(?P<store>[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?)(?P<path>/.*)")
@@ -35,7 +35,7 @@ class Runs(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Job:
+class FalconWorkflow:
     """Workflow of a process as an engine gets it.
 
     Attributes:
@@ -67,11 +67,11 @@ class Job:
         source = self.element.attribute("path") or Fact(self.element.place, self.element.line, "")
         self.draft.todo(source, ("workflow", "path"), text)
 
-    def put_arguments(self, told: Told, before: tuple[str, ...] = ()) -> None:
-        """Write what the command is told."""
+    def put_arguments(self, arguments: StepArguments, before: tuple[str, ...] = ()) -> None:
+        """Write the arguments of the command."""
         why = "what Falcon hands to the workflow, each as one argument without a shell"
-        self.draft.add(("workflow", "args"), [*before, *told.arguments], why)
-        for name in told.left_out:
+        self.draft.add(("workflow", "args"), [*before, *arguments.arguments], why)
+        for name in arguments.left_out:
             self.todo(
                 f"the property {name!r} cannot be an argument by this name; it is in the environment of the command"
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind
-from toolkit.entities import Document, Kind, Problem, Repository, load_all
+from toolkit.entities import ConfigProblem, Document, Kind, Repository, load_all
 from toolkit.entities.schema_store import SchemaName, schema
 from toolkit.entities.source_files import DEFAULTS_NAME, REPO_FILE, SUFFIX, is_config_file
 from toolkit.migration.converting import convert
@@ -137,7 +137,7 @@ def _loaded(snapshot: Snapshot) -> Repository:
     return repository
 
 
-def _not_what_is_meant(made: Plan, *, is_all: bool) -> list[Problem]:
+def _not_what_is_meant(made: Plan, *, is_all: bool) -> list[ConfigProblem]:
     """Load what will be written: it is what the drafts say, or nothing is written.
 
     Args:
@@ -151,14 +151,14 @@ def _not_what_is_meant(made: Plan, *, is_all: bool) -> list[Problem]:
     return [each for each in found if is_all or each.rule not in _UNKNOWN]
 
 
-def _changed(draft: Draft, repository: Repository) -> Iterator[Problem]:
+def _changed(draft: Draft, repository: Repository) -> Iterator[ConfigProblem]:
     """An entity that defaults of the config repo would make another one."""
     merged = repository.entries[draft.name].document
     if merged != draft.document:
         keys = sorted(key for key in {*merged, *draft.document} if merged.get(key) != draft.document.get(key))
         message = f"{file_of(draft)} would say something else because of defaults.yaml: {', '.join(keys)}"
         hint = "migrate into a folder of its own, or take these keys out of the defaults"
-        yield Problem(
+        yield ConfigProblem(
             file=draft.file, line=draft.root.line, column=1, rule="changed-by-defaults", message=message, hint=hint
         )
 
@@ -172,7 +172,7 @@ def refuse_taken(made: Plan) -> None:
     taken = made.files.keys() & made.existing.files.keys()
     different = sorted(file for file in taken if made.existing.files[file] != made.files[file])
     problems = [
-        Problem(
+        ConfigProblem(
             file=f"{made.existing.root}/{file}",
             rule="file-exists",
             message="the file is there already, and would be another",

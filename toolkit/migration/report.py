@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from toolkit.migration.draft import Draft, Outcome
+from toolkit.migration.draft import Draft, TextOutcome
 from toolkit.migration.plan import Plan
-from toolkit.migration.tracing import Place, Tracing
+from toolkit.migration.tracing import OutputPlace, Tracing
 from toolkit.migration.xml_tree import Fact
 from toolkit.migration.yaml_writing import with_comments
 
@@ -25,9 +25,9 @@ class Row:
 
     entity: str
     file: str
-    outcome: Outcome
+    outcome: TextOutcome
     source: Fact | None
-    target: Place | None
+    target: OutputPlace | None
     note: str
 
 
@@ -38,7 +38,7 @@ class Task:
     entity: str
     file: str
     source: Fact
-    target: Place
+    target: OutputPlace
     text: str
 
 
@@ -65,7 +65,7 @@ class Accepted:
     entity: str
     file: str
     source: Fact
-    target: Place
+    target: OutputPlace
     rule: str
     message: str
 
@@ -94,7 +94,7 @@ def marked(plan: Plan) -> Plan:
     comments: dict[str, dict[int, list[str]]] = {}
     for draft in plan.drafts:
         for trace in draft.traces:
-            if trace.outcome is Outcome.ADDED and trace.pointer is not None:
+            if trace.outcome is TextOutcome.ADDED and trace.pointer is not None:
                 place = tracing.place(draft, trace.pointer)
                 lines = comments.setdefault(place.file, {})
                 lines.setdefault(place.line, [f"not in Falcon: {trace.note}"])
@@ -144,7 +144,7 @@ def _acceptance(found: Sequence[Complaint], draft: Draft, fact: Fact) -> str:
 
 
 def _accepted(complaint: Complaint, draft: Draft, fact: Fact, below: int) -> Accepted:
-    target = Place(file=complaint.file, line=complaint.line + below, key=complaint.key)
+    target = OutputPlace(file=complaint.file, line=complaint.line + below, key=complaint.key)
     return Accepted(
         entity=_entity(draft),
         file=draft.file,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.config_source import read_file
-from toolkit.entities import Kind, Problem
+from toolkit.entities import ConfigProblem, Kind
 from toolkit.migration.xml_tree import Element, UnreadableXml, read_xml
 
 _MOST_BYTES = 1 << 20
@@ -18,7 +18,7 @@ _NAMESPACE = "uri:falcon:{}:0.1"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
+class FalconEntity:
     """One entity of Falcon's.
 
     Attributes:
@@ -39,9 +39,9 @@ class Sources:
         problems: of files that cannot be read, or are no entities.
     """
 
-    entities: tuple[Source, ...]
+    entities: tuple[FalconEntity, ...]
     left_alone: tuple[str, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ConfigProblem, ...] = ()
 
 
 def read_sources(paths: Iterable[Path]) -> Sources:
@@ -50,9 +50,9 @@ def read_sources(paths: Iterable[Path]) -> Sources:
     Args:
         paths: a file is an entity; a folder is searched, and what is no entity there is left alone.
     """
-    entities: dict[str, Source] = {}
+    entities: dict[str, FalconEntity] = {}
     left_alone: list[str] = []
-    problems: list[Problem] = []
+    problems: list[ConfigProblem] = []
     for path, is_named in _files(paths, problems):
         try:
             source = _source(path, is_named=is_named)
@@ -65,18 +65,18 @@ def read_sources(paths: Iterable[Path]) -> Sources:
                 entities[os.path.realpath(path)] = source
     if not entities and not problems:
         message = "found no entity of Falcon's, expected files with a cluster, feed, process or datasource"
-        problems.append(Problem(file=" ".join(map(str, paths)), rule="no-entity", message=message))
+        problems.append(ConfigProblem(file=" ".join(map(str, paths)), rule="no-entity", message=message))
     return Sources(
         entities=tuple(entities.values()), left_alone=tuple(dict.fromkeys(left_alone)), problems=tuple(problems)
     )
 
 
-def _files(paths: Iterable[Path], problems: list[Problem]) -> Iterator[tuple[Path, bool]]:
+def _files(paths: Iterable[Path], problems: list[ConfigProblem]) -> Iterator[tuple[Path, bool]]:
     """Files, and whether they are named; what git and editors hide in folders is nothing that anybody asks for."""
 
     def unreadable(error: OSError) -> None:
         message = f"the folder cannot be read: {error.strerror}"
-        problems.append(Problem(file=str(error.filename), rule="unreadable", message=message))
+        problems.append(ConfigProblem(file=str(error.filename), rule="unreadable", message=message))
 
     for path in paths:
         if not path.is_dir():
@@ -87,7 +87,7 @@ def _files(paths: Iterable[Path], problems: list[Problem]) -> Iterator[tuple[Pat
             yield from ((Path(folder, each), False) for each in sorted(files) if not each.startswith("."))
 
 
-def _source(path: Path, *, is_named: bool) -> Source | None:
+def _source(path: Path, *, is_named: bool) -> FalconEntity | None:
     if not is_named and path.suffix.lower() != ".xml":
         return None
     root = read_xml(_content(path), str(path))
@@ -96,12 +96,12 @@ def _source(path: Path, *, is_named: bool) -> Source | None:
         return None
     if kind is None:
         message = f"found the root {root.tag!r}, expected one of {', '.join(Kind)}"
-        raise UnreadableXml(Problem(file=str(path), line=root.line, column=1, rule="no-entity", message=message))
+        raise UnreadableXml(ConfigProblem(file=str(path), line=root.line, column=1, rule="no-entity", message=message))
     if root.namespace not in {"", _NAMESPACE.format(kind)}:
         expected = _NAMESPACE.format(kind)
         message = f"found the namespace {root.namespace[:80]!r}, expected {expected}"
-        raise UnreadableXml(Problem(file=str(path), line=root.line, column=1, rule="no-entity", message=message))
-    return Source(file=str(path), kind=kind, root=root)
+        raise UnreadableXml(ConfigProblem(file=str(path), line=root.line, column=1, rule="no-entity", message=message))
+    return FalconEntity(file=str(path), kind=kind, root=root)
 
 
 def _content(path: Path) -> bytes:
@@ -112,4 +112,4 @@ def _content(path: Path) -> bytes:
         reason = f"it has {size} bytes, more than {_MOST_BYTES}"
     except OSError as error:
         reason = error.strerror or str(error)
-    raise UnreadableXml(Problem(file=str(path), rule="unreadable", message=f"the file cannot be read: {reason}"))
+    raise UnreadableXml(ConfigProblem(file=str(path), rule="unreadable", message=f"the file cannot be read: {reason}"))

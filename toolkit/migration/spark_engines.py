@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from toolkit.migration.draft import CannotConvert, Converted, Draft, as_is
 from toolkit.migration.expressions import leave_calls
-from toolkit.migration.job import FOLDER, URI, Job, Runs, own_path
+from toolkit.migration.job import FOLDER, URI, FalconWorkflow, Runs, own_path
 from toolkit.migration.known import names_in
 from toolkit.migration.xml_tree import Element
 
@@ -20,7 +20,7 @@ from toolkit.migration.xml_tree import Element
 class _Copied(Runs):
     """A script that is run out of the config repo; whoever migrates copies it there."""
 
-    job: Job
+    job: FalconWorkflow
 
     @override
     def place(self, path: str, script: str) -> Converted:
@@ -45,7 +45,7 @@ HIVE_CHECKS = (
 """What to look for in a script of Hive that Spark is to run."""
 
 
-def hive(job: Job) -> Runs:
+def hive(job: FalconWorkflow) -> Runs:
     """Run a script of Hive by Spark SQL."""
     runs = _Copied(job=job)
     job.put_engine("spark_sql", "Spark runs the script; the report lists what to check in it")
@@ -60,7 +60,7 @@ def hive(job: Job) -> Runs:
 class _Application(Runs):
     """A jar or a Python file that Spark fetches itself."""
 
-    job: Job
+    job: FalconWorkflow
 
     @override
     def place(self, path: str, script: str) -> Converted:
@@ -69,7 +69,7 @@ class _Application(Runs):
         return _qualified(own, self.job) if own.startswith("/") else Converted(own)
 
 
-def _qualified(path: str, job: Job) -> Converted:
+def _qualified(path: str, job: FalconWorkflow) -> Converted:
     """A path of Falcon's is on the cluster's file system, one of Spark's without a scheme on the machine."""
     clusters = names_in(job.draft.document, ("clusters",))
     stores = list(dict.fromkeys(store for each in clusters if (store := job.known.endpoint(each, "write"))))
@@ -81,7 +81,7 @@ def _qualified(path: str, job: Job) -> Converted:
     return Converted(f"{stores[0].rstrip('/')}{path}", note)
 
 
-def _libraries(job: Job) -> None:
+def _libraries(job: FalconWorkflow) -> None:
     """Files that Spark adds by their endings."""
     if job.libraries is None or not job.libraries.text:
         job.draft.drop(job.libraries, "it is empty")
@@ -105,7 +105,7 @@ def _libraries(job: Job) -> None:
 _MASTERS = {"yarn-cluster": ("yarn", "cluster"), "yarn-client": ("yarn", "client")}
 
 
-def spark(job: Job) -> Runs:
+def spark(job: FalconWorkflow) -> Runs:
     """Submit an application."""
     runs = _Application(job=job)
     job.put_engine("spark_submit", "the same by spark-submit")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from toolkit.entities import Document, Kind, Pointer, Problem
+from toolkit.entities import ConfigProblem, Document, Kind, Pointer
 from toolkit.entities.pointers import path_text
 from toolkit.entities.source_files import DEFAULTS_NAME, SUFFIX
 from toolkit.entities.yaml_location import locate
@@ -15,7 +15,7 @@ from toolkit.migration.xml_tree import Fact
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class OutputPlace:
     """A place in the files that are written.
 
     Attributes:
@@ -41,7 +41,7 @@ class Tracing:
     lifted: Mapping[Kind, Document]
     _known: dict[str, dict[int, tuple[Draft, Fact]]] = field(default_factory=dict, repr=False)
 
-    def place(self, draft: Draft, pointer: Pointer) -> Place:
+    def place(self, draft: Draft, pointer: Pointer) -> OutputPlace:
         """Where a value of an entity is written, or the nearest value around it."""
         own = f"{draft.kind.folder}/{draft.name}{SUFFIX}"
         key = path_text(draft.document, pointer)
@@ -51,10 +51,10 @@ class Tracing:
                     continue
                 located = locate(self.files[file], inner)
                 if located is not None:
-                    return Place(file=file, line=located.key.line, key=key)
-        return Place(file=own, line=0, key=key)
+                    return OutputPlace(file=file, line=located.key.line, key=key)
+        return OutputPlace(file=own, line=0, key=key)
 
-    def in_xml(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+    def in_xml(self, problems: Iterable[ConfigProblem]) -> Iterator[ConfigProblem]:
         """Problems of the YAML as problems of the XML that it comes from; those of other files stay as they are."""
         for each in problems:
             source = self.source(each.file, each.line)

@@ -8,12 +8,12 @@ from functools import partial
 from toolkit.entities.formats import FORMATS, allows
 from toolkit.migration.commands import oozie, pig
 from toolkit.migration.draft import Draft
-from toolkit.migration.job import Job, Runs
+from toolkit.migration.job import FalconWorkflow, Runs
 from toolkit.migration.known import Known
 from toolkit.migration.spark_engines import hive, spark
 from toolkit.migration.xml_tree import Element, Fact
 
-_ENGINES: Mapping[str, Callable[[Job], Runs]] = {"oozie": oozie, "pig": pig, "hive": hive, "spark": spark}
+_ENGINES: Mapping[str, Callable[[FalconWorkflow], Runs]] = {"oozie": oozie, "pig": pig, "hive": hive, "spark": spark}
 
 
 def workflow(draft: Draft, root: Element, known: Known) -> None:
@@ -34,7 +34,7 @@ def workflow(draft: Draft, root: Element, known: Known) -> None:
         return
     draft.copy(element.attribute("name"), ("workflow", "name"))
     draft.copy(element.attribute("version"), ("workflow", "version"))
-    job = Job(
+    job = FalconWorkflow(
         draft=draft, known=known, element=element, spark=attributes, engine=engine, libraries=element.attribute("lib")
     )
     runs = migrate(job)

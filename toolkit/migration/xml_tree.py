@@ -24,7 +24,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import create_parser
 from typing_extensions import override
 
-from toolkit.entities import Problem
+from toolkit.entities import ConfigProblem
 from toolkit.entities.nearest import did_you_mean
 
 _MOST_DEPTH = 50
@@ -111,36 +111,36 @@ class Element:
         """Give what stands in it another text: a secret goes into no report."""
         self._texts[:] = [text]
 
-    def unread(self, file: str) -> Iterator[Problem]:
+    def unread(self, file: str) -> Iterator[ConfigProblem]:
         """Yield a problem for each part that was not read: it is unknown to Falcon, or there twice."""
         for name in self.attributes:
             if f"@{name}" not in self._read:
                 yield self._unknown(file, self.line, f"@{name}", f"the attribute {name!r}")
         if not self._is_text_read and (text := "".join(self._texts).strip()):
             message = f"found the text {text[:40]!r} in {self.place}, expected elements only"
-            yield Problem(file=file, line=self.line, column=1, rule="unexpected-text", message=message)
+            yield ConfigProblem(file=file, line=self.line, column=1, rule="unexpected-text", message=message)
         for child in self.children:
             if id(child) in self._read_children:
                 yield from child.unread(file)
             elif child.tag in self._read:
                 message = f"{child.place} is there again, expected it once in {self.place}"
-                yield Problem(file=file, line=child.line, column=1, rule="duplicate-element", message=message)
+                yield ConfigProblem(file=file, line=child.line, column=1, rule="duplicate-element", message=message)
             else:
                 yield self._unknown(file, child.line, child.tag, f"the element {child.tag!r}")
 
-    def _unknown(self, file: str, line: int, name: str, what: str) -> Problem:
+    def _unknown(self, file: str, line: int, name: str, what: str) -> ConfigProblem:
         kind = "unknown-attribute" if name.startswith("@") else "unknown-element"
         known = {each for each in self._read if each.startswith("@") == name.startswith("@")}
         wanted = ", ".join(sorted(each.removeprefix("@") for each in known)) or "none"
         hint = did_you_mean(name, known).replace("@", "")
         message = f"found {what} in {self.place}, which Falcon does not have there; expected: {wanted}"
-        return Problem(file=file, line=line, column=1, rule=kind, message=message, hint=hint)
+        return ConfigProblem(file=file, line=line, column=1, rule=kind, message=message, hint=hint)
 
 
 class UnreadableXml(ValueError):  # noqa: N818 - named for what it is about
     """A file is no XML that is read; `problem` says why."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ConfigProblem) -> None:
         self.problem = problem
         super().__init__(str(problem))
 
@@ -198,10 +198,10 @@ class _Tree(ContentHandler, LexicalHandler):
         """The one root of a document that was parsed to its end."""
         return self._roots[0]
 
-    def problem(self, file: str, rule: str, message: str, hint: str = "") -> Problem:
+    def problem(self, file: str, rule: str, message: str, hint: str = "") -> ConfigProblem:
         """A problem at the place that was reached."""
         column = 0 if self._locator is None else (self._locator.getColumnNumber() or 0) + 1
-        return Problem(file=file, line=self._line(), column=column, rule=rule, message=message, hint=hint)
+        return ConfigProblem(file=file, line=self._line(), column=column, rule=rule, message=message, hint=hint)
 
     def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - SAX's name
         self._locator = locator

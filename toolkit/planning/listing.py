@@ -28,7 +28,7 @@ class NoInstances(InvalidInput):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class InstancePlace:
     """A path or partition of an instance.
 
     Args:
@@ -46,7 +46,7 @@ class ListedInstance:
 
     cluster: str
     instant: datetime
-    places: tuple[Place, ...]
+    places: tuple[InstancePlace, ...]
 
 
 def list_instances(
@@ -104,7 +104,7 @@ def _instants(sequence: InstanceSequence, start: datetime, end: datetime | None)
     return iter((start,))
 
 
-def feed_places(feed: Feed, cluster: Cluster, instant: datetime) -> Iterator[Place]:
+def feed_places(feed: Feed, cluster: Cluster, instant: datetime) -> Iterator[InstancePlace]:
     """The paths of a feed instance by location type, or its partition.
 
     Raises:
@@ -112,11 +112,11 @@ def feed_places(feed: Feed, cluster: Cluster, instant: datetime) -> Iterator[Pla
     """
     storage = FeedStorage.of(feed, cluster).at(instant)
     if storage.partition is not None:
-        yield Place(role="partition", place=partition_name(storage.partition))
-    yield from (Place(role=location, place=path) for location, path in storage.paths.items())
+        yield InstancePlace(role="partition", place=partition_name(storage.partition))
+    yield from (InstancePlace(role=location, place=path) for location, path in storage.paths.items())
 
 
-def process_places(site: ProcessSite, instant: datetime) -> Iterator[Place]:
+def process_places(site: ProcessSite, instant: datetime) -> Iterator[InstancePlace]:
     """Yield the places that a process instance reads and writes, by the name of the input or output.
 
     Where only a run can tell, and where there is nothing, words stand in the place.
@@ -126,13 +126,13 @@ def process_places(site: ProcessSite, instant: datetime) -> Iterator[Place]:
     """
     for name, each in site.process.inputs.items():
         if depends_on_availability(each):
-            yield Place(role=name, place=f"{each.start} to {each.end} of {each.feed}, by availability")
+            yield InstancePlace(role=name, place=f"{each.start} to {each.end} of {each.feed}, by availability")
             continue
         planned = site.input(name, instant)
         places = (*planned.paths(), *map(partition_name, planned.partitions)) or (f"no instance of {each.feed}",)
-        yield from (Place(role=name, place=place) for place in places)
+        yield from (InstancePlace(role=name, place=place) for place in places)
     for name in site.process.outputs:
-        yield Place(role=name, place=_made(site, name, instant))
+        yield InstancePlace(role=name, place=_made(site, name, instant))
 
 
 def _made(site: ProcessSite, name: str, instant: datetime) -> str:

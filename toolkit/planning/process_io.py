@@ -11,7 +11,7 @@ from datetime import datetime
 from toolkit.el import (
     Availability,
     ElError,
-    Waiting,
+    UnreadyRange,
     format_instant,
     is_available,
     parse_expression,
@@ -92,7 +92,7 @@ class PlannedInput:
     name: str
     storage: FeedStorage
     instances: tuple[InstanceStorage, ...]
-    waiting: Waiting | None = None
+    waiting: UnreadyRange | None = None
     partition: str = ""
     optional: bool = False
 
@@ -195,14 +195,14 @@ class ProcessSite:
         needed = available if depends_on_availability(each) or not each.optional else None
         with naming(self.process.name, "input", name):
             found = resolve_range(each.start, each.end, nominal_time, grid, self.process.timezone, needed)
-        instants = () if isinstance(found, Waiting) else found
+        instants = () if isinstance(found, UnreadyRange) else found
         if each.optional and available is not None:
             instants = tuple(instant for instant in instants if is_available(instant, available))
         return PlannedInput(
             name=name,
             storage=storage,
             instances=tuple(storage.at(instant) for instant in instants),
-            waiting=found if isinstance(found, Waiting) and not each.optional else None,
+            waiting=found if isinstance(found, UnreadyRange) and not each.optional else None,
             partition=each.partition or "",
             optional=each.optional,
         )

@@ -11,7 +11,7 @@ from toolkit.rendering.tables import cell, moment_cell, moment_value
 if TYPE_CHECKING:
     from toolkit.availability import FoundInstance
     from toolkit.ledger.runs.rows import Run
-    from toolkit.management.commands import Answer, CommandResult
+    from toolkit.management.commands import CommandOutcome, CommandResult
     from toolkit.management.data import ClusterData, DataList
     from toolkit.management.dependencies import Dependency, InstanceDependencies
     from toolkit.management.questions import InstanceList, InstanceLogs, InstanceSummary, RunLog
@@ -169,7 +169,7 @@ def answer_table(result: CommandResult) -> tuple[Sequence[str], Rows]:
     return columns, (_answer_cells(each, has_copies=has_copies) for each in result.answers)
 
 
-def _answer_cells(answer: Answer, *, has_copies: bool) -> list[str]:
+def _answer_cells(answer: CommandOutcome, *, has_copies: bool) -> list[str]:
     source = [cell(answer.key.counterpart)] if has_copies else []
     changed = "yes" if answer.is_changed else "no"
     key = answer.key

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from toolkit.migration.draft import Outcome
+from toolkit.migration.draft import TextOutcome
 from toolkit.migration.report import Accepted, Report, Row, Task
-from toolkit.migration.tracing import Place
+from toolkit.migration.tracing import OutputPlace
 from toolkit.migration.xml_tree import Fact
 from toolkit.printable import on_one_line
 from toolkit.rendering.markdown import code, escaped, prose, table
@@ -27,7 +27,7 @@ def summary(found: Report, into: str, *, is_written: bool) -> str:
     """
     counts = Counter(each.outcome for each in found.rows)
     entities = len({each.entity for each in found.rows})
-    texts = ", ".join(f"{counts[each]:,} {each}" for each in Outcome)
+    texts = ", ".join(f"{counts[each]:,} {each}" for each in TextOutcome)
     did = "wrote" if is_written else "would write"
     return (
         f"{entities:,} entities: {texts}; {did} {len(found.files):,} files into {into}; "
@@ -41,7 +41,7 @@ def report_document(found: Report, into: str, *, is_written: bool) -> Mapping[st
     return {
         "into": into,
         "written": is_written,
-        "counts": {each.name.lower(): counts[each] for each in Outcome},
+        "counts": {each.name.lower(): counts[each] for each in TextOutcome},
         "files": list(found.files),
         "left_alone": list(found.left_alone),
         "tasks": [{**_sides(each), "text": each.text} for each in found.tasks],
@@ -110,7 +110,7 @@ def _where(each: Task | Accepted) -> str:
     return f"{each.entity}, {each.file}:{each.source.line} -> {_place(each.target)}"
 
 
-def _place(place: Place) -> str:
+def _place(place: OutputPlace) -> str:
     return f"{place.file}:{place.line}" if place.line else place.file
 
 

@@ -11,7 +11,7 @@ from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.availability import no_metastore
 from toolkit.el import format_instant
-from toolkit.entities import LocationType, RetentionAction
+from toolkit.entities import ExpiryAction, LocationType
 from toolkit.entities.not_implemented import not_evictable
 from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.delete_limits import DeleteLimits
@@ -286,7 +286,7 @@ class Resolver:
         self, feed: Feed, cluster: Cluster, retention: Retention, dated: Sequence[LocationType]
     ) -> ArchiveTarget | None:
         """Loading has refused what is wrong with an archive by itself; whoever gets here with it deletes nothing."""
-        if retention.action is RetentionAction.DELETE:
+        if retention.action is ExpiryAction.DELETE:
             return None
         archived = feed.archive_on(cluster.name)
         if archived is None or any(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolkit.entities.repo import Schedules
-    from toolkit.schedules.turns import Turns
+    from toolkit.schedules.timetable import Timetable
 
 
 class ActionKind(StrEnum):
@@ -48,7 +48,7 @@ class ScheduledAction:
         entity: name; empty: all that there are.
         cluster: where; empty: everywhere.
         domain: business domain, of a feed that of the process that makes it; empty: none is known.
-        turns: when.
+        timetable: when.
         command: its arguments, without the nominal time.
         takes_time: the nominal time follows, as ``--time T``.
         description: one sentence.
@@ -58,7 +58,7 @@ class ScheduledAction:
     entity: str = ""
     cluster: str = ""
     domain: str = ""
-    turns: Turns
+    timetable: Timetable
     command: tuple[str, ...]
     takes_time: bool = True
     description: str
@@ -70,7 +70,7 @@ class ScheduledAction:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LeftOut:
+class UnscheduledAction:
     """Action that is not scheduled.
 
     Attributes:
@@ -104,7 +104,7 @@ class Schedule:
     is_whole: bool
     settings: Schedules
     actions: tuple[ScheduledAction, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnscheduledAction, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:

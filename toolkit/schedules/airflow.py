@@ -10,7 +10,7 @@ from zlib import crc32
 from toolkit.schedules.actions import Schedule, ScheduledAction
 from toolkit.schedules.errors import NotSayable
 from toolkit.schedules.files import EVERYWHERE, Files, Mark, by_cluster
-from toolkit.schedules.turns import cron_times, least_seconds
+from toolkit.schedules.timetable import cron_times, least_seconds
 
 FORM = "airflow"
 _LONGEST = 60
@@ -140,11 +140,11 @@ def _dag(schedule: Schedule, mark: Mark, domain: str, actions: Sequence[Schedule
 def _lines(action: ScheduledAction) -> Iterator[str]:
     values = {
         "task_id": action.name,
-        "cron": str(cron_times(action.turns, "UTC")),
+        "cron": str(cron_times(action.timetable, "UTC")),
         "what": action.description,
         "command": list(action.command),
         "takes_time": action.takes_time,
-        "seconds_to_next_turn": action.turns.seconds,
+        "seconds_to_next_turn": action.timetable.seconds,
     }
     yield "    {\n"
     for key, value in values.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from toolkit.printable import on_one_line
 from toolkit.schedules.actions import ActionKind, Schedule, ScheduledAction
 from toolkit.schedules.errors import BrokenBlock, NotSayable
-from toolkit.schedules.turns import cron_times, offsets
+from toolkit.schedules.timetable import cron_times, offsets
 
 _NOW = '"$(date -u +\\%Y-\\%m-\\%dT\\%H:\\%MZ)"'
 """The minute in which cron starts the line; to cron a bare percent sign is the end of the command."""
@@ -85,7 +85,7 @@ def _header(schedule: Schedule) -> Iterator[str]:
 
 
 def _lines(schedule: Schedule, action: ScheduledAction) -> Iterator[str]:
-    times = cron_times(action.turns, schedule.settings.cron_timezone)
+    times = cron_times(action.timetable, schedule.settings.cron_timezone)
     yield on_one_line(f"# {action.description}")
     if not times.is_exact:
         yield "# cron cannot say this: it fires more often, and the action finds what is due"
@@ -100,9 +100,9 @@ def _command(schedule: Schedule, action: ScheduledAction) -> str:
         return command
     place = f"{action.cluster}.{action.name}" if action.cluster else action.name
     log = _quoted([f"{own.log_directory.rstrip('/')}/{place}.log"])
-    told = f'echo "{action.name}: exit code $c"; tail -n {_LAST_LINES} {log}'
+    report = f'echo "{action.name}: exit code $c"; tail -n {_LAST_LINES} {log}'
     is_fine = "" if action.kind is ActionKind.WATCHDOG else "[ $c = 5 ] || [ $c = 75 ] || "
-    return f"{{ {command}; }} >>{log} 2>&1 || {{ c=$?; {is_fine}{{ {told}; }}; }}"
+    return f"{{ {command}; }} >>{log} 2>&1 || {{ c=$?; {is_fine}{{ {report}; }}; }}"
 
 
 def _quoted(arguments: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 from toolkit.schedules.actions import ActionKind, Schedule, ScheduledAction
 from toolkit.schedules.errors import NotSayable
 from toolkit.schedules.files import Files, Mark, by_cluster
-from toolkit.schedules.turns import CronTimes, cron_times
+from toolkit.schedules.timetable import CronTimes, cron_times
 
 FORM = "oozie"
 _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
@@ -56,8 +56,8 @@ def _files(schedule: Schedule) -> Iterator[tuple[str, str]]:
 def _bundle(folder: str, actions: Sequence[ScheduledAction]) -> ET.Element:
     root = ET.Element("bundle-app", {"name": folder, "xmlns": "uri:oozie:bundle:0.2"})
     root.append(ET.Comment(f" {_TOLD} "))
-    asked = dict.fromkeys(("feedctlRoot", "nameNode", "jobTracker", "start"))
-    _properties(root, "parameters", {**asked, "end": _LAST})
+    parameters = dict.fromkeys(("feedctlRoot", "nameNode", "jobTracker", "start"))
+    _properties(root, "parameters", {**parameters, "end": _LAST})
     for each in actions:
         coordinator = ET.SubElement(root, "coordinator", name=each.name)
         _element(coordinator, "app-path", f"{_ROOT}/{folder}/{each.name}/coordinator.xml")
@@ -65,7 +65,7 @@ def _bundle(folder: str, actions: Sequence[ScheduledAction]) -> ET.Element:
 
 
 def _coordinator(place: str, action: ScheduledAction) -> ET.Element:
-    names = {"name": place, "frequency": _frequency(cron_times(action.turns, "UTC"))}
+    names = {"name": place, "frequency": _frequency(cron_times(action.timetable, "UTC"))}
     span = {"start": "${start}", "end": "${end}", "timezone": "UTC", "xmlns": "uri:oozie:coordinator:0.4"}
     root = ET.Element("coordinator-app", {**names, **span})
     controls = ET.SubElement(root, "controls")

@@ -18,8 +18,8 @@ from toolkit.planning.cadence import eviction_cadence
 from toolkit.planning.late_schedule import late_schedule, watched_inputs
 from toolkit.planning.process_io import ProcessSite, depends_on_availability
 from toolkit.planning.replication import routes
-from toolkit.schedules.actions import ActionKind, LeftOut, Schedule, ScheduledAction
-from toolkit.schedules.turns import Turns
+from toolkit.schedules.actions import ActionKind, Schedule, ScheduledAction, UnscheduledAction
+from toolkit.schedules.timetable import Timetable
 
 if TYPE_CHECKING:
     from toolkit.entities import Cluster, Repository
@@ -61,18 +61,18 @@ class Scheduler:
     environment: str
     unsupported: Unsupported
 
-    def schedule(self, asked: Sequence[str]) -> Schedule:
+    def schedule(self, names: Sequence[str]) -> Schedule:
         """All actions, in a stable order.
 
         Args:
-            asked: names of clusters; none: all of the environment.
+            names: names of clusters; none: all of the environment.
 
         Raises:
             UnknownName: no such cluster.
             NotInEnvironment: the environment may not act on one.
         """
         allowed = self._allowed()
-        clusters = tuple(sorted(set(map(self._checked, asked)))) if asked else allowed
+        clusters = tuple(sorted(set(map(self._checked, names)))) if names else allowed
         found = [each for name in clusters for each in self._on(self.repository.cluster(name))]
         return Schedule(
             repo=self.repository.settings.name or "feedctl",
@@ -81,7 +81,7 @@ class Scheduler:
             is_whole=clusters == allowed,
             settings=self.settings,
             actions=(*(each for each in found if isinstance(each, ScheduledAction)), self._watchdog()),
-            left_out=tuple(each for each in found if isinstance(each, LeftOut)),
+            left_out=tuple(each for each in found if isinstance(each, UnscheduledAction)),
         )
 
     def _allowed(self) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class Scheduler:
             raise NotInEnvironment(what=f"cluster {name}", environment=self.environment, clusters=self._allowed())
         return name
 
-    def _on(self, cluster: Cluster) -> Iterator[ScheduledAction | LeftOut]:
+    def _on(self, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         found = [*self._of_feeds(cluster), *self._of_processes(cluster)]
         yield from sorted(found, key=lambda each: each.name)
         kinds = {each.kind for each in found if isinstance(each, ScheduledAction)}
@@ -112,7 +112,7 @@ class Scheduler:
         return ScheduledAction(
             kind=kind,
             cluster=cluster.name,
-            turns=_every(self.settings.look_again, _AGAIN_MINUTE),
+            timetable=_every(self.settings.look_again, _AGAIN_MINUTE),
             command=self._submit(kind, options),
             description=f"look again at {what}, on {cluster.name}",
         )
@@ -121,7 +121,7 @@ class Scheduler:
         config_repo = self.settings.config_repo or ""
         return ScheduledAction(
             kind=ActionKind.WATCHDOG,
-            turns=_every(self.settings.watchdog, _WATCHDOG_MINUTE),
+            timetable=_every(self.settings.watchdog, _WATCHDOG_MINUTE),
             command=(
                 *(self.settings.feedctl, "status", "--stale"),
                 *("--config-repo", config_repo, "--env", self.environment),
@@ -138,13 +138,13 @@ class Scheduler:
         place = ("--config-repo", own.config_repo or "", "--env", self.environment)
         return (own.spark_submit, *master, *mode, *own.options, script, *options, *place)
 
-    def _of_feeds(self, cluster: Cluster) -> Iterator[ScheduledAction | LeftOut]:
+    def _of_feeds(self, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         for feed in self._feeds_on.get(cluster.name, ()):
             yield from self._retention(feed, cluster)
             if feed.cluster(cluster.name).type is ClusterRole.TARGET:
                 yield self._replication(feed, cluster)
 
-    def _retention(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | LeftOut]:
+    def _retention(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         cadence = eviction_cadence(feed, cluster.name)
         if cadence is None:
             return
@@ -158,12 +158,12 @@ class Scheduler:
             entity=feed.name,
             cluster=cluster.name,
             domain=self._domains.get(feed.name, ""),
-            turns=Turns(start=_EPOCH + spread, frequency=cadence.frequency),
+            timetable=Timetable(start=_EPOCH + spread, frequency=cadence.frequency),
             command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
             description=f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}",
         )
 
-    def _replication(self, feed: Feed, cluster: Cluster) -> ScheduledAction | LeftOut:
+    def _replication(self, feed: Feed, cluster: Cluster) -> ScheduledAction | UnscheduledAction:
         kind = ActionKind.HIVE_REPLICATION if feed.is_table else ActionKind.REPLICATION
         for value in not_implemented(feed, Area.REPLICATION, cluster.name):
             return _left_out(kind, feed.name, cluster, value.error(where=f"feed {feed.name}"))
@@ -173,18 +173,18 @@ class Scheduler:
         except InvalidInput as error:
             return _left_out(kind, feed.name, cluster, error)
         on = slowest.source.on
-        turns = Turns(start=on.validity.start, frequency=feed.frequency, timezone=feed.timezone, delay=on.delay)
+        timetable = Timetable(start=on.validity.start, frequency=feed.frequency, timezone=feed.timezone, delay=on.delay)
         return ScheduledAction(
             kind=kind,
             entity=feed.name,
             cluster=cluster.name,
             domain=self._domains.get(feed.name, ""),
-            turns=turns,
+            timetable=timetable,
             command=self._submit(kind, ("--feed", feed.name, "--target", cluster.name)),
-            description=f"pull {feed.name} to {cluster.name}, {turns}",
+            description=f"pull {feed.name} to {cluster.name}, {timetable}",
         )
 
-    def _of_processes(self, cluster: Cluster) -> Iterator[ScheduledAction | LeftOut]:
+    def _of_processes(self, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         for process in self._processes_on.get(cluster.name, ()):
             site = ProcessSite(process=process, cluster=cluster, feeds=self.repository.feeds)
             refusal = self.unsupported(site)
@@ -192,22 +192,22 @@ class Scheduler:
                 yield _left_out(ActionKind.PROCESS, process.name, cluster, refusal)
                 continue
             start = process.cluster(cluster.name).validity.start
-            turns = Turns(start=start, frequency=process.frequency, timezone=process.timezone)
-            yield self._of_process(ActionKind.PROCESS, site, turns, "run what is due of")
-            late = late_turns(site)
+            timetable = Timetable(start=start, frequency=process.frequency, timezone=process.timezone)
+            yield self._of_process(ActionKind.PROCESS, site, timetable, "run what is due of")
+            late = late_timetable(site)
             if late is not None:
                 yield self._of_process(ActionKind.LATE_CHECK, site, late, "look for late data of")
 
-    def _of_process(self, kind: ActionKind, site: ProcessSite, turns: Turns, what: str) -> ScheduledAction:
+    def _of_process(self, kind: ActionKind, site: ProcessSite, timetable: Timetable, what: str) -> ScheduledAction:
         process, cluster = site.process.name, site.cluster.name
         return ScheduledAction(
             kind=kind,
             entity=process,
             cluster=cluster,
             domain=site.process.domain or "",
-            turns=turns,
+            timetable=timetable,
             command=self._submit(kind, ("--process", process, "--cluster", cluster, "--due")),
-            description=f"{what} {process} on {cluster}, {turns}",
+            description=f"{what} {process} on {cluster}, {timetable}",
         )
 
     @cached_property
@@ -228,7 +228,7 @@ class Scheduler:
         return found
 
 
-def late_turns(site: ProcessSite) -> Turns | None:
+def late_timetable(site: ProcessSite) -> Timetable | None:
     """When a process is looked at for late data; None: nobody looks.
 
     With the policy `final` once a frequency, when the cut-off of an instance has come; else at each delay, or once a
@@ -238,12 +238,12 @@ def late_turns(site: ProcessSite) -> Turns | None:
     if late is None or not any(site.feeds[process.inputs[name].feed].late_arrival for name in late.inputs):
         return None
     instances = process.instances_on(site.cluster.name)
-    turns = Turns(start=instances.start, frequency=process.frequency, timezone=process.timezone)
+    timetable = Timetable(start=instances.start, frequency=process.frequency, timezone=process.timezone)
     if late.policy is LatePolicy.FINAL or late.delay is None:
         cut_off = _cut_off(site, late.inputs, instances[min(_SAMPLE_INSTANCE, len(instances) - 1)])
-        return turns if cut_off is None else replace(turns, start=cut_off)
-    by_delay = replace(turns, frequency=late.delay)
-    return min(turns, by_delay, key=lambda each: each.seconds)
+        return timetable if cut_off is None else replace(timetable, start=cut_off)
+    by_delay = replace(timetable, frequency=late.delay)
+    return min(timetable, by_delay, key=lambda each: each.seconds)
 
 
 def _cut_off(site: ProcessSite, late_inputs: Iterable[str], instant: datetime) -> datetime | None:
@@ -258,12 +258,12 @@ def _cut_off(site: ProcessSite, late_inputs: Iterable[str], instant: datetime) -
     return None if schedule is None else max(schedule.cut_off, instant)
 
 
-def _every(frequency: Frequency, minute: int) -> Turns:
-    return Turns(start=_EPOCH + timedelta(minutes=minute), frequency=frequency)
+def _every(frequency: Frequency, minute: int) -> Timetable:
+    return Timetable(start=_EPOCH + timedelta(minutes=minute), frequency=frequency)
 
 
-def _left_out(kind: ActionKind, entity: str, cluster: Cluster, why: Exception) -> LeftOut:
-    return LeftOut(name=f"{kind}.{entity}", cluster=cluster.name, reason=str(why))
+def _left_out(kind: ActionKind, entity: str, cluster: Cluster, why: Exception) -> UnscheduledAction:
+    return UnscheduledAction(name=f"{kind}.{entity}", cluster=cluster.name, reason=str(why))
 
 
 def _by_cluster(entities: Iterable[E]) -> dict[str, list[E]]:

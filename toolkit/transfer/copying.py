@@ -109,13 +109,13 @@ class Copier:
         """
         with Uploads(target=self.target, check=self.check, overwrite=self.overwrite) as uploads:
 
-            def told(outcome: Copied) -> None:
-                whole = uploads.told(outcome)
+            def report(outcome: Copied) -> None:
+                whole = uploads.add(outcome)
                 if whole is not None:
                     self.passed(int(bool(whole.digest)), 0)
                     tell(whole)
 
-            self._copy_all(uploads.divided(files), pool, told, at_once)
+            self._copy_all(uploads.divided(files), pool, report, at_once)
             for outcome in uploads.failed():
                 tell(outcome)
 

@@ -161,7 +161,7 @@ class SpreadCopy:
         """
         with Uploads(target=self.joining, check=self.check, overwrite=self.overwrite) as uploads:
             for outcome in self._answers(uploads.divided(files)):
-                whole = outcome if outcome.code == TOO_LATE else uploads.told(outcome)
+                whole = outcome if outcome.code == TOO_LATE else uploads.add(outcome)
                 is_file = whole is not None and bool(whole.digest)
                 self.passed(int(is_file), outcome.size)
                 if whole is not None:

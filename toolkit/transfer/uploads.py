@@ -80,11 +80,11 @@ class Uploads:
             return list(files)
         return [part for file in files for part in self._ranges(file)]
 
-    def told(self, outcome: Copied) -> Copied | None:
-        """Take what became of a file or a range; called from any thread.
+    def add(self, outcome: Copied) -> Copied | None:
+        """Add the outcome of a file or a range; called from any thread.
 
         Returns:
-            What became of the file, as soon as that is known; of one in ranges only when it is complete.
+            The outcome of the file as soon as it is known; of one in ranges only when it is complete.
         """
         with self._turn:
             own = self._open.get(outcome.target)

@@ -6,7 +6,7 @@ from tests.unit.management.repo import managed
 from tests.unit.management.runs import asked
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.state import commands as recorded
-from toolkit.management.commands import Answer, CommandRequest, command_instances
+from toolkit.management.commands import CommandOutcome, CommandRequest, command_instances
 from toolkit.management.decisions import InstanceCommand
 from toolkit.management.locations import ManagedEntity
 
@@ -21,7 +21,7 @@ def give(
     *,
     of: ManagedEntity | None = None,
     is_forced: bool = False,
-) -> tuple[Answer, ...]:
+) -> tuple[CommandOutcome, ...]:
     """Give a command and return what it did."""
     request = CommandRequest(
         command=command,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tests.unit.availability.asked import AskedStore, instances
 from tests.unit.retention.memory import MemoryFileSystem
-from toolkit.el import Waiting, parse_instant, resolve, resolve_range
+from toolkit.el import UnreadyRange, parse_instant, resolve, resolve_range
 from toolkit.storage import FileSystem
 
 _NOMINAL = parse_instant("2026-03-10T12:00Z")
@@ -78,7 +78,7 @@ def test_a_range_waits_for_the_instances_that_are_missing() -> None:
         return resolve_range("today(0,0)", "today(11,0)", _NOMINAL, found.sequence, availability=found.counted())
 
     waiting = ranged()
-    assert isinstance(waiting, Waiting)
+    assert isinstance(waiting, UnreadyRange)
     assert waiting.missing == (parse_instant("2026-03-10T03:00Z"), parse_instant("2026-03-10T07:00Z"))
     system.put(f"{_MONTH}/10/03/_SUCCESS", f"{_MONTH}/10/07/_SUCCESS")
     assert isinstance(ranged(), tuple)

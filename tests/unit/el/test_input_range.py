@@ -12,7 +12,7 @@ from toolkit.el import (
     ElError,
     Frequency,
     InstanceSequence,
-    Waiting,
+    UnreadyRange,
     format_instant,
     parse_instant,
     resolve,
@@ -73,7 +73,7 @@ def test_both_ends_are_floored_and_included_and_nothing_exists_before_the_start(
 @KINDS
 def test_a_fixed_range_waits_for_what_is_not_available(kind: Callable[[set[datetime]], Availability]) -> None:
     found = resolve_range("now(-3,0)", "now(0,0)", NOON, HOURLY, availability=kind(set(hours(9, 11))))
-    assert isinstance(found, Waiting)
+    assert isinstance(found, UnreadyRange)
     assert found.missing == hours(10, 12)
     assert found.expression == "now(-3,0)..now(0,0)"
     assert found.reason == (
@@ -84,7 +84,7 @@ def test_a_fixed_range_waits_for_what_is_not_available(kind: Callable[[set[datet
 
 def test_the_reason_names_the_only_missing_instance() -> None:
     found = resolve_range("now(-1,0)", "now(0,0)", NOON, HOURLY, availability=set(hours(11)))
-    assert isinstance(found, Waiting)
+    assert isinstance(found, UnreadyRange)
     assert found.reason.endswith("of which 1 is not available: 2026-01-01T12:00Z")
 
 
@@ -147,7 +147,7 @@ def test_too_few_available_instances_are_waited_for(
     kind: Callable[[set[datetime]], Availability], start: str, end: str, reason: str
 ) -> None:
     found = resolve_range(start, end, NOON, HOURLY, availability=kind(set(hours(3, 11, 13, 16, 20))))
-    assert found == Waiting(expression=f"{start}..{end}", missing=(), reason=f"{start}..{end}: {reason}")
+    assert found == UnreadyRange(expression=f"{start}..{end}", missing=(), reason=f"{start}..{end}: {reason}")
 
 
 def test_a_predicate_is_asked_once_for_each_instance() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolkit.entities import Problem, Repository, load, load_all
+from toolkit.entities import ConfigProblem, Repository, load, load_all
 from toolkit.entities.source_files import is_config_file
 
 CLUSTER = """\
@@ -61,7 +61,7 @@ class FakeSnapshot:
 
     files: Mapping[str, bytes]
     names: frozenset[str] = frozenset()
-    problems: tuple[Problem, ...] = field(default=())
+    problems: tuple[ConfigProblem, ...] = field(default=())
 
 
 def snapshot(texts: Mapping[str, str | bytes | None], base: Mapping[str, str] = BASE) -> FakeSnapshot:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.entities.config_repo import BASE, CLUSTER, FEED, PROCESS, problems, repository, rules, snapshot
-from toolkit.entities import ConfigError, Problem, Selection, UnknownName, load, load_all, path_text
+from toolkit.entities import ConfigError, ConfigProblem, Selection, UnknownName, load, load_all, path_text
 from toolkit.entities.vocabulary import Kind
 
 
@@ -252,6 +252,6 @@ def test_other_files_of_the_root_are_nobodys_business() -> None:
 
 
 def test_a_link_has_only_the_problem_that_it_is_one() -> None:
-    link = Problem(file="feeds/link.yaml", rule="symlink", message="found a link, expected a file")
+    link = ConfigProblem(file="feeds/link.yaml", rule="symlink", message="found a link, expected a file")
     found = load_all(replace(snapshot({}), names=frozenset({"feeds/link.yaml"}), problems=(link,)))[1]
     assert found == (link,)

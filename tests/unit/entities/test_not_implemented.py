@@ -29,7 +29,7 @@ TABLE = (
 WORK = {
     vocabulary.ClusterRole: {"source", "target"},
     vocabulary.OnSourceDelete: {"keep", "delete"},
-    vocabulary.RetentionAction: {"delete", "archive"},
+    vocabulary.ExpiryAction: {"delete", "archive"},
     vocabulary.RetentionType: {"instance"},
     vocabulary.RetentionPolicy: {"age_based_delete"},
     vocabulary.ProtectionName: {"late_window"},

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from toolkit.entities import ConfigError, Problem
+from toolkit.entities import ConfigError, ConfigProblem
 
 
-def problem(file: str = "feeds/a.yaml", line: int = 3, hint: str = "") -> Problem:
-    return Problem(file=file, line=line, column=7 if line else 0, rule="bad-value", message="found x", hint=hint)
+def problem(file: str = "feeds/a.yaml", line: int = 3, hint: str = "") -> ConfigProblem:
+    return ConfigProblem(file=file, line=line, column=7 if line else 0, rule="bad-value", message="found x", hint=hint)
 
 
 def test_a_problem_reads_like_a_compilers() -> None:

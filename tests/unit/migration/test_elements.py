@@ -9,7 +9,7 @@ import pytest
 from tests.unit.migration.migrated import cluster, feed, make_of, process
 from toolkit.entities.documents import Value
 from toolkit.entities.pointers import value_at
-from toolkit.migration.draft import Outcome
+from toolkit.migration.draft import TextOutcome
 
 ON_FEED = [
     ("<timezone>America/Los_Angeles</timezone>", ("timezone",), "America/Los_Angeles"),
@@ -158,13 +158,13 @@ def test_paths_in_both_dialects(tmp_path: Path, found: str, expected: str) -> No
     made = make_of(tmp_path, c=cluster(), f=feed(path=found))
     assert made.document("clicks")["locations"] == {"data": expected}
     (row,) = (each for each in made.rows("feed clicks") if each.source and each.source.text == found)
-    assert (row.outcome is Outcome.CHANGED) == bool(row.note) == (found != expected)
+    assert (row.outcome is TextOutcome.CHANGED) == bool(row.note) == (found != expected)
 
 
 def test_paths_are_dated_in_utc_and_the_report_says_that_falcon_did_not_say_so(tmp_path: Path) -> None:
     made = make_of(tmp_path, c=cluster(), f=feed(frequency="days(1)", more="<timezone>Asia/Tokyo</timezone>"))
     assert made.document("clicks")["path_timezone"] == "UTC"
-    added = {each.target.key for each in made.rows("feed clicks") if each.outcome is Outcome.ADDED and each.target}
+    added = {each.target.key for each in made.rows("feed clicks") if each.outcome is TextOutcome.ADDED and each.target}
     assert added == {"path_timezone", "external"}
     assert b"# not in Falcon: its paths and partitions are named in UTC" in made.files()["feeds/clicks.yaml"]
 
@@ -173,7 +173,7 @@ def test_archiving_is_never_read_as_deleting(tmp_path: Path) -> None:
     on = '<retention limit="days(10)" action="archive"/>'
     made = make_of(tmp_path, c=cluster(), f=feed(on=on))
     assert "retention" not in made.document("clicks")["clusters"][0]
-    dropped = [each for each in made.rows("feed clicks") if each.outcome is Outcome.DROPPED]
+    dropped = [each for each in made.rows("feed clicks") if each.outcome is TextOutcome.DROPPED]
     assert {each.source.text for each in dropped if each.source} == {"days(10)", "archive"}
     assert ["retention with action archive" in each.text for each in made.migration.report.tasks] == [True]
 
@@ -261,7 +261,7 @@ def test_a_broker_that_cannot_be_told_is_left_out_aloud(tmp_path: Path) -> None:
     made = make_of(tmp_path, c=cluster(interfaces=interfaces), f=feed())
     assert "messaging" not in made.document("main")["interfaces"]
     dropped = {
-        each.source.text for each in made.rows("cluster main") if each.outcome is Outcome.DROPPED and each.source
+        each.source.text for each in made.rows("cluster main") if each.outcome is TextOutcome.DROPPED and each.source
     }
     assert dropped == {"messaging", endpoint, "5"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.migration.migrated import Made, cluster, feed, make_of, process
-from toolkit.migration.draft import Outcome
+from toolkit.migration.draft import TextOutcome
 from toolkit.migration.spark_engines import HIVE_CHECKS
 from toolkit.process_runner.engines.substitution import filled
 
@@ -62,7 +62,7 @@ def test_oozie_is_the_engine_when_none_is_named(tmp_path: Path) -> None:
     told = pairs(workflow["args"])
     assert {"in", "out", "limit", "a.b", "shared", "nameNode", "jobTracker", "cluster.colo"} <= told.keys()
     (row,) = (each for each in made.rows("process job") if each.target and each.target.key == "workflow.engine")
-    assert row.outcome is Outcome.ADDED
+    assert row.outcome is TextOutcome.ADDED
 
 
 CLIENT = """#!/bin/sh

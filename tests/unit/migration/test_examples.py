@@ -13,7 +13,7 @@ from tests.unit.migration.migrated import EXAMPLES, ONE_OF_EACH_NAME, Made, Noon
 from toolkit.config_source import from_directory
 from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity
-from toolkit.migration.draft import MigrationRefused, Outcome
+from toolkit.migration.draft import MigrationRefused, TextOutcome
 
 
 def root_of(path: Path) -> Element:
@@ -175,7 +175,7 @@ def test_lines_of_the_report_show_what_they_say(made: Made, name: str) -> None:
     path = ALL_EXAMPLES[name]
     lines, files = path.read_text().splitlines(), made.files()
     for row in (each for each in made.migration.report.rows if each.file == str(path)):
-        if row.source is not None and row.outcome is not Outcome.DROPPED:
+        if row.source is not None and row.outcome is not TextOutcome.DROPPED:
             assert row.source.text in lines[row.source.line - 1]
         if row.target is not None:
             key = row.target.key.rpartition(".")[2].partition("[")[0]

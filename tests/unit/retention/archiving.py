@@ -10,7 +10,7 @@ from tests.unit.retention.feeds import FeedText, cluster, context_on
 from tests.unit.runs.fakes import THEN
 from toolkit.actions.file_copies import FileCopies
 from toolkit.el import CanonicalPath, parse_instant
-from toolkit.entities import Archive, Feed, Locations, LocationType, RetentionAction
+from toolkit.entities import Archive, ExpiryAction, Feed, Locations, LocationType
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.retention import Resolver, SharedDataIndex
@@ -32,7 +32,7 @@ def feed(root: object, **others: str) -> Feed:
     archive = Archive(cluster="backup", locations=Locations(data=f"{root}/archive/{DAY}"))
     (each,) = plain.clusters
     assert each.retention is not None
-    archived = replace(each.retention, action=RetentionAction.ARCHIVE, archive=archive)
+    archived = replace(each.retention, action=ExpiryAction.ARCHIVE, archive=archive)
     return replace(plain, availability_flag="_SUCCESS", clusters=(replace(each, retention=archived),))
 
 

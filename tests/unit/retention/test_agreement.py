@@ -10,7 +10,7 @@ from tests.unit.retention.feeds import DAILY, NOMINAL, FeedText, cluster
 from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.retention.tables import DS
 from toolkit.el import parse_instant
-from toolkit.entities import Feed, RetentionAction
+from toolkit.entities import ExpiryAction, Feed
 from toolkit.retention import Resolver, SharedDataIndex
 from toolkit.retention.agreement import ConflictingRetention
 from toolkit.retention.resolve import FeedTargets
@@ -83,7 +83,7 @@ def test_feeds_that_keep_their_data_alike_need_not_say_so() -> None:
 def test_what_one_archives_the_other_must_not_delete() -> None:
     (on,) = FeedText().feed().clusters
     assert on.retention is not None
-    archives = replace(on, retention=replace(on.retention, action=RetentionAction.ARCHIVE))
+    archives = replace(on, retention=replace(on.retention, action=ExpiryAction.ARCHIVE))
     with pytest.raises(ConflictingRetention, match="days\\(10\\), archive"):
         _resolved(FeedText(name="all").feed(), replace(FeedText().feed(), clusters=(archives,)))
 

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.retention.feeds import FeedText, cluster
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import CanonicalPath, Frequency, parse_instant
-from toolkit.entities import Cluster, Feed, Protection, ProtectionName, Retention, RetentionAction
+from toolkit.entities import Cluster, ExpiryAction, Feed, Protection, ProtectionName, Retention
 from toolkit.errors import NotImplementedYet
 from toolkit.retention import Resolver
 from toolkit.retention.resolve import FeedTargets, NotYetEvictable
@@ -26,7 +26,7 @@ def _with(retention: Retention) -> Feed:
 
 
 def _table() -> Feed:
-    archived = _with(Retention(limit=TEN_DAYS, action=RetentionAction.ARCHIVE))
+    archived = _with(Retention(limit=TEN_DAYS, action=ExpiryAction.ARCHIVE))
     return replace(archived, name="table", locations=None, table="catalog:db:t#ds=${YEAR}-${MONTH}-${DAY}")
 
 
@@ -44,9 +44,7 @@ def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -
 
 
 REFUSED = [
-    pytest.param(
-        _with(Retention(limit=TEN_DAYS, action=RetentionAction.QUARANTINE)), "action: quarantine", id="action"
-    ),
+    pytest.param(_with(Retention(limit=TEN_DAYS, action=ExpiryAction.QUARANTINE)), "action: quarantine", id="action"),
     pytest.param(_with(Retention(limit=TEN_DAYS, quarantine=TEN_DAYS)), r"quarantine: days\(10\)", id="quarantine"),
     pytest.param(
         _with(Retention(limit=TEN_DAYS, protect=(Protection(name=ProtectionName.UNREAD_BATCHES),))),
@@ -95,7 +93,7 @@ def test_the_clusters_file_system_may_begin_in_a_directory() -> None:
 
 
 def test_everything_that_cannot_be_done_is_named_at_once() -> None:
-    aside = _with(Retention(limit=TEN_DAYS, action=RetentionAction.QUARANTINE, quarantine=TEN_DAYS))
+    aside = _with(Retention(limit=TEN_DAYS, action=ExpiryAction.QUARANTINE, quarantine=TEN_DAYS))
     with pytest.raises(NotYetEvictable) as error:
         _resolve([aside, _table()], named=True)
     for part in ("action: quarantine", r"quarantine: days(10)", "archive of a table"):

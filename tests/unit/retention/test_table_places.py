@@ -18,13 +18,13 @@ from toolkit.entities import (
     Archive,
     Cluster,
     ClusterLocations,
+    ExpiryAction,
     Feed,
     Hold,
     Interface,
     Interfaces,
     Locations,
     Retention,
-    RetentionAction,
 )
 from toolkit.result import Status
 from toolkit.retention import Resolver
@@ -245,7 +245,7 @@ def test_a_path_feed_behind_a_link_is_found_by_either_name(place: str) -> None:
 def _archived(feed: Feed, data: str) -> Feed:
     (on,) = feed.clusters
     archive = Archive(cluster="primary", locations=Locations(data=data))
-    retention = Retention(limit=Frequency.parse("days(10)"), action=RetentionAction.ARCHIVE, archive=archive)
+    retention = Retention(limit=Frequency.parse("days(10)"), action=ExpiryAction.ARCHIVE, archive=archive)
     return replace(feed, clusters=(replace(on, retention=retention),))
 
 

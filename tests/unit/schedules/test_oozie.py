@@ -59,7 +59,7 @@ def test_days_of_the_week_have_names_since_oozie_counts_them_otherwise() -> None
     weekly = FEED.replace("locations:", "lifecycle: {retention_stage: {frequency: days(7)}}\nlocations:", 1)
     schedule = scheduled({"feeds/clicks.yaml": weekly})
     text = oozie_files(schedule).texts["prod/primary/retention.clicks/coordinator.xml"]
-    assert the(schedule, ActionKind.RETENTION).turns.start.strftime("%a") == "Sat"
+    assert the(schedule, ActionKind.RETENTION).timetable.start.strftime("%a") == "Sat"
     assert ET.fromstring(text).get("frequency", "").split(" ", 1)[1] == "0 ? * SAT"  # noqa: S314
 
 

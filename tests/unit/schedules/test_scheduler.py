@@ -11,7 +11,7 @@ from toolkit.entities.repo import Schedules
 from toolkit.entities.vocabulary import DeployMode
 from toolkit.errors import NotImplementedYet
 from toolkit.schedules.actions import ActionKind
-from toolkit.schedules.turns import cron_times
+from toolkit.schedules.timetable import cron_times
 
 BACKUP = CLUSTER.replace("primary", "backup")
 REPLICATED = """\
@@ -82,8 +82,8 @@ def test_what_waits_is_looked_at_again_on_all_of_the_cluster() -> None:
 
 def test_retention_has_its_cadence_and_a_minute_of_its_own() -> None:
     retention = the(scheduled(), ActionKind.RETENTION)
-    assert str(retention.turns.frequency) == "days(1)"
-    times = cron_times(retention.turns, "UTC")
+    assert str(retention.timetable.frequency) == "days(1)"
+    times = cron_times(retention.timetable, "UTC")
     assert (times.hours, len(times.minutes), times.is_exact) == ((0,), 1, True)
 
 
@@ -91,13 +91,13 @@ def test_retention_of_a_rare_feed_runs_daily() -> None:
     rare = FEED.replace("frequency: hours(1)", "frequency: months(1)")
     assert rare != FEED
     retention = the(scheduled({"feeds/clicks.yaml": rare, "processes/clicks_hourly.yaml": None}), ActionKind.RETENTION)
-    assert str(retention.turns.frequency) == "days(1)"
+    assert str(retention.timetable.frequency) == "days(1)"
 
 
 def test_the_retention_stage_says_how_often() -> None:
     stage = "lifecycle: {retention_stage: {frequency: hours(6)}}\nlocations:"
     retention = the(scheduled({"feeds/clicks.yaml": FEED.replace("locations:", stage, 1)}), ActionKind.RETENTION)
-    assert cron_times(retention.turns, "UTC").hours == (0, 6, 12, 18)
+    assert cron_times(retention.timetable, "UTC").hours == (0, 6, 12, 18)
 
 
 def test_a_replication_has_the_delay_of_its_slowest_source_and_runs_at_the_target() -> None:
@@ -107,7 +107,7 @@ def test_a_replication_has_the_delay_of_its_slowest_source_and_runs_at_the_targe
     )
     texts = {**BOTH, "feeds/orders.yaml": two, "clusters/third.yaml": CLUSTER.replace("primary", "third")}
     replication = the(scheduled(texts, environment=EVERYWHERE), ActionKind.REPLICATION)
-    assert str(replication.turns) == "hours(1), hours(2) after its time"
+    assert str(replication.timetable) == "hours(1), hours(2) after its time"
     assert replication.command[2:-4] == ("--feed", "orders", "--target", "backup")
 
 
@@ -157,18 +157,18 @@ def _late(late: str) -> dict[str, str | None]:
 
 def test_the_only_late_check_is_at_the_cut_off() -> None:
     late = the(scheduled(_late("{policy: final, inputs: {clicks: late.sh}}")), ActionKind.LATE_CHECK)
-    assert str(cron_times(late.turns, "UTC")) == "0 5 * * *", "yesterday's last hour, and 6 hours"
-    assert late.turns.start > parse_instant("2026-01-02T00:00Z")
+    assert str(cron_times(late.timetable, "UTC")) == "0 5 * * *", "yesterday's last hour, and 6 hours"
+    assert late.timetable.start > parse_instant("2026-01-02T00:00Z")
 
 
 def test_late_checks_of_other_policies_come_with_their_delay() -> None:
     late = the(scheduled(_late("{policy: backoff, delay: hours(2), inputs: {clicks: late.sh}}")), ActionKind.LATE_CHECK)
-    assert str(cron_times(late.turns, "UTC")) == "0 */2 * * *"
+    assert str(cron_times(late.timetable, "UTC")) == "0 */2 * * *"
 
 
 def test_late_checks_come_no_more_often_than_the_process_has_instances_when_their_delay_is_longer() -> None:
     texts = _late("{policy: periodic, delay: days(2), inputs: {clicks: late.sh}}")
-    assert str(cron_times(the(scheduled(texts), ActionKind.LATE_CHECK).turns, "UTC")) == "0 0 * * *"
+    assert str(cron_times(the(scheduled(texts), ActionKind.LATE_CHECK).timetable, "UTC")) == "0 0 * * *"
 
 
 def test_nobody_looks_for_late_data_of_feeds_that_have_none() -> None:
@@ -180,7 +180,7 @@ def test_a_cut_off_that_only_a_run_can_tell_counts_from_the_instance() -> None:
     text = LATE.replace("LATE", "{policy: final, inputs: {clicks: late.sh}}")
     text = text.replace('start: "yesterday(0,0)", end: "today(-1,0)"', 'start: "latest(0)", end: "latest(0)"')
     texts = {"feeds/clicks.yaml": LATE_FEED, "processes/clicks_daily.yaml": text}
-    assert str(cron_times(the(scheduled(texts), ActionKind.LATE_CHECK).turns, "UTC")) == "0 0 * * *"
+    assert str(cron_times(the(scheduled(texts), ActionKind.LATE_CHECK).timetable, "UTC")) == "0 0 * * *"
 
 
 def test_a_feed_has_the_domain_of_the_process_that_makes_it() -> None:

@@ -10,7 +10,7 @@ from toolkit.entities.feed import Feed
 from toolkit.entities.findings import Finding
 from toolkit.entities.retention import Retention
 from toolkit.entities.templates import path_template
-from toolkit.entities.vocabulary import LocationType, RetentionAction
+from toolkit.entities.vocabulary import ExpiryAction, LocationType
 from toolkit.entities.yaml_location import Pointer
 
 
@@ -23,7 +23,7 @@ def check_archive(feed: Feed) -> Iterator[Finding]:
 
 def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Pointer) -> Iterator[Finding]:
     archive = retention.archive
-    is_asked_for = retention.action is RetentionAction.ARCHIVE
+    is_asked_for = retention.action is ExpiryAction.ARCHIVE
     if archive is not None and not is_asked_for:
         yield Finding(
             pointer=(*pointer, "archive"),

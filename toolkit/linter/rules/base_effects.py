@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from toolkit.entities import RetentionAction
+from toolkit.entities import ExpiryAction
 from toolkit.entities.documents import Document
 from toolkit.entities.source_files import HOLDS_FILE
 from toolkit.entities.yaml_location import Pointer
@@ -41,7 +41,7 @@ def _concerns_nothing(effect: Effect) -> bool:
 
 
 def _deletes_nothing(effect: Effect) -> bool:
-    return effect.after != RetentionAction.DELETE
+    return effect.after != ExpiryAction.DELETE
 
 
 _TABLE: Mapping[str, _EffectRule] = {

@@ -10,7 +10,7 @@ from toolkit.el import format_instant, without_credentials
 from toolkit.entities import Cluster, Feed, Interface, Interfaces, Messaging, Process
 from toolkit.entities.addresses import AUDIT_OUTSIDE_RULE
 from toolkit.entities.documents import Document, Value
-from toolkit.entities.entity_loading import Entry
+from toolkit.entities.entity_loading import EntityEntry
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import ENVIRONMENTS_FOLDER, HOLDS_FILE, REPO_FILE, SUFFIX
@@ -68,7 +68,7 @@ def renamed_entity(context: LintContext) -> Iterator[Hit]:
     if context.base is None:
         return
     old, new = context.base.repository.entries, context.repository.entries
-    gone: dict[str, Entry] = {}
+    gone: dict[str, EntityEntry] = {}
     for name in sorted(old.keys() - new.keys()):
         for trait in _traits(old[name]):
             gone.setdefault(trait, old[name])
@@ -78,7 +78,7 @@ def renamed_entity(context: LintContext) -> Iterator[Hit]:
             yield _renamed_hit(gone[found], new[name], found.partition(":")[0])
 
 
-def _renamed_hit(old: Entry, new: Entry, same: str) -> Hit:
+def _renamed_hit(old: EntityEntry, new: EntityEntry, same: str) -> Hit:
     return Hit(
         subject=new.name,
         pointer=("name",),
@@ -88,7 +88,7 @@ def _renamed_hit(old: Entry, new: Entry, same: str) -> Hit:
     )
 
 
-def _traits(entry: Entry) -> Iterator[str]:
+def _traits(entry: EntityEntry) -> Iterator[str]:
     """Yield the traits by which an entity is recognized under another name, the surest first."""
     document = {key: value for key, value in entry.document.items() if key not in {"name", "description"}}
     yield f"the content:{json.dumps(document, sort_keys=True)}"

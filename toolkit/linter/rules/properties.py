@@ -121,8 +121,8 @@ def _published(process: Process, feeds: Mapping[str, Feed]) -> Iterator[tuple[st
     """The properties that inputs and outputs become."""
     for side, names in (("input", process.inputs), ("output", process.outputs)):
         for name in names:
-            told = names_of(name, _keys(process, name, feeds))
-            yield from ((each, f"what the {side} {name} becomes") for each in told)
+            keys = names_of(name, _keys(process, name, feeds))
+            yield from ((each, f"what the {side} {name} becomes") for each in keys)
 
 
 def _keys(process: Process, name: str, feeds: Mapping[str, Feed]) -> Iterator[str]:
@@ -141,11 +141,11 @@ def _in_each_others_way(process: Process, repository: Repository) -> Iterator[Hi
     for side, names in (("inputs", process.inputs), ("outputs", process.outputs)):
         for name in names:
             own = list(names_of(name, _keys(process, name, repository.feeds)))
-            told = [taken[each] for each in own if each in taken]
+            reasons = [taken[each] for each in own if each in taken]
             hidden = (
                 f"a property of the cluster {on.name}" for on in of_clusters for each in own if each in on.properties
             )
-            for reason in (*told, *hidden):
+            for reason in (*reasons, *hidden):
                 yield _hit(process.name, (side, name), f"the name {name!r} is {reason}, too")
                 break
             taken |= dict.fromkeys(own, f"what the {side.removesuffix('s')} {name} becomes")

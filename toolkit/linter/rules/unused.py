@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from toolkit.el import format_instant
 from toolkit.entities import Document, Feed, FeedCluster, Hold, Pointer, Value
-from toolkit.entities.entity_loading import Entry
+from toolkit.entities.entity_loading import EntityEntry
 from toolkit.entities.layers import Layer
 from toolkit.entities.parsing import parse_files, part_of
 from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, entity_kind
@@ -51,9 +51,9 @@ def _parts(files: Mapping[str, bytes]) -> Iterator[_Defaults]:
                 yield _Defaults(file=file, kind=kind, values=part.document)
 
 
-def _entries(context: LintContext) -> dict[tuple[str, Kind], list[Entry]]:
+def _entries(context: LintContext) -> dict[tuple[str, Kind], list[EntityEntry]]:
     """The entities by the defaults that they are merged from."""
-    found: dict[tuple[str, Kind], list[Entry]] = {}
+    found: dict[tuple[str, Kind], list[EntityEntry]] = {}
     for _, entry in sorted(context.repository.entries.items()):
         for layer in entry.layers:
             if layer.file.rpartition("/")[2] == DEFAULTS_NAME:
@@ -70,7 +70,7 @@ def _count(files: Mapping[str, bytes], part: _Defaults) -> int:
     return sum(1 for file in files if file.startswith(part.folder) and entity_kind(file) is part.kind)
 
 
-def _unused(part: _Defaults, entries: list[Entry]) -> list[Pointer]:
+def _unused(part: _Defaults, entries: list[EntityEntry]) -> list[Pointer]:
     """The values that every entity below has from somewhere nearer."""
     left = list(_values(part.values))
     for entry in entries:
@@ -94,7 +94,7 @@ def _is_merged(value: Value) -> bool:
     return isinstance(value, list) and any(isinstance(item, Mapping) for item in value)
 
 
-def _nearer(entry: Entry, part: _Defaults) -> list[Layer]:
+def _nearer(entry: EntityEntry, part: _Defaults) -> list[Layer]:
     """The layers that are laid over these defaults."""
     return list(takewhile(lambda layer: layer.file != part.file, reversed(entry.layers)))
 
@@ -121,7 +121,7 @@ def _nothing_below(part: _Defaults) -> Hit:
     )
 
 
-def _overridden(part: _Defaults, pointer: Pointer, entries: list[Entry]) -> Hit:
+def _overridden(part: _Defaults, pointer: Pointer, entries: list[EntityEntry]) -> Hit:
     count = len(entries)
     whose = entries[0].name if count == 1 else f"all {count} below"
     gives = "has" if count == 1 else "have"

@@ -15,7 +15,7 @@ from toolkit.linter.rule import Check, LintContext
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Edge:
+class WaitEdge:
     """A process reads what another one, or itself, makes.
 
     Attributes:
@@ -60,14 +60,14 @@ class Edge:
         return (instance, self.makes[position]) if made == instance else None
 
 
-Edges = Mapping[str, list[Edge]]
+Edges = Mapping[str, list[WaitEdge]]
 """By the reader's name."""
 
 
-def edges_by_cluster(repository: Repository) -> dict[str, dict[str, list[Edge]]]:
+def edges_by_cluster(repository: Repository) -> dict[str, dict[str, list[WaitEdge]]]:
     """The edges by cluster and by name of the reader."""
     makers = _makers(repository)
-    found: dict[str, dict[str, list[Edge]]] = {}
+    found: dict[str, dict[str, list[WaitEdge]]] = {}
     for _, process in sorted(repository.processes.items()):
         for cluster in process.clusters:
             edges = list(_edges(process, cluster.name, repository.feeds, makers))
@@ -90,7 +90,7 @@ def _edges(
     cluster: str,
     feeds: Mapping[str, Feed],
     makers: Mapping[tuple[str, str], list[tuple[Process, Output]]],
-) -> Iterator[Edge]:
+) -> Iterator[WaitEdge]:
     """Yield the inputs of the process that exactly one process writes."""
     for name, each in process.inputs.items():
         made = makers.get((each.feed, cluster), [])
@@ -98,7 +98,7 @@ def _edges(
         if feed is None or each.optional or len(made) != 1 or _comes_otherwise(feed, cluster):
             continue
         maker, output = made[0]
-        yield Edge(
+        yield WaitEdge(
             reader=process,
             reads=process.instances_on(cluster),
             name=name,
@@ -144,7 +144,7 @@ _MOST_STEPS = 400
 class _Step:
     """A run that waits for a run."""
 
-    edge: Edge
+    edge: WaitEdge
     run: datetime
     instance: datetime
     made_by: datetime
@@ -216,7 +216,7 @@ def _words(step: _Step) -> str:
     )
 
 
-def _cold_hit(edge: Edge, cluster: str) -> Hit:
+def _cold_hit(edge: WaitEdge, cluster: str) -> Hit:
     return Hit(
         subject=edge.reader.name,
         pointer=("inputs", edge.name, "end"),

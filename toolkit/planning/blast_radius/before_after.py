@@ -12,7 +12,7 @@ from toolkit.entities import Cluster, Feed, FeedCluster, Hold, LocationType
 from toolkit.entities.repository import Repository
 from toolkit.planning.blast_radius.effects import Effect, EffectKind, InstanceRange
 from toolkit.planning.blast_radius.existing import Existing, Positions
-from toolkit.planning.blast_radius.places import TABLE, Place, places
+from toolkit.planning.blast_radius.places import TABLE, BoundLocation, places
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.retention import EvictionPolicy, RetentionClock, eviction_policy, keeps_beyond_validity
 
@@ -61,7 +61,7 @@ class FeedState:
         return self.feed.instances_on(self.cluster.name)
 
     @cached_property
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, BoundLocation]:
         """Its locations by role.
 
         Raises:
@@ -78,7 +78,7 @@ class FeedState:
             return False
 
     @property
-    def main(self) -> Place | None:
+    def main(self) -> BoundLocation | None:
         """Where the instances themselves are."""
         return self.places.get(TABLE) or self.places.get(LocationType.DATA)
 
@@ -147,7 +147,7 @@ class BeforeAfter:
         read = self._read_by(self.after)
         return Positions() if read is None else read.held(self.after.holds)
 
-    def reads(self, before: Place, after: Place) -> bool:
+    def reads(self, before: BoundLocation, after: BoundLocation) -> bool:
         """Whether names of one place conform to another."""
         made = self.before.instances
         return Existing(made=made, count=self._count, written=before, read=after, instances=made).is_managed

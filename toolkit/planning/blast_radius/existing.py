@@ -10,7 +10,7 @@ from functools import cached_property
 
 from toolkit.el import InstanceSequence, PathPeriod
 from toolkit.entities import Hold
-from toolkit.planning.blast_radius.places import Place
+from toolkit.planning.blast_radius.places import BoundLocation
 from toolkit.planning.retention import EvictionPolicy, instance_time, kept_by_time
 
 
@@ -88,8 +88,8 @@ class Existing:
 
     made: InstanceSequence
     count: int
-    written: Place
-    read: Place
+    written: BoundLocation
+    read: BoundLocation
     instances: InstanceSequence
 
     @property

@@ -10,7 +10,7 @@ from toolkit.entities import Hold, Protection, Retention
 from toolkit.planning.blast_radius.before_after import BeforeAfter, FeedState
 from toolkit.planning.blast_radius.effects import Effect, EffectKind, day_or_instant, short
 from toolkit.planning.blast_radius.existing import Positions
-from toolkit.planning.blast_radius.places import TABLE, Place
+from toolkit.planning.blast_radius.places import TABLE, BoundLocation
 
 Period = tuple[datetime, datetime]
 """From the first instant (included) to the second (excluded)."""
@@ -208,8 +208,8 @@ class _Places:
 
     pair: BeforeAfter
     role: str
-    before: Place | None
-    after: Place | None
+    before: BoundLocation | None
+    after: BoundLocation | None
 
     def effects(self) -> Iterator[Effect]:
         before, after = self.before, self.after

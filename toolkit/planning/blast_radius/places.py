@@ -28,7 +28,7 @@ Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class BoundLocation:
     """One location of a feed on a cluster, with all variables bound that have a value.
 
     Attributes:
@@ -86,7 +86,7 @@ class Place:
         return self.pattern.period(known)
 
 
-def places(storage: FeedStorage, default_fs: str) -> dict[str, Place]:
+def places(storage: FeedStorage, default_fs: str) -> dict[str, BoundLocation]:
     """The places of a feed on a cluster, by role.
 
     Args:
@@ -109,18 +109,18 @@ def _local(instant: datetime, timezone: str) -> datetime:
         return instant.replace(tzinfo=None)
 
 
-def _of_table(uri: TableUri) -> Place:
+def _of_table(uri: TableUri) -> BoundLocation:
     start = ("catalog", *(name.lower() for name in (uri.database, uri.table, *uri.partition_keys)))
     keys = zip(uri.partition_keys, uri.pattern.segments, strict=True)
     text = f"catalog:{uri.database}:{uri.table}#{';'.join(f'{key}={value.text}' for key, value in keys)}"
-    return Place(role=TABLE, text=text, timezone=uri.timezone, start=start, pattern=uri.pattern)
+    return BoundLocation(role=TABLE, text=text, timezone=uri.timezone, start=start, pattern=uri.pattern)
 
 
-def _of_template(role: str, template: PathTemplate, default_fs: str) -> Place:
+def _of_template(role: str, template: PathTemplate, default_fs: str) -> BoundLocation:
     root = CanonicalPath.parse(f"{template.root}/", default_fs)
     start = (root.scheme, root.authority, *(name for name in root.path.split("/") if name))
     text = "/".join((template.root, *(segment.text for segment in template.segments)))
-    return Place(role=role, text=text, timezone=template.timezone, start=start, pattern=template.pattern)
+    return BoundLocation(role=role, text=text, timezone=template.timezone, start=start, pattern=template.pattern)
 
 
 def _names(segment: Segment, local: datetime) -> Iterator[str]:

@@ -121,7 +121,7 @@ class Gathering(AccumulatorParam[list[Numbered]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Partition:
+class TaskPartition:
     """Work of an executor on the tasks of a partition; it is sent by its name, with its fields."""
 
     work: Work
@@ -224,7 +224,7 @@ class SparkJob:
             # Not interrupted: Spark would close the task on its side at once, and its Python would go on unseen.
             self.context.setJobGroup(self._group, "feedctl", interruptOnCancel=False)
             numbered = self.context.parallelize(list(enumerate(self.tasks)), len(self.tasks))
-            numbered.mapPartitions(Partition(work=self.work, gathering=self._gathering)).collect()
+            numbered.mapPartitions(TaskPartition(work=self.work, gathering=self._gathering)).collect()
         except (Py4JError, PySparkException, OSError, EOFError, RuntimeError) as error:
             self._failure = why(error)
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.planning.blast_radius.changes import HOURLY, pair, side
 from toolkit.el import Frequency, parse_instant
-from toolkit.entities import Hold, Locations, Protection, ProtectionName, RetentionAction
+from toolkit.entities import ExpiryAction, Hold, Locations, Protection, ProtectionName
 from toolkit.planning.blast_radius import message_of
 from toolkit.planning.blast_radius.before_after import FeedState
 from toolkit.planning.blast_radius.feed_effects import retention_effects, template_effects
@@ -134,7 +134,7 @@ def test_another_action_is_told() -> None:
     before, after = side(), side()
     (on_primary,) = after.feed.clusters
     assert on_primary.retention is not None
-    archived = replace(on_primary, retention=replace(on_primary.retention, action=RetentionAction.ARCHIVE))
+    archived = replace(on_primary, retention=replace(on_primary.retention, action=ExpiryAction.ARCHIVE))
     after = replace(after, feed=replace(after.feed, clusters=(archived,)))
     assert retention_words(before, after) == ["retention of clicks on primary: action delete -> archive"]
 

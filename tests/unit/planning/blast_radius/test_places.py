@@ -6,18 +6,18 @@ import pytest
 
 from toolkit.el import PathTemplate, TableUri, parse_instant
 from toolkit.entities import LocationType
-from toolkit.planning.blast_radius.places import Place, places
+from toolkit.planning.blast_radius.places import BoundLocation, places
 from toolkit.planning.instance_storage import FeedStorage
 
 NOON = parse_instant("2026-03-10T12:00Z")
 
 
-def path(text: str, default_fs: str = "hdfs://nn1", **variables: str) -> Place:
+def path(text: str, default_fs: str = "hdfs://nn1", **variables: str) -> BoundLocation:
     templates = {LocationType.DATA: PathTemplate(text).bind(variables)}
     return places(FeedStorage(feed="f", cluster="c", templates=templates, table=None), default_fs)["data"]
 
 
-def table(text: str) -> Place:
+def table(text: str) -> BoundLocation:
     storage = FeedStorage(feed="f", cluster="c", templates={}, table=TableUri.parse(text))
     return places(storage, "hdfs://nn1")["table"]
 
@@ -63,7 +63,7 @@ def test_a_table_is_a_place_too() -> None:
         (path("/d/${YEAR}", "file:///tmp/demo"), path("file:///tmp/demo/d/${YEAR}"), True),
     ],
 )
-def test_two_ways_to_write_one_place_are_the_same(one: Place, other: Place, *, is_same: bool) -> None:
+def test_two_ways_to_write_one_place_are_the_same(one: BoundLocation, other: BoundLocation, *, is_same: bool) -> None:
     assert (one.names_text == other.names_text) is is_same
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.unit.schedules.cron_clock import MINUTE, CronClock
 from toolkit.el import Frequency, InstanceSequence, Unit, parse_instant, shift
-from toolkit.schedules.turns import Turns, cron_times
+from toolkit.schedules.timetable import Timetable, cron_times
 
 YEAR = (datetime(2026, 3, 1, tzinfo=UTC), datetime(2027, 3, 1, tzinfo=UTC))
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Africa/Casablanca")
@@ -17,35 +17,39 @@ MOST = 250
 """So many turns of a year are looked at."""
 
 
-def turns(frequency: str, start: str = "2026-01-01T00:00Z", timezone: str = "UTC", delay: str | None = None) -> Turns:
+def timetable(
+    frequency: str, start: str = "2026-01-01T00:00Z", timezone: str = "UTC", delay: str | None = None
+) -> Timetable:
     parsed = None if delay is None else Frequency.parse(delay)
-    return Turns(start=parse_instant(start), frequency=Frequency.parse(frequency), timezone=timezone, delay=parsed)
+    return Timetable(start=parse_instant(start), frequency=Frequency.parse(frequency), timezone=timezone, delay=parsed)
 
 
 @pytest.mark.parametrize(
     ("wanted", "expression", "is_exact"),
     [
-        (turns("minutes(15)", "2026-01-01T00:05Z"), "5,20,35,50 * * * *", True),
-        (turns("minutes(15)"), "*/15 * * * *", True),
-        (turns("minutes(7)"), "*/6 * * * *", False),
-        (turns("minutes(90)", "2026-01-01T00:10Z"), "10 * * * *", False),
-        (turns("hours(1)", delay="minutes(40)"), "40 * * * *", True),
-        (turns("hours(6)", "2026-01-01T01:30Z"), "30 1,7,13,19 * * *", True),
-        (turns("hours(5)"), "0 */4 * * *", False),
-        (turns("hours(48)"), "0 0 * * *", False),
-        (turns("days(1)", "2026-01-01T03:00Z"), "0 3 * * *", True),
-        (turns("days(1)", "2025-12-31T23:00Z", "Europe/Berlin"), "0 22,23 * * *", False),
-        (turns("days(7)", "2026-01-05T03:00Z"), "0 3 * * 1", True),
-        (turns("days(14)", "2026-01-05T03:00Z"), "0 3 * * 1", False),
-        (turns("days(2)"), "0 0 * * *", False),
-        (turns("days(7)", "2026-01-05T03:00Z", delay="months(1)"), "0 3 * * *", False),
-        (turns("months(1)", "2026-01-15T04:20Z"), "20 4 15 * *", True),
-        (turns("months(3)", "2026-02-01T00:00Z"), "0 0 1 2,5,8,11 *", True),
-        (turns("months(1)", "2026-01-31T00:00Z"), "0 0 28,29,30,31 * *", False),
-        (turns("months(1)", "2025-12-31T23:00Z", "Europe/Berlin"), "0 22,23 28,29,30,31 * *", False),
+        (timetable("minutes(15)", "2026-01-01T00:05Z"), "5,20,35,50 * * * *", True),
+        (timetable("minutes(15)"), "*/15 * * * *", True),
+        (timetable("minutes(7)"), "*/6 * * * *", False),
+        (timetable("minutes(90)", "2026-01-01T00:10Z"), "10 * * * *", False),
+        (timetable("hours(1)", delay="minutes(40)"), "40 * * * *", True),
+        (timetable("hours(6)", "2026-01-01T01:30Z"), "30 1,7,13,19 * * *", True),
+        (timetable("hours(5)"), "0 */4 * * *", False),
+        (timetable("hours(48)"), "0 0 * * *", False),
+        (timetable("days(1)", "2026-01-01T03:00Z"), "0 3 * * *", True),
+        (timetable("days(1)", "2025-12-31T23:00Z", "Europe/Berlin"), "0 22,23 * * *", False),
+        (timetable("days(7)", "2026-01-05T03:00Z"), "0 3 * * 1", True),
+        (timetable("days(14)", "2026-01-05T03:00Z"), "0 3 * * 1", False),
+        (timetable("days(2)"), "0 0 * * *", False),
+        (timetable("days(7)", "2026-01-05T03:00Z", delay="months(1)"), "0 3 * * *", False),
+        (timetable("months(1)", "2026-01-15T04:20Z"), "20 4 15 * *", True),
+        (timetable("months(3)", "2026-02-01T00:00Z"), "0 0 1 2,5,8,11 *", True),
+        (timetable("months(1)", "2026-01-31T00:00Z"), "0 0 28,29,30,31 * *", False),
+        (timetable("months(1)", "2025-12-31T23:00Z", "Europe/Berlin"), "0 22,23 28,29,30,31 * *", False),
     ],
 )
-def test_cron_says_what_it_can_and_else_the_next_finer_step(wanted: Turns, expression: str, *, is_exact: bool) -> None:
+def test_cron_says_what_it_can_and_else_the_next_finer_step(
+    wanted: Timetable, expression: str, *, is_exact: bool
+) -> None:
     times = cron_times(wanted, "UTC")
     assert (str(times), times.is_exact) == (expression, is_exact)
 
@@ -53,13 +57,13 @@ def test_cron_says_what_it_can_and_else_the_next_finer_step(wanted: Turns, expre
 @pytest.mark.parametrize(
     ("wanted", "clock", "expression"),
     [
-        (turns("hours(6)", "2026-01-01T01:30Z"), "Asia/Kolkata", "0 1,7,13,19 * * *"),
-        (turns("days(1)", "2026-01-01T03:00Z"), "Europe/Berlin", "0 * * * *"),
-        (turns("hours(1)"), "Australia/Lord_Howe", "*/30 * * * *"),
-        (turns("days(1)", "2026-01-01T20:00Z"), "Asia/Kolkata", "30 1 * * *"),
+        (timetable("hours(6)", "2026-01-01T01:30Z"), "Asia/Kolkata", "0 1,7,13,19 * * *"),
+        (timetable("days(1)", "2026-01-01T03:00Z"), "Europe/Berlin", "0 * * * *"),
+        (timetable("hours(1)"), "Australia/Lord_Howe", "*/30 * * * *"),
+        (timetable("days(1)", "2026-01-01T20:00Z"), "Asia/Kolkata", "30 1 * * *"),
     ],
 )
-def test_a_clock_of_another_zone_is_reckoned_with(wanted: Turns, clock: str, expression: str) -> None:
+def test_a_clock_of_another_zone_is_reckoned_with(wanted: Timetable, clock: str, expression: str) -> None:
     assert str(cron_times(wanted, clock)) == expression
 
 
@@ -70,7 +74,7 @@ def _frequencies(most: dict[Unit, int]) -> st.SearchStrategy[Frequency]:
 
 
 WANTED = st.builds(
-    Turns,
+    Timetable,
     start=st.datetimes(datetime(2012, 1, 1), datetime(2026, 2, 1)).map(  # noqa: DTZ001 - made aware below
         lambda at: at.replace(second=0, microsecond=0, tzinfo=UTC)
     ),
@@ -80,7 +84,7 @@ WANTED = st.builds(
 )
 
 
-def _due(wanted: Turns) -> list[datetime]:
+def _due(wanted: Timetable) -> list[datetime]:
     """When something is due, some of a year."""
     instances = InstanceSequence(wanted.start, wanted.frequency, wanted.timezone)
     apart = max(1, instances.count(*YEAR) // MOST)
@@ -91,7 +95,7 @@ def _due(wanted: Turns) -> list[datetime]:
 @given(wanted=WANTED, clock=st.sampled_from(ZONES))
 @settings(max_examples=60, deadline=None)
 def test_in_a_year_nothing_due_is_left_for_a_step_and_what_cron_can_say_is_met_in_its_minute(
-    wanted: Turns, clock: str
+    wanted: Timetable, clock: str
 ) -> None:
     times = cron_times(wanted, clock)
     cron = CronClock(str(times), clock)
@@ -107,7 +111,7 @@ def test_in_a_year_nothing_due_is_left_for_a_step_and_what_cron_can_say_is_met_i
 
 @given(wanted=WANTED, clock=st.sampled_from(ZONES))
 @settings(max_examples=30, deadline=None)
-def test_what_is_exact_fires_for_turns_alone(wanted: Turns, clock: str) -> None:
+def test_what_is_exact_fires_for_turns_alone(wanted: Timetable, clock: str) -> None:
     times = cron_times(wanted, clock)
     has_calendar_delay = wanted.delay is not None and not wanted.delay.unit.is_elapsed
     if not times.is_exact or has_calendar_delay or wanted.seconds < 3600:
@@ -125,6 +129,6 @@ def test_what_is_exact_fires_for_turns_alone(wanted: Turns, clock: str) -> None:
 @given(wanted=WANTED)
 @settings(max_examples=10, deadline=None)
 def test_by_a_clock_that_is_changed_every_hour_is_named_since_crons_differ_in_the_hours_that_come_twice(
-    clock: str, wanted: Turns
+    clock: str, wanted: Timetable
 ) -> None:
     assert str(cron_times(wanted, clock)).split()[1] == "*"

@@ -1,4 +1,4 @@
-"""When an action has its turn, and the times of a cron expression that miss none of them (DESIGN section 3).
+"""Timetable of an action, and the times of a cron expression that miss none of its instants (DESIGN section 3).
 
 A cron expression knows minutes of an hour, hours of a day, days of a month or of a week, and months. What it cannot
 say, as `minutes(7)` across hours, the 31st of each month, or midnight in a zone with daylight saving time, it says as
@@ -27,14 +27,14 @@ _RECENT = 4096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Turns:
+class Timetable:
     """The instants at which an action has something to do: the grid of a frequency, and a delay after each.
 
     Attributes:
         start: the first instant of the grid, UTC.
         frequency: of the grid.
         timezone: where days and months are counted.
-        delay: after an instant of the grid its turn has come.
+        delay: the action is due so long after an instant of the grid.
     """
 
     start: datetime
@@ -44,7 +44,7 @@ class Turns:
 
     @property
     def seconds(self) -> int:
-        """From one turn to the next; of days and months the least."""
+        """The seconds from one instant to the next; of days and months the least."""
         return least_seconds(self.frequency)
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class CronTimes:
 
     Attributes:
         weekdays: 0 is Sunday; restricted only when `days` is full, since cron takes either otherwise.
-        is_exact: it fires for turns alone; else more often.
+        is_exact: it fires for instants of the timetable alone; else more often.
     """
 
     minutes: tuple[int, ...]
@@ -97,17 +97,17 @@ def field_text(numbers: tuple[int, ...], least: int, size: int) -> str:
 
 
 @lru_cache(maxsize=_RECENT)
-def cron_times(turns: Turns, clock: str) -> CronTimes:
-    """The times of a cron that goes by the clock of a zone; each turn is met by one less than a step after it.
+def cron_times(timetable: Timetable, clock: str) -> CronTimes:
+    """Return the times of a cron that goes by a zone's clock; each instant is met by one less than a step after it.
 
     A clock with daylight saving time skips and repeats hours, and crons differ in what they then do; of an expression
-    for every hour they all make one start for each hour that passes. So rarer turns are met by one.
+    for every hour they all make one start for each hour that passes. So rarer instants are met by one.
 
     Args:
-        turns: when the action has its turn.
+        timetable: when the action is due.
         clock: the time zone of the clock.
     """
-    exact = _elapsed(turns, clock) if turns.frequency.unit.is_elapsed else _calendar(turns, clock)
+    exact = _elapsed(timetable, clock) if timetable.frequency.unit.is_elapsed else _calendar(timetable, clock)
     if len(offsets(clock)) == 1 or len(exact.hours) == _DAY:
         return exact
     return CronTimes(minutes=exact.minutes, is_exact=False)
@@ -123,11 +123,11 @@ def offsets(zone_name: str) -> tuple[timedelta, ...]:
     return tuple(sorted(found))
 
 
-def _elapsed(turns: Turns, clock: str) -> CronTimes:
-    start = shift(turns.start, turns.delay, 1, turns.timezone) if turns.delay else turns.start
+def _elapsed(timetable: Timetable, clock: str) -> CronTimes:
+    start = shift(timetable.start, timetable.delay, 1, timetable.timezone) if timetable.delay else timetable.start
     time_of_day = start.replace(tzinfo=None, year=_SAMPLES[0], month=1, day=_WEEK)  # which day it was says nothing
     locals_ = [time_of_day + offset for offset in offsets(clock)]
-    length = turns.seconds // 60
+    length = timetable.seconds // 60
     if length < _HOUR:
         step = _divisor(length, _HOUR)
         minutes = sorted({minute for local in locals_ for minute in range(local.minute % step, _HOUR, step)})
@@ -144,19 +144,19 @@ def _divisor(length: int, whole: int) -> int:
     return max(step for step in range(1, min(length, whole) + 1) if whole % step == 0)
 
 
-def _calendar(turns: Turns, clock: str) -> CronTimes:
-    """Days and months: every local time that a turn can have, at each distance of both zones from UTC."""
-    count, is_monthly = turns.frequency.count, turns.frequency.unit is Unit.MONTHS
-    first = to_local(turns.start, load_zone(turns.timezone))
+def _calendar(timetable: Timetable, clock: str) -> CronTimes:
+    """Days and months: every local time that an instant can have, at each distance of both zones from UTC."""
+    count, is_monthly = timetable.frequency.count, timetable.frequency.unit is Unit.MONTHS
+    first = to_local(timetable.start, load_zone(timetable.timezone))
     locals_ = list(_months(first, count) if is_monthly else [_same_weekday(first)])
-    found = sorted({at for local in locals_ for at in _on_clock(local, turns, clock)})
+    found = sorted({at for local in locals_ for at in _on_clock(local, timetable, clock)})
     minutes, hours = _numbers(at.minute for at in found), _numbers(at.hour for at in found)
     is_once = len(minutes) == len(hours) == 1
     if is_monthly:
         days, months = _numbers(at.day for at in found), _numbers(at.month for at in found)
         is_exact = is_once and len(days) == 1 and _YEAR % count == 0
         return CronTimes(minutes=minutes, hours=hours, days=days, months=months, is_exact=is_exact)
-    is_shifted = turns.delay is not None and turns.delay.unit is Unit.MONTHS  # to any day of the week
+    is_shifted = timetable.delay is not None and timetable.delay.unit is Unit.MONTHS  # to any day of the week
     if count % _WEEK or is_shifted:
         return CronTimes(minutes=minutes, hours=hours, is_exact=is_once and count == 1 and not is_shifted)
     weekdays = _numbers(at.isoweekday() % _WEEK for at in found)
@@ -168,20 +168,20 @@ def _same_weekday(first: datetime) -> datetime:
 
 
 def _months(first: datetime, count: int) -> Iterator[datetime]:
-    """The turns of a year and of a leap year, by the calendar alone."""
+    """The instants of a year and of a leap year, by the calendar alone."""
     names = {(first.month - 1 + count * n) % _YEAR + 1 for n in range(_YEAR)}
     for year in _SAMPLES:
         for month in sorted(names):
             yield first.replace(year=year, month=month, day=min(first.day, monthrange(year, month)[1]))
 
 
-def _on_clock(local: datetime, turns: Turns, clock: str) -> Iterator[datetime]:
-    """A local time of the turns' zone, with their delay, as the clock shows it at each distance from UTC."""
-    delay = turns.delay
+def _on_clock(local: datetime, timetable: Timetable, clock: str) -> Iterator[datetime]:
+    """A local time of the timetable's zone, with their delay, as the clock shows it at each distance from UTC."""
+    delay = timetable.delay
     elapsed = timedelta() if delay is None else delay.elapsed
     if delay is not None and elapsed is None:
         local, elapsed = step_local(local, delay, 1), timedelta()
-    for own in offsets(turns.timezone):
+    for own in offsets(timetable.timezone):
         for offset in offsets(clock):
             yield local - own + (elapsed or timedelta()) + offset
 

@@ -27,22 +27,22 @@ _OF_TABLE_OUTPUTS = ("database", "table", "catalog_url", "dataout_partitions")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
+class StepArguments:
     """Arguments, and the names that cannot be one."""
 
     arguments: tuple[str, ...]
     left_out: tuple[str, ...]
 
 
-def told_to_pig(process: Document, known: Known) -> Told:
+def pig_arguments(process: Document, known: Known) -> StepArguments:
     """``-param NAME=TEXT`` of each input, output and property; a table's filter is ``INPUT_filter``."""
     tables = [name for name in names_in(process, ("inputs",)) if _is_table(process, ("inputs", name), known)]
     filters = [(f"{name}_filter", f"falcon_{name}_partition_filter_pig") for name in tables]
     pairs = [*((name, name) for name in _own(process, known)), *filters, ("nominalTime", "nominalTime")]
-    return _told("-param", pairs, _FOR_PIG)
+    return _arguments("-param", pairs, _FOR_PIG)
 
 
-def told_to_oozie(process: Document, known: Known) -> Told:
+def oozie_arguments(process: Document, known: Known) -> StepArguments:
     """``-D NAME=TEXT`` of all that Falcon's workflows know."""
     clusters = names_in(process, ("clusters",))
     names = [*_own(process, known), *_shared_properties(clusters, known), "nominalTime", "nameNode", "cluster.name"]
@@ -52,10 +52,10 @@ def told_to_oozie(process: Document, known: Known) -> Told:
         names.append("cluster.colo")
     if names_in(process, ("outputs",)):
         names += ["feedNames", "feedInstancePaths"]
-    return _told("-D", [(name, name) for name in dict.fromkeys(names)], _FOR_OOZIE)
+    return _arguments("-D", [(name, name) for name in dict.fromkeys(names)], _FOR_OOZIE)
 
 
-def told_on(cluster: str, process: Document, known: Known) -> Iterator[str]:
+def arguments_on(cluster: str, process: Document, known: Known) -> Iterator[str]:
     """The properties of a cluster that Oozie is told there alone, since another cluster of the process has none."""
     everywhere = {*names_in(process, ("properties",)), *_shared_properties(names_in(process, ("clusters",)), known)}
     for name in names_in(known.clusters.get(cluster, {}), ("properties",)):
@@ -63,7 +63,7 @@ def told_on(cluster: str, process: Document, known: Known) -> Iterator[str]:
             yield name
 
 
-def _told(option: str, pairs: Iterable[tuple[str, str]], possible: re.Pattern[str]) -> Told:
+def _arguments(option: str, pairs: Iterable[tuple[str, str]], possible: re.Pattern[str]) -> StepArguments:
     arguments: list[str] = []
     left_out: list[str] = []
     for name, value in dict(pairs).items():
@@ -71,7 +71,7 @@ def _told(option: str, pairs: Iterable[tuple[str, str]], possible: re.Pattern[st
             arguments += [option, f"{name}=${{{value}}}"]
         else:
             left_out.append(name)
-    return Told(arguments=tuple(arguments), left_out=tuple(left_out))
+    return StepArguments(arguments=tuple(arguments), left_out=tuple(left_out))
 
 
 def _own(process: Document, known: Known) -> Iterator[str]:
