@@ -1,8 +1,7 @@
 """Engines for SQLite and PostgreSQL, under the rules of DESIGN section 6.
 
-SQLite makes the files -wal and -shm even to read, and only who may write the database can remove them. Whoever may
-write it reads it as usual. Anybody else reads a copy in memory, made for each transaction, so that nothing is left in
-the way of the owner. A connection that writes makes sure that it still has the file that its path names.
+SQLite makes the files -wal and -shm even to read, and only who may write the database can remove them, so nobody else
+reads it (`opening.connected`). A connection that writes makes sure that it still has the file that its path names.
 
 A server that is frozen ends no wait by itself: neither keepalives nor its own time limits do, since its kernel still
 answers. So another thread may cut the connection.
@@ -11,19 +10,15 @@ answers. So another thread may cut the connection.
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import sqlite3
-import tempfile
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import sqlalchemy as sa
-
-from toolkit.ledger.sqlite_place import hindrance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
@@ -198,86 +193,22 @@ def _forget_wait(connection: sa.Connection) -> None:
         connection.info.pop(_SYNCHRONOUS, None)
 
 
-_PAUSE = 0.005
-_WAL_HEADER = 32
-"""Bytes, among them the two salts that are others each time (SQLite, file format, section 4.1)."""
-
-
 def connect_to_read(path: str, patience: float) -> sqlite3.Connection:
-    """A connection for one transaction, which sees every row that was committed before and refuses every change.
+    """Return a connection for one transaction, which sees every committed row and refuses every change.
 
     Args:
-        path: of the database.
+        path: of the database; this user may write it, or its -wal and -shm would stay in the way of its owner.
         patience: so many seconds it waits for whoever has the database for itself.
 
     Raises:
-        OperationalError: the file cannot be read, or others write it all the time.
+        OperationalError: the file cannot be read.
     """
     file = Path(path).resolve()  # as SQLite, which has its files beside the one that a link leads to
-    connection = _as_usual(file, patience) if hindrance(file) is None else _copied(file, patience)
-    connection.execute("PRAGMA query_only = ON")
-    return connection
-
-
-def _as_usual(file: Path, patience: float) -> sqlite3.Connection:
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         f"{file.as_uri()}?mode=rw", timeout=patience, isolation_level=None, check_same_thread=False, uri=True
     )
-
-
-def _copied(file: Path, patience: float) -> sqlite3.Connection:
-    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    with tempfile.TemporaryDirectory(prefix="feedctl-ledger-") as folder:
-        copy = Path(folder) / file.name
-        try:
-            _copy(file, copy, time.monotonic() + patience)
-        except OSError as error:
-            raise sqlite3.OperationalError(str(error)) from error
-        with closing(sqlite3.connect(copy, isolation_level=None)) as found:
-            found.execute("PRAGMA journal_mode = DELETE")  # memory has no -wal
-            found.backup(memory)
-    return memory
-
-
-def _copy(file: Path, copy: Path, deadline: float) -> None:
-    """Copy a database and then its -wal, again while the one or the other begins anew.
-
-    What writers move into the database meanwhile is in the -wal as well, until that begins anew with another header;
-    where it ends SQLite knows by check sums.
-    """
-    while True:
-        before = _version(file)
-        shutil.copyfile(file, copy)
-        _beside(copy, "wal").unlink(missing_ok=True)
-        with suppress(FileNotFoundError):
-            shutil.copyfile(_beside(file, "wal"), _beside(copy, "wal"))
-        if before is not None and _version(file) == before:
-            return
-        if time.monotonic() > deadline:
-            raise _busy(file)
-        time.sleep(_PAUSE)
-
-
-def _version(file: Path) -> tuple[int, bytes | int] | None:
-    """Return a mark that changes when a copy would be torn; None: another program writes the file, or starts."""
-    if _beside(file, "journal").exists():
-        return None
-    found = file.stat()
-    try:
-        with _beside(file, "wal").open("rb") as wal:
-            return found.st_ino, wal.read(_WAL_HEADER)
-    except FileNotFoundError:
-        return found.st_ino, found.st_mtime_ns
-
-
-def _beside(file: Path, what: str) -> Path:
-    return file.with_name(f"{file.name}-{what}")
-
-
-def _busy(file: Path) -> sqlite3.OperationalError:
-    error = sqlite3.OperationalError(f"{file} changes all the time")
-    error.sqlite_errorname = "SQLITE_BUSY"
-    return error
+    connection.execute("PRAGMA query_only = ON")
+    return connection
 
 
 _FILE_KEY = "feedctl_file"

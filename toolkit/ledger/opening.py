@@ -71,10 +71,10 @@ def connected(location: LedgerLocation, *, read_only: bool) -> Ledger:
     """The ledger at a place, whatever is in it; no connection is made yet.
 
     Raises:
-        LedgerUnavailable: it is to be written, and this user may not write one of its files.
+        LedgerUnavailable: this user may not write one of its files, which SQLite needs to read them, too.
         UnusableLedger: the driver of PostgreSQL is not installed, or does not understand the URL.
     """
-    if location.file is not None and not read_only:
+    if location.file is not None:
         require_writable(location.file, location.place)
     try:
         engine = connect(location.url, read_only=read_only, from_repo=location.from_repo)
@@ -238,12 +238,12 @@ def examine(location: LedgerLocation, variables: Mapping[str, str]) -> LedgerExa
     refuse_place(location, variables)
     if location.file is not None and not location.file.exists():
         return LedgerExamination(place=location.place, state=LedgerState.ABSENT)
-    with closing(connected(location, read_only=True)) as ledger:
-        try:
+    try:
+        with closing(connected(location, read_only=True)) as ledger:
             revision = ledger.read(lambda tx: stored_revision(tx.connection))
             return ledger.read(lambda tx: _examined(tx, location, revision))
-        except (LedgerUnavailable, LedgerConflict) as error:
-            return LedgerExamination(place=location.place, state=LedgerState.UNREACHABLE, why=error.why)
+    except (LedgerUnavailable, LedgerConflict) as error:
+        return LedgerExamination(place=location.place, state=LedgerState.UNREACHABLE, why=error.why)
 
 
 def _examined(tx: Transaction, location: LedgerLocation, revision: str | None) -> LedgerExamination:

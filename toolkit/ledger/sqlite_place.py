@@ -112,14 +112,14 @@ def _holds(mount: Mount, path: PurePath) -> bool:
     return path.is_relative_to(mount.point)
 
 
-_OTHER_USER = "run as the user whose ledger it is"
+_OTHER_USER = "run as the user whose ledger it is, let this user write them, or use PostgreSQL"
 _PUT_IN_ORDER = "run `feedctl ledger upgrade` as a user who may write all of them, such as root, which removes these"
 
 
 def require_writable(file: Path, place: str) -> None:
-    """Refuse to write a ledger whose files are another user's.
+    """Refuse to open a ledger whose files are another user's.
 
-    SQLite would notice too late: by then it has made a -wal and a -shm that their owner may not write.
+    SQLite would notice too late: by then it has made a -wal and a -shm, also to read, which their owner may not write.
 
     Args:
         file: of the ledger; it need not be there yet.

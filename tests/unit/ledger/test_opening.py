@@ -74,25 +74,14 @@ def test_a_reader_sees_what_a_killed_writer_left(tmp_path: Path) -> None:
         assert _commands(ledger) == 1
 
 
-def test_a_reader_who_may_not_write_the_folder_reads_what_a_run_has_open(tmp_path: Path) -> None:
-    copy = _as_left_by_a_killed_writer(tmp_path)
-    with _may_only_read(copy / "state") as folder, closing(opened(folder.parent, read_only=True)) as ledger:
-        assert _commands(ledger) == 1
-
-
-def test_a_reader_who_may_not_write_the_folder_reads_what_nobody_has_open(tmp_path: Path) -> None:
-    opened(tmp_path).close()
-    with _may_only_read(tmp_path / "state") as folder, closing(opened(folder.parent, read_only=True)) as ledger:
-        assert batches(ledger) == 1
-
-
-def test_a_writer_who_may_not_write_the_folder_is_told_whose_it_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("read_only", [False, True])
+def test_who_may_not_write_the_folder_is_told_whose_it_is(tmp_path: Path, *, read_only: bool) -> None:
     opened(tmp_path).close()
     with (
         _may_only_read(tmp_path / "state") as folder,
         pytest.raises(LedgerUnavailable, match=r"may not write .*ledger\.db \(of .*, mode 555\) and .*--no-ledger"),
     ):
-        opened(folder.parent)
+        opened(folder.parent, read_only=read_only)
 
 
 def test_a_path_with_any_characters_is_opened_to_be_read(tmp_path: Path) -> None:
