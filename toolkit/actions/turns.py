@@ -69,6 +69,11 @@ class Turns(Protocol[T, I, D]):
         """From now on there is none any more; who waits for one is told so."""
         ...
 
+    @property
+    def unstarted(self) -> Iterable[tuple[T, Problem]]:
+        """Targets that found no slot and that nothing starts by itself, with the reason; asked when all is over."""
+        ...
+
 
 @dataclass(kw_only=True)
 class TurnRunner(Generic[T, I, D]):
@@ -107,6 +112,9 @@ class TurnRunner(Generic[T, I, D]):
         finally:
             pool.shutdown()
             self.progress.end()
+        for target, why in () if self._stopped else self.turns.unstarted:
+            plan = replace(self.runner.action.blank_plan(target), waiting=why)
+            self._results.setdefault(plan.sort_key, TargetResult(plan=plan))
         before: list[TargetResult[T, I, D]] = [TargetResult(plan=plan) for plan in settled]
         in_order = tuple(sorted((*before, *self._results.values()), key=lambda each: each.plan.sort_key))
         return ActionResult(

@@ -132,7 +132,7 @@ class LateWiring(ProcessWiring):
     def line(self, site: ProcessSite) -> InstanceLine:
         """Return the queue of the instances whose inputs got late data."""
         looked = self._of(site)
-        return late_line(site, looked.to_run, looked.known, self.clock.now())
+        return replace(late_line(site, looked.to_run, looked.known, self.clock.now()), is_named=not self.own.due)
 
     @property
     @override

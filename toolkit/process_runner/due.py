@@ -36,7 +36,7 @@ def line_of_one(site: ProcessSite, nominal: datetime, known: Known, now: datetim
     newest = known.get(format_instant(nominal))
     is_done = newest is not None and newest.status is RunStatus.SUCCEEDED and not is_forced
     candidates = () if is_done else (_candidate(site, nominal, newest, now, is_forced=is_forced),)
-    return InstanceLine(candidates=candidates, at_once=1)
+    return InstanceLine(candidates=candidates, at_once=1, is_named=True)
 
 
 def line_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetime) -> InstanceLine:
@@ -52,7 +52,7 @@ def line_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetim
         if not _is_due(newest, now) or (newest is not None and _is_dropped(newest, newest_run)):
             continue
         candidate = _candidate(site, instant, newest, now, is_retry=True)
-        may_be = newest is None or newest.status in _NOT_BEGUN
+        may_be = newest is None or (newest.status in _NOT_BEGUN and not _is_again(newest))
         by = newest_run if may_be and key < newest_run else ""
         target = replace(candidate.target, may_be_replaced=may_be, replaced_by=by)
         candidates.append(replace(candidate, target=target))
@@ -76,6 +76,7 @@ def line_of_range(site: ProcessSite, asked: Backfill, known: Known, now: datetim
         at_once=at_once,
         keeps_going=asked.keeps_going,
         is_last_only=order is Order.LAST_ONLY,
+        is_named=True,
     )
 
 
@@ -96,8 +97,14 @@ def _has_run(newest: NewestAttempt) -> bool:
 
 
 def _is_dropped(newest: NewestAttempt, newest_run: str) -> bool:
-    """Whether it was skipped for a newer one, which has run since."""
-    return newest.status is RunStatus.SKIPPED and newest.instance_key < newest_run
+    """Return whether it was skipped for a newer one, which has run since."""
+    is_skipped = newest.status is RunStatus.SKIPPED and not _is_again(newest)
+    return is_skipped and newest.instance_key < newest_run
+
+
+def _is_again(newest: NewestAttempt) -> bool:
+    """Return whether it follows another attempt, as what a person ordered does: then no newer instance replaces it."""
+    return newest.attempt > 1
 
 
 def _is_asked(newest: NewestAttempt | None, only: Only | None) -> bool:

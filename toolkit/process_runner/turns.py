@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.model import TIMED_OUT
+from toolkit.actions.model import TIMED_OUT, Problem
 from toolkit.actions.turns import Turn
 from toolkit.ledger.runs.errors import LeaseHeld, RunIsActive, RunMeanwhile, TooManyRun
 from toolkit.ledger.runs.starting import StartTerms
@@ -51,12 +51,14 @@ class InstanceLine:
         at_once: so many of them run at once.
         keeps_going: also after one failed.
         is_last_only: once one has run, older ones that could run, too, are skipped.
+        is_named: a person named the instances, so that one without a slot is reported; else the next `--due` takes it.
     """
 
     candidates: tuple[Candidate, ...]
     at_once: int
     keeps_going: bool = True
     is_last_only: bool = False
+    is_named: bool = False
 
 
 @dataclass(kw_only=True)
@@ -101,6 +103,11 @@ class _Line:
         """One has run: older ones do not any more, those that wait for something neither."""
         self.todo = deque(_behind(each, ran) for each in self.todo)
         self.parked = [(at, _behind(each, ran)) for at, each in self.parked]
+
+    @property
+    def left_to_others(self) -> tuple[Candidate, ...]:
+        """Those that found no slot, as far as is known."""
+        return () if self.full_until is None else tuple(self.todo)
 
     @property
     def is_free(self) -> bool:
@@ -176,12 +183,21 @@ class InstanceTurns:
         """What became of those that had no turn."""
         for line in self._lines:
             about = line.asked.candidates[0].target if line.asked.candidates else None
-            if about is not None and line.full_until is not None and line.todo:
+            if about is not None and line.left_to_others and not line.asked.is_named:
                 what = f"{len(line.todo)} instances of {about.entity} on {about.cluster} are left to others"
                 yield f"{what}, who run as many as may be at once (parallel: {about.site.process.parallel})"
             if about is not None and line.left:
                 what = f"{line.left} instances of {about.entity} on {about.cluster} were not begun"
                 yield f"{what}, since one failed; --keep-going begins them"
+
+    @property
+    def unstarted(self) -> Iterator[tuple[ProcessTarget, Problem]]:
+        """Yield the instances that a person named and that found no slot, and why."""
+        for target in (each.target for line in self._lines if line.asked.is_named for each in line.left_to_others):
+            most = target.site.process.parallel
+            full = f"as many instances of {target.entity} run as may be at once (parallel: {most})"
+            message = f"{full}; run it again when one has ended, or with --wait"
+            yield target, Problem(code=TooManyRun.code, message=message)
 
     @property
     def _is_over(self) -> bool:

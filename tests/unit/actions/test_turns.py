@@ -36,6 +36,7 @@ class Line:
     again: set[str] = field(default_factory=set)
     given_back: list[str] = field(default_factory=list)
     is_closed: bool = False
+    unstarted: list[tuple[Job, Problem]] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -78,6 +79,7 @@ class Scene:
 
     action: MarkAction
     again: set[str] = field(default_factory=set)
+    unstarted: list[tuple[Job, Problem]] = field(default_factory=list)
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
     progress: Told = field(default_factory=Told)
     line: Line = field(init=False)
@@ -85,7 +87,7 @@ class Scene:
     def run(self, *, parallel: int = 1) -> ActionResult[Job, Mark, None]:
         todo: deque[MarkTurn] = deque()
         todo.extend(Turn(target=Job(entity=name), retry_at=lambda _: LATER) for name in self.action.todo)
-        self.line = Line(todo=todo, again=self.again)
+        self.line = Line(todo=todo, again=self.again, unstarted=self.unstarted)
         runner = ActionRunner(
             action=self.action,
             process=NeverStopped(),
@@ -154,6 +156,13 @@ def test_one_that_finds_no_room_leaves_no_trace_and_one_that_is_suspended_does()
     result = scene.run()
     assert scene.recorder.skips == ["suspended"]
     assert [each.plan.target.entity for each in result.targets] == ["views"]
+
+
+def test_what_found_no_slot_and_is_not_started_by_itself_is_not_yet_done() -> None:
+    full = Problem(code=TooManyRun.code, message="others run")
+    result = Scene(MarkAction(todo={}), unstarted=[(Job(entity="clicks"), full)]).run()
+    assert [(each.plan.target.entity, each.plan.waiting) for each in result.targets] == [("clicks", full)]
+    assert result.exit_code is ExitCode.NOT_YET
 
 
 def test_the_end_of_the_process_ends_what_is_under_way_and_nothing_more_begins() -> None:

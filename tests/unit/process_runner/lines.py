@@ -36,12 +36,13 @@ def attempt(
     retry: int | None = None,
     retry_at: datetime | None = None,
     created_at: datetime = MIDNIGHT,
+    number: int = 1,
 ) -> tuple[str, NewestAttempt]:
     """What the ledger has of an instance, by its key."""
     has_begun = status not in {RunStatus.WAITING, RunStatus.READY, RunStatus.SKIPPED}
     found = NewestAttempt(
-        instance_key=KEYS[hour], run_id=run_id, attempt=1, status=status, cause=None, retry=retry, retry_at=retry_at,
-        created_at=created_at, started_at=created_at if has_begun else None, ended_at=None,
+        instance_key=KEYS[hour], run_id=run_id, attempt=number, status=status, cause=None, retry=retry,
+        retry_at=retry_at, created_at=created_at, started_at=created_at if has_begun else None, ended_at=None,
     )  # fmt: skip
     return KEYS[hour], found
 

@@ -79,6 +79,13 @@ def test_of_a_process_that_runs_the_last_one_what_is_older_than_what_has_run_is_
     assert hours(due(skipped, Order.LAST_ONLY)) == [2]
 
 
+@pytest.mark.parametrize("status", [RunStatus.WAITING, RunStatus.SKIPPED])
+def test_an_order_that_waits_or_was_skipped_is_not_replaced_by_a_newer_instance(status: RunStatus) -> None:
+    known = dict([attempt(0, status, number=2), attempt(1, RunStatus.SUCCEEDED)])
+    found = {each.target.nominal_time.hour: each.target for each in due(known, Order.LAST_ONLY).candidates}
+    assert (found[0].replaced_by, found[0].may_be_replaced) == ("", False)
+
+
 def test_a_named_instance_runs_unless_it_has_succeeded() -> None:
     known = dict([attempt(2, RunStatus.SUCCEEDED)])
     assert hours(line_of_one(site(), TWO, known, NOON, is_forced=False)) == []

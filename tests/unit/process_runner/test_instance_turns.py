@@ -13,7 +13,8 @@ from toolkit.entities import Order
 from toolkit.ledger.runs.errors import LeaseHeld, TooManyRun
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.planning.process_io import ProcessSite
-from toolkit.process_runner.due import line_of_due
+from toolkit.process_runner.backfill import Backfill
+from toolkit.process_runner.due import line_of_due, line_of_one, line_of_range
 from toolkit.process_runner.planner import INVALID, REPLACED
 from toolkit.process_runner.retries import retry_at
 from toolkit.process_runner.steps import FAILED, HOPELESS, NO_OUTPUT
@@ -104,6 +105,28 @@ def test_what_others_run_as_many_of_as_may_be_is_left_to_them_until_one_of_our_o
     assert list(turns.notes) == [
         "2 instances of sample on primary are left to others, who run as many as may be at once (parallel: 2)"
     ]
+    assert list(turns.unstarted) == []
+
+
+@pytest.mark.parametrize("instances", [1, 3])
+def test_instances_that_a_person_named_and_that_have_no_place_are_not_yet_run(instances: int) -> None:
+    now = HandClock().now()
+    asked = Backfill(first=MIDNIGHT, end=MIDNIGHT + instances * HOUR)
+    line = line_of_range(site(parallel=2), asked, {}, now)
+    if instances == 1:
+        line = line_of_one(site(parallel=2), MIDNIGHT, {}, now, is_forced=False)
+    turns = InstanceTurns(lines=[line], clock=HandClock(), check=lambda: None)
+    turn = turns.take()
+    assert turn is not None
+    turns.give_back(turn, ended(turn.target, skipped=TooManyRun.code))
+    assert turns.take() is None
+    assert list(turns.notes) == []
+    assert [(target.instance_key, problem.code) for target, problem in turns.unstarted] == [
+        (key, TooManyRun.code) for key in KEYS[:instances]
+    ]
+    (first, *_) = [problem.message for _, problem in turns.unstarted]
+    assert "parallel: 2" in first
+    assert "run it again" in first
 
 
 def test_once_the_last_one_runs_older_ones_are_replaced_also_when_somebody_else_runs_it() -> None:
