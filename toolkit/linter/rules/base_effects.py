@@ -51,8 +51,8 @@ _TABLE: Mapping[str, _EffectRule] = {
         is_info=_concerns_nothing,
     ),
     "retention-action-change": _EffectRule(
-        kinds=(EffectKind.ACTION_CHANGED,),
-        hint="see that nobody relies on finding old instances where they went before",
+        kinds=(EffectKind.ACTION_CHANGED, EffectKind.SOURCE_DELETE),
+        hint="see that nobody relies on finding what goes where it was before",
         is_info=_deletes_nothing,
     ),
     "retention-removed": _EffectRule(

@@ -174,16 +174,17 @@ _TABLE: Mapping[str, _Order] = {
 }
 
 
-_MOST_OFTEN = Frequency.parse("hours(1)")
+_MOST_OFTEN, _DAY = Frequency.parse("hours(1)"), Frequency.parse("days(1)")
 
 
 def stage_too_often(context: LintContext) -> Iterator[Hit]:
-    """Retention runs at most hourly, and not more often than its feed gets an instance."""
+    """Retention runs at most hourly, and not more often than its feed gets an instance; of rare feeds it runs daily."""
     for feed, pointer, lifecycle in _lifecycles(context.repository):
         own = lifecycle.retention_stage.frequency
         if own is None:
             continue
-        least = next((each for each in (feed.frequency, _MOST_OFTEN) if always_longer(each, own)), None)
+        of_feed = _DAY if always_longer(feed.frequency, _DAY) else feed.frequency
+        least = next((each for each in (of_feed, _MOST_OFTEN) if always_longer(each, own)), None)
         if least is not None:
             whose = "the feed has an instance every" if least is feed.frequency else "the most often is"
             yield Hit(

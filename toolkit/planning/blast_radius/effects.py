@@ -8,6 +8,7 @@ from datetime import UTC, datetime, time
 from enum import StrEnum
 
 from toolkit.el import Frequency, Unit, format_instant
+from toolkit.entities.vocabulary import OnSourceDelete
 
 
 class EffectKind(StrEnum):
@@ -25,6 +26,8 @@ class EffectKind(StrEnum):
     """A feed is new on a cluster and has retention there: data may be there already."""
     ACTION_CHANGED = "action_changed"
     """Something else happens to what is old enough."""
+    SOURCE_DELETE = "source_delete"
+    """Something else happens to directories that the source of a copy no longer has."""
     TEMPLATE_CHANGED = "template_changed"
     """Data stays behind under the old names."""
     DATES_CHANGED = "dates_changed"
@@ -177,6 +180,10 @@ def _new_retention(effect: Effect) -> str:
     return f"{effect.place} is new, with retention {effect.after}: what is there already can be evicted: {found}"
 
 
+def _source_delete(effect: Effect) -> str:
+    return "are removed by the next replication" if effect.after == OnSourceDelete.DELETE else "stay"
+
+
 _WORDS: dict[EffectKind, Callable[[Effect], str]] = {
     EffectKind.EVICTABLE: lambda each: f"{_retention(each)}: {_evictable(each)}",
     EffectKind.KEEP_LAST_LOWERED: lambda each: f"keep_last of {each.place} {each.change}: {_evictable(each)}",
@@ -184,6 +191,10 @@ _WORDS: dict[EffectKind, Callable[[Effect], str]] = {
     EffectKind.TEMPLATE_WIDENED: _widened,
     EffectKind.NEW_RETENTION: _new_retention,
     EffectKind.ACTION_CHANGED: lambda each: f"retention of {each.place}: action {each.change}",
+    EffectKind.SOURCE_DELETE: lambda each: (
+        f"on_source_delete of {each.place} {each.change}: directories that the source no longer has "
+        f"{_source_delete(each)}"
+    ),
     EffectKind.TEMPLATE_CHANGED: lambda each: f"{each.key[-1]} template of {each.place} {each.change}: {_left(each)}",
     EffectKind.DATES_CHANGED: lambda each: (
         f"path_timezone of {each.place} {each.change}: names stand for other times: {_old(each)}"

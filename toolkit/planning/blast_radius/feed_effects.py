@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.entities import Hold, Protection, Retention
+from toolkit.entities.vocabulary import OnSourceDelete
 from toolkit.planning.blast_radius.before_after import BeforeAfter, FeedState
 from toolkit.planning.blast_radius.effects import Effect, EffectKind, day_or_instant, short
 from toolkit.planning.blast_radius.existing import Positions
@@ -71,6 +72,7 @@ def retention_effects(pair: BeforeAfter) -> Iterator[Effect]:
     yield from _keep_last(pair, pair.newly_evictable.both(last))
     yield from released
     yield from _action(pair)
+    yield from _source_delete(pair)
     yield from _kept_longer(pair)
 
 
@@ -121,6 +123,12 @@ def _action(pair: BeforeAfter) -> Iterator[Effect]:
     if before is not None and after is not None and before.action is not after.action:
         key = ("retention", "action")
         yield pair.effect(EffectKind.ACTION_CHANGED, key=key, before=before.action, after=after.action)
+
+
+def _source_delete(pair: BeforeAfter) -> Iterator[Effect]:
+    before, after = (each.on_cluster.on_source_delete or OnSourceDelete.KEEP for each in (pair.before, pair.after))
+    if before is not after:
+        yield pair.effect(EffectKind.SOURCE_DELETE, key=("on_source_delete",), before=before, after=after)
 
 
 def _held_before(pair: BeforeAfter) -> tuple[Positions, list[Effect]]:

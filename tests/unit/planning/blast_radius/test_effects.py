@@ -9,6 +9,7 @@ import pytest
 from tests.unit.planning.blast_radius.changes import HOURLY, pair, side
 from toolkit.el import Frequency, parse_instant
 from toolkit.entities import ExpiryAction, Hold, Locations, Protection, ProtectionName
+from toolkit.entities.vocabulary import OnSourceDelete
 from toolkit.planning.blast_radius import message_of
 from toolkit.planning.blast_radius.before_after import FeedState
 from toolkit.planning.blast_radius.feed_effects import retention_effects, template_effects
@@ -137,6 +138,28 @@ def test_another_action_is_told() -> None:
     archived = replace(on_primary, retention=replace(on_primary.retention, action=ExpiryAction.ARCHIVE))
     after = replace(after, feed=replace(after.feed, clusters=(archived,)))
     assert retention_words(before, after) == ["retention of clicks on primary: action delete -> archive"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (None, OnSourceDelete.DELETE, "keep -> delete: directories that the source no longer has are removed"),
+        (OnSourceDelete.DELETE, None, "delete -> keep: directories that the source no longer has stay"),
+        (None, OnSourceDelete.KEEP, ""),
+    ],
+)
+def test_what_a_replication_removes_is_told(
+    before: OnSourceDelete | None, after: OnSourceDelete | None, expected: str
+) -> None:
+    found = retention_words(_copied(before), _copied(after))
+    assert [f"on_source_delete of clicks on primary {expected}" in each for each in found] == [True] * bool(expected)
+
+
+def _copied(on_source_delete: OnSourceDelete | None) -> FeedState:
+    state = side()
+    (on_primary,) = state.feed.clusters
+    on_primary = replace(on_primary, on_source_delete=on_source_delete)
+    return replace(state, feed=replace(state.feed, clusters=(on_primary,)))
 
 
 def test_before_the_first_instance_nothing_happens() -> None:
