@@ -48,6 +48,8 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
         "instance": (DocumentName.INSTANCE, _INSTANCE_FORMS.get(sub, "answer")),
         "run": (DocumentName.RUN, "step" if sub.endswith("-step") else f"log-{third}" if sub == "log" else sub),
     }
+    if command == "quality" and "--dry-run" in arguments:
+        return DocumentName.QUALITY, "dry_run"
     if command == "quality" and sub != "release":  # whose document is that of the action which publishes
         return DocumentName.QUALITY, sub
     return by_command.get(command)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.runs.items import Item, NewItem
     from toolkit.ledger.runs.leases import Wanted
     from toolkit.ledger.vocabulary import LifeCycle
+    from toolkit.runs.audit_lines import AuditLine
     from toolkit.runs.recorder import LedgerWrite
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
@@ -84,6 +85,7 @@ class Applied(Generic[I]):
         beside: results of what went with them and is no item of the plan; the user is told.
         events: what it means for consumers.
         audit_only: effects that went with them, as when a directory was emptied; only the audit file has them.
+        audit_lines: what else the audit file says, after the results.
         writes: what else the ledger keeps of them, in the transaction that records the results.
         notes: for the user.
         failed: why the target as a whole has failed, although its items are done; None: it has not.
@@ -94,6 +96,7 @@ class Applied(Generic[I]):
     beside: tuple[ItemResult[I], ...] = ()
     events: tuple[NewEvent, ...] = ()
     audit_only: tuple[tuple[NewItem, SettledItem], ...] = ()
+    audit_lines: tuple[AuditLine, ...] = ()
     writes: tuple[LedgerWrite, ...] = ()
     notes: tuple[str, ...] = ()
     failed: Problem | None = None

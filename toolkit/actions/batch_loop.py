@@ -158,7 +158,7 @@ class BatchLoop(Generic[I]):
         may_begin = bool(step.intended) and self.guard.may_begin()
         written = step if may_begin else step.without_next
         try:
-            if written.settled or written.intended or written.audit_only:
+            if written.settled or written.intended or written.audit_only or written.audit_lines:
                 self.run.record(written)
         except Stopped as stopped:
             self.guard.stop(stopped)
@@ -186,5 +186,6 @@ class BatchLoop(Generic[I]):
             settled=settled,
             events=applied.events,
             audit_only=(*is_open, *applied.audit_only),
+            audit_lines=applied.audit_lines,
             writes=applied.writes,
         )

@@ -61,6 +61,14 @@ class DecidedPlaces:
             places.append(place)
         return places
 
+    @cached_property
+    def bases(self) -> tuple[CanonicalPath, ...]:
+        """The directories in which a hold file counts: those of the feed's locations, or of its table."""
+        if self._storage.table is None:
+            templates = self._storage.templates.values()
+            return tuple(dict.fromkeys(self.cluster.place(each.base) for each in templates))
+        return tuple(self._places([] if self._table is None else [self._table.storage.location or ""]))
+
     def _parsed(self, text: str) -> CanonicalPath | None:
         try:
             return self.cluster.place(text)

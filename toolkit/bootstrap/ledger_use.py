@@ -18,12 +18,12 @@ from toolkit.runs.recorder import message_text, path_text
 from toolkit.variables import Variables
 
 if TYPE_CHECKING:
+    from toolkit.actions.hold_file import HoldFile
     from toolkit.config_source import Snapshot
     from toolkit.entities import Hold
     from toolkit.entities.repo import RepoSettings
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.state.holds import LedgerHold
-    from toolkit.retention.plan import HoldFile
 
 _LOG = logging.getLogger(__name__)
 

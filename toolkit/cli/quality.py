@@ -12,6 +12,7 @@ from toolkit.cli.options import ClusterName, Output, print_json, print_rows
 
 if TYPE_CHECKING:
     from toolkit.bootstrap.deciding import Decided
+    from toolkit.ledger.vocabulary import VerdictState
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -25,6 +26,7 @@ _Unit = Annotated[
     typer.Option("--unit", metavar="URI", help="Which part of the instance, as `show` names it, when it has several."),
 ]
 _Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is in the ledger and the audit file.")]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")]
 _Most = Annotated[int, typer.Option("--limit", min=1, help="So many at most.")]
 
 
@@ -92,28 +94,47 @@ def history(
 @app.command("release")
 @flat
 def release(
-    *, feed: _Feed, key: _Key, reason: _Reason, cluster: ClusterName = None, unit: _Unit = None, repo: AnswerFlags
+    *,
+    feed: _Feed,
+    key: _Key,
+    reason: _Reason,
+    cluster: ClusterName = None,
+    unit: _Unit = None,
+    dry_run: _DryRun = False,
+    repo: AnswerFlags,
 ) -> int:
     """Publish blocked data after all: exactly the files that lie there now, by the action that wrote them."""
     from toolkit.cli.releasing import publish
     from toolkit.ledger.vocabulary import VerdictState
 
-    decided = _decided(VerdictState.RELEASED, feed, key, reason, cluster, unit, repo)
+    decided = _decided(VerdictState.RELEASED, feed, key, reason, cluster, unit, repo, dry_run=dry_run)
+    if dry_run:
+        _print_planned(decided, VerdictState.RELEASED, repo.output)
+        return 0
     return publish(decided, repo)
 
 
 @app.command("reject")
 @flat
 def reject(
-    *, feed: _Feed, key: _Key, reason: _Reason, cluster: ClusterName = None, unit: _Unit = None, repo: AnswerFlags
+    *,
+    feed: _Feed,
+    key: _Key,
+    reason: _Reason,
+    cluster: ClusterName = None,
+    unit: _Unit = None,
+    dry_run: _DryRun = False,
+    repo: AnswerFlags,
 ) -> None:
     """Remove blocked data; the next copy brings them anew, and a process makes them anew with --force."""
     from toolkit.ledger.vocabulary import VerdictState
     from toolkit.rendering.quality import verdict_document
 
-    decided = _decided(VerdictState.REJECTED, feed, key, reason, cluster, unit, repo)
+    decided = _decided(VerdictState.REJECTED, feed, key, reason, cluster, unit, repo, dry_run=dry_run)
     found = decided.verdict
-    if repo.output is Output.JSON:
+    if dry_run:
+        _print_planned(decided, VerdictState.REJECTED, repo.output)
+    elif repo.output is Output.JSON:
         print_json(
             {"state": VerdictState.REJECTED.value, "decided_by": decided.who, "verdict": verdict_document(found)}
         )
@@ -123,8 +144,30 @@ def reject(
             print(f"to make it anew: the process {found.entity}, --time {decided.run_key}, with --force")
 
 
+def _print_planned(decided: Decided, state: VerdictState, output: Output) -> None:
+    """Print what a decision would do."""
+    from toolkit.rendering.quality import verdict_document
+
+    found = decided.verdict
+    if output is Output.JSON:
+        removes = list(decided.removes)
+        print_json({"dry_run": True, "state": state.value, "removes": removes, "verdict": verdict_document(found)})
+        return
+    print(f"{found.unit} would be {state}, for exactly the data {found.data_digest[:12]}")
+    for each in decided.removes:
+        print(f"what lies at {each} would be removed")
+
+
 def _decided(
-    state: str, feed: str, key: str, reason: str, cluster: str | None, unit: str | None, repo: RepoFlags
+    state: str,
+    feed: str,
+    key: str,
+    reason: str,
+    cluster: str | None,
+    unit: str | None,
+    repo: RepoFlags,
+    *,
+    dry_run: bool,
 ) -> Decided:
     from toolkit.bootstrap.deciding import DecisionOptions, decide
     from toolkit.clock import SystemClock
@@ -140,6 +183,7 @@ def _decided(
         unit=unit,
         reason=reason,
         repo=repo.request(),
+        dry_run=dry_run,
     )
     with watched_signals(asked.repo.variables) as stop:
         return decide(asked, SystemClock(), stop)

@@ -254,15 +254,24 @@ def decide(tx: Transaction, verdict_id: int, state: VerdictState, data_digest: s
     Raises:
         CannotDecide: the verdict is about other data, is not the newest, or was decided.
     """
-    found = tx.row(_Decided, tx.locked(sa.select(*_DECIDED).where(verdict.c.verdict_id == verdict_id)))
-    if found is None:
-        raise CannotDecide(unit=f"verdict {verdict_id}", why="there is no such verdict")
-    newest = _newest(tx, *_of(found), ~verdict.c.is_by_hand)
-    why = _against(found, newest, data_digest)
+    found = tx.row(_Decided, tx.locked(_with_number(verdict_id)))
+    why = "there is no such verdict" if found is None else _against(tx, found, data_digest)
     if why:
-        raise CannotDecide(unit=found.unit, why=why)
+        raise CannotDecide(unit=f"verdict {verdict_id}" if found is None else found.unit, why=why)
     values = {"state": state, "decision": reason, "decided_by": who, "decided_at": tx.now()}
     tx.execute(sa.update(verdict).where(verdict.c.verdict_id == verdict_id).values(**values))
+
+
+def why_not(tx: Transaction, verdict_id: int, data_digest: str) -> str:
+    """Return what stands against a decision, or an empty text; arguments as of `decide`."""
+    found = tx.row(_Decided, _with_number(verdict_id))
+    return "there is no such verdict" if found is None else _against(tx, found, data_digest)
+
+
+def state_of(tx: Transaction, verdict_id: int) -> VerdictState | None:
+    """Return the state of a verdict, or None if there is none of that number."""
+    found = tx.row(_Decided, _with_number(verdict_id))
+    return None if found is None else found.state
 
 
 def run_instance(tx: Transaction, run_id: int) -> str | None:
@@ -284,8 +293,13 @@ class _Decided(UnitAddress):
 _DECIDED = [verdict.c[each.name] for each in fields(_Decided)]
 
 
-def _against(found: _Decided, newest: Verdict | None, data_digest: str) -> str:
+def _with_number(verdict_id: int) -> sa.Select[tuple[Any, ...]]:
+    return sa.select(*_DECIDED).where(verdict.c.verdict_id == verdict_id)
+
+
+def _against(tx: Transaction, found: _Decided, data_digest: str) -> str:
     """What stands against a decision; empty: nothing."""
+    newest = _newest(tx, *_of(found), ~verdict.c.is_by_hand)
     if found.is_by_hand:
         return f"verdict {found.verdict_id} was made by hand, and nothing is announced because of one"
     if newest is not None and newest.verdict_id != found.verdict_id:

@@ -35,11 +35,12 @@ from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
+    from toolkit.actions.hold_file import HoldFile
     from toolkit.el import CanonicalPath
     from toolkit.ledger.events import NewEvent
     from toolkit.ledger.runs.items import Item
     from toolkit.planning.delete_limits import DeleteLimits, Excess
-    from toolkit.retention.plan import FeedPlan, HoldFile
+    from toolkit.retention.plan import FeedPlan
     from toolkit.retention.targets import FeedTarget
     from toolkit.storage import StorageSpec
 

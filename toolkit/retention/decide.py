@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, permutations
 from typing import TYPE_CHECKING
 
+from toolkit.actions.hold_file import HoldFile
 from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.actions.model import ItemResult, TargetPlan
 from toolkit.el import format_instant
@@ -14,7 +15,6 @@ from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.planning.retention import Candidate, KeepReason, Kept, holding, keep_last_from, kept_by
 from toolkit.retention.plan import (
     FeedPlan,
-    HoldFile,
     ItemKind,
     PlanItem,
     RetentionDetail,

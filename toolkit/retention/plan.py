@@ -13,6 +13,7 @@ from toolkit.el import format_instant
 from toolkit.entities import LocationType
 
 if TYPE_CHECKING:
+    from toolkit.actions.hold_file import HoldFile
     from toolkit.actions.model import TargetPlan
     from toolkit.actions.result import ActionResult, TargetResult
     from toolkit.catalog.model import TableName
@@ -176,39 +177,6 @@ class Unrecognized:
 
     count: int = 0
     sample: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class HoldFile:
-    """A file that keeps everything of a feed.
-
-    Attributes:
-        path: of the file.
-        text: what it says, or what has to be said of it; may be empty.
-    """
-
-    path: CanonicalPath
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.text}" if self.text else str(self.path)
-
-    @property
-    def as_reason(self) -> str:
-        """Why an instance stays."""
-        return f"file hold {self}"
-
-    def note(self, number: int, *, is_complete: bool = True) -> str:
-        """Return in words what the hold file keeps.
-
-        Args:
-            number: so many instances would go without it.
-            is_complete: all that would go was seen.
-        """
-        if not number:
-            return f"on hold by {self}"
-        would = "1 instance would go but is" if number == 1 else f"{number:,} instances would go but are"
-        return f"{'' if is_complete else 'at least '}{would} held by {self.as_reason}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

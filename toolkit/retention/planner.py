@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.hold_watch import HOLD_FILE
+from toolkit.actions.hold_file import HoldFile, hold_file_in
 from toolkit.actions.model import Problem, TargetPlan
 from toolkit.entities import LocationType
 from toolkit.errors import Refused
@@ -16,11 +17,11 @@ from toolkit.planning.delete_limits import excess, excess_weight, kept_needed
 from toolkit.planning.retention import Candidate
 from toolkit.retention.decide import ScanResult
 from toolkit.retention.expired_scan import ExpiredScan
-from toolkit.retention.plan import FeedPlan, HoldFile, RetentionDetail, evicted
+from toolkit.retention.plan import FeedPlan, RetentionDetail, evicted
 from toolkit.retention.recent_scan import RecentScan
 from toolkit.retention.table_plan import TablePlanner
 from toolkit.retention.weighing import SizeCheck
-from toolkit.storage import FileKind, NotFound, StorageError
+from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import TableName
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 _Partition: TypeAlias = "tuple[CanonicalPath, TableName, str]"
 """One partition for all feeds on its table: tables of one name in two metastores have two directories."""
 _LOG = logging.getLogger(__name__)
-_HOLD_TEXT = 200
 _NAMED = 10
 
 
@@ -93,7 +93,10 @@ class Planner:
     def of_tables(self) -> TablePlanner:
         """Makes the plans of table feeds."""
         return TablePlanner(
-            check=self.check, storage=self.storage, hold_file=self._hold_file, is_present=self._is_present
+            check=self.check,
+            storage=self.storage,
+            hold_file=partial(hold_file_in, storage=self.storage),
+            is_present=self._is_present,
         )
 
     def limited(self, plans: Sequence[FeedPlan], limits: DeleteLimits) -> tuple[tuple[FeedPlan, ...], Excess | None]:
@@ -118,7 +121,7 @@ class Planner:
             self._require_archive(target)
             present, absent = self._by_presence(target)
             notes = (*target.notes, *(f"{each.type}: {each.base} does not exist" for each in absent))
-            hold_file = self._hold_file((*(each.base for each in present), *target.neighbour_bases))
+            hold_file = hold_file_in((*(each.base for each in present), *target.neighbour_bases), self.storage)
             looked = self._look(target, present) if hold_file is None else self._kept_back(target, present, hold_file)
             return replace(looked, notes=(*notes, *looked.notes))
         except StorageError as error:
@@ -149,18 +152,6 @@ class Planner:
                 _require_bucket(system, base.root)
             return False
         return True
-
-    def _hold_file(self, bases: Iterable[CanonicalPath]) -> HoldFile | None:
-        """The first hold file; one that cannot be read stops the feed, since nobody knows what it holds."""
-        for base in dict.fromkeys(bases):
-            system, path = self.storage(base), base.child(HOLD_FILE)
-            try:
-                kind = system.status(path).kind
-            except NotFound:
-                continue
-            # Reading anything but a file may never end; its name is enough of a hold.
-            return HoldFile(path, _hold_text(system, path) if kind is FileKind.FILE else f"it is a {kind}")
-        return None
 
     def _kept_back(self, target: FeedTarget, locations: Iterable[Location], hold_file: HoldFile) -> FeedPlan:
         """Nothing goes; a feed that is on hold does not fail for what cannot be counted."""
@@ -269,11 +260,6 @@ def _unless_unknown(plan: FeedPlan, error: StorageError | None) -> FeedPlan:
     )
     detail = replace(plan.detail, subtrees=())
     return replace(plan, items=(), detail=detail, failed=Problem(code=error.code, message=told))
-
-
-def _hold_text(system: FileSystem, path: CanonicalPath) -> str:
-    with system.read(path) as stream:
-        return " ".join(stream.read(_HOLD_TEXT).decode(errors="replace").split())
 
 
 def _by_feed(evicted: Mapping[str, int]) -> str:

@@ -25,10 +25,11 @@ from toolkit.retention.table_gate import waiting
 from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:
+    from toolkit.actions.hold_file import HoldFile
     from toolkit.catalog.model import Table
     from toolkit.catalog.port import Metastore
     from toolkit.el import PathPeriod
-    from toolkit.retention.plan import FeedPlan, HoldFile
+    from toolkit.retention.plan import FeedPlan
     from toolkit.retention.targets import FeedTable, FeedTarget
     from toolkit.storage import FileSystem
 

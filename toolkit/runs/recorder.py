@@ -89,7 +89,8 @@ class RecordBatch:
     Attributes:
         settled: what became of the effects of the first.
         events: what that means for consumers.
-        beside: effects that went with them, as when a directory was emptied; only the audit file has them.
+        audit_only: effects that went with them, as when a directory was emptied; only the audit file has them.
+        audit_lines: what else the audit file says.
         intended: the effects of the second.
         writes: what else the ledger keeps of the first, in the same transaction; nothing without a ledger.
     """
@@ -97,6 +98,7 @@ class RecordBatch:
     settled: Sequence[SettledItem] = ()
     events: Sequence[NewEvent] = ()
     audit_only: Sequence[tuple[NewItem, SettledItem]] = ()
+    audit_lines: Sequence[Mapping[str, object]] = ()
     intended: Sequence[NewItem] = ()
     writes: Sequence[LedgerWrite] = ()
 

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby
 from types import TracebackType
 from typing import Self
 
@@ -163,7 +163,7 @@ class ActiveRun:
 
     def _done_lines(self, step: RecordBatch) -> Iterator[AuditLine]:
         pairs = [(self._intended.pop(item.position), item) for item in step.settled]
-        return settled_lines(self.recorded, (*pairs, *step.audit_only))
+        return chain(settled_lines(self.recorded, (*pairs, *step.audit_only)), step.audit_lines)
 
     def left_over(self) -> tuple[Item, ...]:
         """Return the unfinished items of earlier runs."""

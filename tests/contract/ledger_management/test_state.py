@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.contract.ledger_management.commands import last_commands
+from toolkit.actions.hold_file import HoldFile
 from toolkit.bootstrap.ledger_use import LedgerUse
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Hold
@@ -14,7 +15,6 @@ from toolkit.ledger.state.start_check import SafeModeIsOn
 from toolkit.management.entities import safe_mode_state, switch_safe_mode
 from toolkit.management.errors import AdminsOnly, EmptyRange
 from toolkit.management.holds import add_hold, hold_range, known_holds, remove_hold
-from toolkit.retention.plan import HoldFile
 
 HOLD = Hold(feed="clicks", cluster="primary", start=parse_instant("2026-03-01T00:00Z"), reason="audit", owner="law")
 OF_FILE = Hold(feed="counts", reason="incident")

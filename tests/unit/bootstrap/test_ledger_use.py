@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import pytest
 
+from toolkit.actions.hold_file import HoldFile
 from toolkit.bootstrap.ledger_use import LedgerUse
 from toolkit.el import CanonicalPath
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.state import holds
 from toolkit.ledger.state.holds import NewHold
-from toolkit.retention.plan import HoldFile
 
 T = TypeVar("T")
 _PAIRS = (("clicks", "primary"),)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 
 from entrypoints import process, validate
 from tests.described import faults, printed_faults
-from tests.unit.cli.running import Feedctl
+from tests.unit.cli.running import Feedctl, Ran
 from toolkit.cli.boundary import run_app
 from toolkit.rendering.document_schemas import DocumentName
 
@@ -65,8 +67,18 @@ class Site:
         return run_app(process.app, ["--process", "clicks_job", "--time", NOON, *more])
 
     def audit(self) -> list[dict[str, object]]:
+        """The lines about decisions."""
+        return [each for each in self.audit_lines() if each["what"] == "quality"]
+
+    def audit_lines(self) -> list[dict[str, object]]:
         lines = (self.root / "repo/.feedctl/ledger.audit.jsonl").read_text().splitlines()
-        return [json.loads(each) for each in lines if '"quality"' in each and '"what": "quality"' in each]
+        return [json.loads(each) for each in lines]
+
+    def items(self) -> list[tuple[str, str, str]]:
+        """Of decisions."""
+        of_decisions = "SELECT kind, path, state FROM item JOIN run USING (run_id) WHERE life_cycle = 'review'"
+        with closing(sqlite3.connect(self.root / "repo/.feedctl/ledger.db")) as ledger:
+            return list(ledger.execute(of_decisions))
 
 
 @pytest.fixture
@@ -236,3 +248,56 @@ def test_what_is_printed_for_programs_has_every_key_that_is_described_and_no_oth
     for form, own in (("validate", []), ("question", ["--dry-run"])):
         run_app(validate.app, ["--feed", "clicks", "--time", NOON, "--output", "json", *own])
         assert faults(json.loads(capsys.readouterr().out), DocumentName.QUALITY, form, strict=True) == []
+
+
+def _reject(feedctl: Feedctl, *more: str) -> Ran:
+    return feedctl("quality", "reject", "clicks", "--key", NOON, "--reason", "half a file", *more)
+
+
+def test_data_of_a_feed_on_hold_are_not_removed_by_a_rejection(site: Site, feedctl: Feedctl) -> None:
+    site.makes("bad")
+    site.run()
+    feedctl("hold", "add", "clicks", "--reason", "incident 4711", "--end", "2026-03-01T12:00Z")
+    feedctl("hold", "add", "clicks", "--reason", "incident 4712", "--start", NOON)
+    refused = _reject(feedctl)
+    assert (refused.code, "incident 4711" in refused.err, "incident 4712" in refused.err) == (3, False, True)
+    assert feedctl("hold", "remove", "2").code == 0
+    (site.clicks / ".feedctl-hold").write_text("case 12\n")
+    refused = _reject(feedctl)
+    assert (refused.code, "case 12" in refused.err) == (3, True)
+    assert (site.waits.exists(), site.audit()) == (True, [])
+    (site.clicks / ".feedctl-hold").unlink()
+    assert (_reject(feedctl).code, site.waits.exists()) == (0, False)
+
+
+def test_a_removal_is_intended_in_the_ledger_and_the_audit_file_before_it_begins(site: Site, feedctl: Feedctl) -> None:
+    site.makes("bad")
+    site.run()
+    assert _reject(feedctl).code == 0
+    assert site.items() == [("rejected", f"file://{site.waits}", "done")]
+    lines = [each for each in site.audit_lines() if each.get("life_cycle") == "review" or each["what"] == "quality"]
+    told = [(each["what"], each["state"]) for each in lines]
+    assert told == [
+        ("run", "running"),
+        ("batch", "intended"),
+        ("item", "done"),
+        ("quality", "rejected"),
+        ("quality", "removed"),
+        ("run", "succeeded"),
+    ]
+
+
+@pytest.mark.parametrize("verb", ["release", "reject"])
+def test_a_dry_run_of_a_decision_changes_nothing_and_says_what_it_would(
+    site: Site, feedctl: Feedctl, verb: str
+) -> None:
+    site.makes("bad")
+    site.run()
+    before = sorted(str(each) for each in site.root.rglob("*"))
+    command = ("quality", verb, "clicks", "--key", NOON, "--reason", "half a file", "--dry-run")
+    shown = feedctl(*command)
+    assert (shown.code, "would be" in shown.out, str(site.waits) in shown.out) == (0, True, verb == "reject")
+    printed = feedctl(*command, "--output", "json")
+    assert printed_faults((*command, "--output", "json"), printed.out, strict=True) == []
+    assert printed.last["removes"] == ([f"file://{site.waits}"] if verb == "reject" else [])
+    assert (sorted(str(each) for each in site.root.rglob("*")), site.items(), site.audit()) == (before, [], [])

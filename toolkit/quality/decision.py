@@ -1,0 +1,168 @@
+"""A person's decision on blocked data as an action: released for publishing, or rejected and removed (ADR 0060)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import Recovery, left_over
+from toolkit.actions.hold_file import hold_file_in
+from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
+from toolkit.actions.model import TargetPlan
+from toolkit.el import parse_instant
+from toolkit.errors import Refused
+from toolkit.ledger import verdicts
+from toolkit.ledger.runs import items
+from toolkit.ledger.verdicts import CannotDecide
+from toolkit.ledger.vocabulary import LifeCycle, VerdictState
+from toolkit.quality.blocked_data import digest_of, removals
+from toolkit.quality.decision_batch import DecisionBatch
+from toolkit.quality.decision_targets import Decision, DecisionDetail, DecisionItem, DecisionPlan, DecisionTarget
+from toolkit.runs.recorder import path_of
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Hold
+    from toolkit.ledger.runs.items import Item
+    from toolkit.ledger.runs.leases import Wanted
+    from toolkit.ledger.verdicts import Verdict
+
+NAME = "quality"
+
+
+class OnHold(Refused):
+    """Blocked data of a feed that is on hold, which a rejection would remove.
+
+    Args:
+        feed: name.
+        cluster: where.
+        why: the reason of the hold; empty: it came while the run was under way.
+    """
+
+    code = "on_hold"
+
+    def __init__(self, *, feed: str, cluster: str, why: str = "") -> None:
+        self.feed, self.cluster, self.why = feed, cluster, why
+        reason = f": {why}" if why else " since a moment ago"
+        what = f"{feed} on {cluster} is on hold{reason}"
+        super().__init__(f"{what}; nothing was removed. End the hold (`feedctl hold list`), then reject the data again")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionAction:
+    """Releases or rejects blocked data; see `Action`.
+
+    A plan that cannot be made raises the error that the user is told, since the run has no other target.
+
+    Attributes:
+        decision: of the person.
+        holds: as they were read.
+        new_holds: that were added since.
+    """
+
+    decision: Decision
+    holds: Sequence[Hold] = ()
+    new_holds: NewHolds = field(default_factory=NoNewHolds)
+    name: str = NAME
+    life_cycle: LifeCycle = LifeCycle.REVIEW
+
+    def leases(self, target: DecisionTarget) -> tuple[Wanted, ...]:
+        """See `Action.leases`."""
+        return target.leases
+
+    def conditions(self, plan: DecisionPlan, work: RunContext) -> tuple[HoldWatch, ...]:
+        """See `Action.conditions`: a release removes nothing, and the action that publishes asks for holds itself."""
+        if self.decision.state is VerdictState.RELEASED:
+            return ()
+        pairs, bases = ((plan.target.entity, plan.target.cluster),), plan.detail.bases
+        return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
+
+    def blank_plan(self, target: DecisionTarget) -> DecisionPlan:
+        """See `Action.blank_plan`."""
+        return TargetPlan(target=target, detail=DecisionDetail())
+
+    def plan(self, target: DecisionTarget, work: RunContext) -> DecisionPlan:
+        """See `Action.plan`.
+
+        Raises:
+            CannotDecide: nothing is blocked there, or the data are others than were validated.
+            OnHold: a rejection would remove data of a feed that is on hold.
+            CatalogError, StorageError: nobody can tell where the data are, or what they are.
+        """
+        work.guard.run.check()
+        found, bases = target.found, target.places.bases
+        if self.decision.state is VerdictState.REJECTED:
+            self._require_free(target, bases, work)
+        places = target.places.named(found.unit, found.place)
+        digest = digest_of(places, target.feed, work)
+        wanted = self._items(target, places, work)
+        unfinished = self._unfinished(target, wanted, digest)
+        if not unfinished:
+            self._require_decidable(found, digest)
+        detail = DecisionDetail(digest=digest, bases=bases, is_decided=bool(unfinished))
+        return TargetPlan(target=target, detail=detail, items=unfinished or wanted)
+
+    def _require_free(self, target: DecisionTarget, bases: Sequence[CanonicalPath], work: RunContext) -> None:
+        pair, instant = (target.entity, target.cluster), parse_instant(target.instance_key)
+        why = next((each.reason for each in self.holds if each.concerns(*pair) and each.covers(instant)), None)
+        hold_file = hold_file_in(bases, work.stores) if why is None else None
+        if why is not None or hold_file is not None:
+            raise OnHold(feed=target.entity, cluster=target.cluster, why=why or str(hold_file))
+
+    def _items(
+        self, target: DecisionTarget, places: Sequence[CanonicalPath], work: RunContext
+    ) -> tuple[DecisionItem, ...]:
+        kind, key = self.decision.state.value, target.instance_key
+        if self.decision.state is VerdictState.RELEASED:
+            return (DecisionItem(kind=kind, instance_key=key, uri=target.found.unit),)
+        return tuple(
+            DecisionItem(kind=kind, instance_key=key, uri=str(each.place), removal=each)
+            for each in removals(places, target, work)
+        )
+
+    def _unfinished(
+        self, target: DecisionTarget, wanted: tuple[DecisionItem, ...], digest: str
+    ) -> tuple[DecisionItem, ...]:
+        """Return what an earlier run with this decision has left to do; the ledger only says which of the items."""
+        found = target.found
+        if found.state is not self.decision.state:
+            return ()
+        if self.decision.state is VerdictState.REJECTED and digest == found.data_digest:
+            return wanted
+        key = (self.life_cycle, target.entity, target.cluster, target.counterpart)
+        left = self.decision.ledger.read(lambda tx: items.unsettled(tx, *key))
+        named = {(each.kind, path_of(each.path)) for each in left if each.instance_key == target.instance_key}
+        return tuple(each for each in wanted if (each.kind, each.uri) in named)
+
+    def _require_decidable(self, found: Verdict, digest: str) -> None:
+        if not digest:
+            raise CannotDecide(unit=found.unit, why=f"nothing lies at {found.place} any more; run the action again")
+        why = self.decision.ledger.read(lambda tx: verdicts.why_not(tx, found.verdict_id, digest))
+        if why:
+            raise CannotDecide(unit=found.unit, why=why)
+
+    def limit(self, plans: Sequence[DecisionPlan], work: RunContext) -> tuple[Sequence[DecisionPlan], None]:
+        """See `Action.limit`: there is none."""
+        del work
+        return plans, None
+
+    def target_limit(self, plan: DecisionPlan, work: RunContext) -> None:
+        """See `Action.target_limit`: there is none."""
+        del plan, work
+
+    def recover(self, plan: DecisionPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+        """See `Action.recover`: the plan takes again what an interrupted decision on the same data has left."""
+        del work
+        own = {(each.kind, each.uri) for each in plan.items if each.instance_key == plan.target.instance_key}
+        left = [each for each in open_items if (each.kind, path_of(each.path)) in own]
+        left = [each for each in left if each.instance_key == plan.target.instance_key]
+        if not left or not may_touch:
+            return Recovery()
+        note = f"recovered from an interrupted decision: {len(left)} unfinished items are done again"
+        return Recovery(settled=tuple(left_over(each, is_done=False) for each in left), notes=(note,))
+
+    def batches(self, plan: DecisionPlan, work: RunContext) -> tuple[DecisionBatch, ...]:
+        """See `Action.batches`: one, since the decision is made once."""
+        return (DecisionBatch(decision=self.decision, plan=plan, work=work),)

@@ -1,0 +1,140 @@
+"""The effects of a decision on blocked data: the decision in the ledger, then the removal of what is rejected."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import Applied
+from toolkit.actions.file_copies import FileCopies
+from toolkit.actions.gated import GatedUnit
+from toolkit.actions.guard import CalledOff
+from toolkit.actions.model import INTERRUPTED, ItemResult
+from toolkit.ledger import verdicts
+from toolkit.ledger.state.commands import record
+from toolkit.ledger.verdicts import CannotDecide
+from toolkit.ledger.vocabulary import VerdictState
+from toolkit.result import Outcome
+from toolkit.runs.errors import Stopped
+from toolkit.runs.recorder import current_user
+from toolkit.storage import StorageError
+from toolkit.threads import WorkerPool
+from toolkit.transfer.publication import remove
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.ledger.database import Transaction
+    from toolkit.quality.decision_targets import Decision, DecisionItem, DecisionPlan, Removal
+    from toolkit.runs.audit_lines import AuditLine
+
+_VERBS = {VerdictState.RELEASED: "release", VerdictState.REJECTED: "reject"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecisionBatch:
+    """See `Batch`: the decision, and what it removes."""
+
+    decision: Decision
+    plan: DecisionPlan
+    work: RunContext
+
+    @property
+    def positions(self) -> range:
+        """See `Batch.positions`."""
+        return range(len(self.plan.items))
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[DecisionItem]:
+        """See `Batch.apply`: once the decision is recorded, what is not removed stays open for the next run."""
+        wanted = self.plan.items
+        refused = self._refused()
+        results = refused or tuple(map(self._removed, wanted))
+        advance(len(wanted))
+        if refused:
+            return Applied(results=refused)
+        is_open = frozenset(at for at, each in enumerate(results) if each.outcome is not Outcome.DONE)
+        return Applied(results=results, open=is_open, audit_lines=tuple(self._audit_lines(is_complete=not is_open)))
+
+    def _refused(self) -> tuple[ItemResult[DecisionItem], ...]:
+        """Record the decision; return results only if it must not be made, and then nothing is removed."""
+        wanted = self.plan.items
+        base = next((each.removal.base for each in wanted if each.removal is not None), None)
+        refusal = None if base is None else self.work.guard.refusal(base, items=len(wanted), must_look=True)
+        if refusal is not None:
+            return tuple(refusal.of(each) for each in wanted)
+        try:
+            if not self.plan.detail.is_decided:
+                self.work.patiently(lambda is_repeated: self._record(is_repeated=is_repeated))
+        except CannotDecide as error:  # by somebody who needs no lease, as with the database's own tools
+            return tuple(ItemResult.failed(each, error.code, str(error)) for each in wanted)
+        self.decision.tell_page(self.plan.target.found)
+        return ()
+
+    def _record(self, *, is_repeated: bool) -> None:
+        """Record the decision and the command; a call that is repeated may have been committed before."""
+        decision, found, who = self.decision, self.plan.target.found, current_user()
+        about = f"{found.cluster} {found.instance_key} {found.unit}, data {found.data_digest}, "
+        about += f"suites {found.suites_digest}: {decision.reason}"
+        digest = self.plan.detail.digest
+
+        def write(tx: Transaction) -> None:
+            if is_repeated and verdicts.state_of(tx, found.verdict_id) is decision.state:
+                return
+            verdicts.decide(tx, found.verdict_id, decision.state, digest, who=who, reason=decision.reason)
+            record(tx, f"quality {_VERBS[decision.state]}", found.feed, who, changed=True, detail=about)
+
+        decision.ledger.write(write)
+
+    def _removed(self, item: DecisionItem) -> ItemResult[DecisionItem]:
+        if item.removal is None:
+            return ItemResult.done(item)
+        guard = self.work.guard
+        refusal = guard.refusal(item.removal.base, items=0)
+        if refusal is not None:
+            return refusal.of(item)
+        try:
+            self._remove(item.removal)
+        except CalledOff as called_off:
+            return called_off.refusal.of(item)
+        except Stopped as stopped:
+            guard.stop(stopped)
+            return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; reject the data again")
+        except StorageError as error:
+            return ItemResult.failed(item, error.code, str(error))
+        return ItemResult.done(item)
+
+    def _remove(self, removal: Removal) -> None:
+        pool = WorkerPool(1, "feedctl-review")  # nothing is copied
+        unit = GatedUnit(
+            work=self.work,
+            unit=removal.unit,
+            base=removal.base,
+            flag=self.plan.target.feed.availability_flag or "",
+            files=FileCopies(work=self.work, pool=pool, spec_of=self.decision.spec_of, executors_turn=threading.Lock()),
+            top=removal.top,
+        )
+        unit.clear()
+        if removal.unit == removal.place:  # of a store without renames; what said that it is whole went first
+            remove(self.work.stores(removal.place), removal.place, removal.base)
+
+    def _audit_lines(self, *, is_complete: bool) -> Iterator[AuditLine]:
+        yield self._audit_line(self.decision.state)
+        if is_complete and self.decision.state is VerdictState.REJECTED:
+            yield self._audit_line("removed")
+
+    def _audit_line(self, state: str) -> AuditLine:
+        found = self.plan.target.found
+        return {
+            "what": "quality",
+            "state": str(state),
+            "run": int(self.work.run_name),
+            "entity": found.feed,
+            "cluster": found.cluster,
+            "instance_key": found.instance_key,
+            "path": found.unit,
+            "verdict": found.verdict_id,
+            "data": found.data_digest,
+            "suites": found.suites_digest,
+            "reason": self.decision.reason,
+        }

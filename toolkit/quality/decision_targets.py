@@ -1,0 +1,146 @@
+"""What a decision on blocked data is about: the instance, the places that are removed, and the decision itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.actions.model import TargetPlan
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster, Feed
+    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.runs.leases import Wanted
+    from toolkit.ledger.verdicts import Verdict
+    from toolkit.ledger.vocabulary import VerdictState
+    from toolkit.storage import StorageSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What a person decides, and where it is written down.
+
+    Attributes:
+        state: `VerdictState.RELEASED` or `VerdictState.REJECTED`.
+        reason: of the person.
+        ledger: has the validation results.
+        spec_of: how the store that a path is on is opened anywhere.
+        tell_page: adds the decision to the page of the result.
+    """
+
+    state: VerdictState
+    reason: str
+    ledger: Ledger
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+    tell_page: Callable[[Verdict], None]
+
+
+class InstancePlaces(Protocol):
+    """The places of one instance of a feed, computed from the config repo and the metastore."""
+
+    def named(self, unit: str, written: str) -> list[CanonicalPath]:
+        """Return the places that a validation result names, a line each.
+
+        Raises:
+            CannotDecide: one of them is not a place of the instance.
+            CatalogError: the metastore cannot tell.
+        """
+        ...
+
+    @property
+    def bases(self) -> tuple[CanonicalPath, ...]:
+        """The directories in which a hold file counts."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecisionTarget:
+    """Blocked data of an instance.
+
+    Attributes:
+        found: the validation result that is decided, as it was read before the run started.
+        feed: whose data they are.
+        on: the cluster.
+        leases: those of the action that wrote the data.
+        places: of the instance.
+        run_key: of the run that wrote the data: its instance, or its nominal time; None: nobody knows.
+    """
+
+    found: Verdict
+    feed: Feed
+    on: Cluster
+    leases: tuple[Wanted, ...]
+    places: InstancePlaces
+    run_key: str | None
+
+    @property
+    def entity(self) -> str:
+        """The feed."""
+        return self.found.feed
+
+    @property
+    def cluster(self) -> str:
+        """Where."""
+        return self.found.cluster
+
+    @property
+    def counterpart(self) -> str:
+        """Of a copy, the cluster that it came from."""
+        return self.found.counterpart
+
+    @property
+    def instance_key(self) -> str:
+        """The instance."""
+        return self.found.instance_key
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Removal:
+    """What is removed: staged data, or on a store without renames a copy without the flag in its place.
+
+    Attributes:
+        place: where the data are.
+        unit: where they would be published.
+        base: bounds every effect.
+        top: see `gate_place`.
+    """
+
+    place: CanonicalPath
+    unit: CanonicalPath
+    base: CanonicalPath
+    top: CanonicalPath | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecisionItem:
+    """The release of a unit, or the removal of one of the places of what is rejected."""
+
+    kind: str
+    instance_key: str
+    uri: str
+    removal: Removal | None = None
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """See `WorkItem.identity`."""
+        return (self.kind, self.uri)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecisionDetail:
+    """What else a plan says.
+
+    Attributes:
+        digest: of the data as they are now; empty: an interrupted removal goes on.
+        bases: the directories in which a hold file counts.
+        is_decided: the ledger has the decision already.
+    """
+
+    digest: str = ""
+    bases: tuple[CanonicalPath, ...] = ()
+    is_decided: bool = False
+
+
+DecisionPlan = TargetPlan[DecisionTarget, DecisionItem, DecisionDetail]
