@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from difflib import unified_diff
 from pathlib import Path, PurePosixPath
 
 from toolkit.errors import Failed, InvalidInput
-from toolkit.plain_files import read_plain
+from toolkit.plain_files import read_plain, replace_file
 from toolkit.schedules.actions import Schedule
 from toolkit.schedules.cron import with_block
 from toolkit.schedules.files import Files, mark_in
@@ -172,13 +171,7 @@ _MOST_BYTES = 64 << 20
 
 def _write(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(f".{file.name}.new")
-    beside.unlink(missing_ok=True)  # a link of this name must not say what is written
-    with beside.open("xb") as stream:
-        stream.write(text.encode("utf-8", "surrogateescape"))
-    with suppress(FileNotFoundError):
-        beside.chmod(stat.S_IMODE(file.stat().st_mode))
-    beside.replace(file)
+    replace_file(file, text.encode("utf-8", "surrogateescape"))
 
 
 def _remove(file: Path) -> None:

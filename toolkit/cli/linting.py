@@ -20,6 +20,7 @@ from toolkit.linter.collect import Base
 from toolkit.linter.engine import Focus, LintRequest, lint
 from toolkit.linter.rules import RULES
 from toolkit.linter.settings import RuleSelection
+from toolkit.plain_files import replace_file
 from toolkit.result import ExitCode
 from toolkit.variables import process_variables
 
@@ -131,13 +132,8 @@ class BaselineFile:
         Raises:
             BaselineNotWritten: it could not be written.
         """
-        target = Path(self.name)
-        beside = target.with_name(f".{target.name}.new")
         try:
-            beside.unlink(missing_ok=True)  # a link of this name must not say what is written
-            with beside.open("xb") as file:
-                file.write(encoded(Baseline(file=self.name, entries=entries).text()))
-            beside.replace(target)
+            replace_file(Path(self.name), encoded(Baseline(file=self.name, entries=entries).text()))
         except OSError as error:
             raise BaselineNotWritten(file=self.name, reason=error.strerror or str(error)) from error
 

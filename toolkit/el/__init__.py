@@ -11,7 +11,7 @@ from toolkit.el.expression import Expression, parse_expression
 from toolkit.el.frequency import Frequency, Unit, shift
 from toolkit.el.functions import Function, Weekday
 from toolkit.el.input_range import UnreadyRange, resolve_range
-from toolkit.el.instants import format_instant, parse_instant, to_utc
+from toolkit.el.instants import EPOCH, at_microseconds, format_instant, microseconds_of, parse_instant, to_utc
 from toolkit.el.name_services import name_service_aliases
 from toolkit.el.path_template import PathTemplate
 from toolkit.el.periods import PathPeriod
@@ -22,6 +22,7 @@ from toolkit.el.waits import WaitPolicy, late_checks, retry_waits
 from toolkit.el.zones import load_zone, localize, to_local
 
 __all__ = [
+    "EPOCH",
     "Availability",
     "CanonicalPath",
     "Credentials",
@@ -40,6 +41,7 @@ __all__ = [
     "UnreadyRange",
     "WaitPolicy",
     "Weekday",
+    "at_microseconds",
     "evaluate",
     "format_instant",
     "is_available",
@@ -47,6 +49,7 @@ __all__ = [
     "late_checks",
     "load_zone",
     "localize",
+    "microseconds_of",
     "name_service_aliases",
     "parse_expression",
     "parse_instant",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from toolkit.el.errors import ElError, OutOfRange
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""The instant that times of files are counted from; also of a file without a time."""
+_MICROSECOND = timedelta(microseconds=1)
 _SHAPE = "an instant such as 2026-03-01T06:40Z"
 _PIECES = (
     (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])"), f"a date such as 2026-03-01, as in {_SHAPE}"),
@@ -104,3 +107,13 @@ def _shape_error(text: str) -> ElError:
             return ElError(text=text, position=position, found=text[position:], expected=expected)
         position = match.end()
     return ElError(text=text, expected=_SHAPE)
+
+
+def microseconds_of(instant: datetime) -> int:
+    """Return the microseconds from `EPOCH` to an instant."""
+    return (instant - EPOCH) // _MICROSECOND
+
+
+def at_microseconds(number: int) -> datetime:
+    """Return the instant so many microseconds after `EPOCH`."""
+    return EPOCH + number * _MICROSECOND

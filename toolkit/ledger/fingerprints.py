@@ -7,11 +7,12 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from toolkit.el import at_microseconds, microseconds_of
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.finding import Span
@@ -57,14 +58,14 @@ class Fingerprint:
     @classmethod
     def of(cls, files: Iterable[ListedFile]) -> Fingerprint:
         """The fingerprint of files, in whatever order they were listed."""
-        listed = sorted((each.name, each.size, _number(each.modified)) for each in files)
+        listed = sorted((each.name, each.size, microseconds_of(each.modified)) for each in files)
         digest = hashlib.sha256()
         for name, size, changed in listed:
             digest.update(b"%b\0%d\0%d\0" % (name.encode("utf-8", "surrogateescape"), size, changed))
         return cls(
             files=len(listed),
             size=sum(size for _, size, _ in listed),
-            newest_at=_instant(max(changed for _, _, changed in listed)) if listed else None,
+            newest_at=at_microseconds(max(changed for _, _, changed in listed)) if listed else None,
             digest=digest.hexdigest(),
             listing=zlib.compress(json.dumps(listed).encode()) if len(listed) <= LISTED_FILES else None,
         )
@@ -195,18 +196,6 @@ def _row(read: ReadInput) -> dict[str, object]:
 def _read_input(row: sa.RowMapping) -> ReadInput:
     of_files = Fingerprint(**{name: row[name] for name in _PRINT})
     return ReadInput(**{name: row[name] for name in _INPUT}, fingerprint=of_files)
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-def _number(instant: datetime) -> int:
-    return (instant - _EPOCH) // _MICROSECOND
-
-
-def _instant(number: int) -> datetime:
-    return _EPOCH + number * _MICROSECOND
 
 
 def _listed(listing: bytes) -> Mapping[str, tuple[int, int]]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 import sqlalchemy as sa
 
+from toolkit.el import EPOCH
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import input_fingerprint, late_check, run
 from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
-
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,7 +141,7 @@ def _killed(tx: Transaction, process: str, cluster: str, runs: Mapping[str, int]
         late_check.c.cluster == cluster,
         late_check.c.instance_key == run.c.instance_key,
     )
-    is_since = run.c.created_at > sa.func.coalesce(last.scalar_subquery(), sa.literal(_LONG_AGO, run.c.created_at.type))
+    is_since = run.c.created_at > sa.func.coalesce(last.scalar_subquery(), sa.literal(EPOCH, run.c.created_at.type))
     of_process = (run.c.entity == process, run.c.life_cycle == LifeCycle.EXECUTION, run.c.cluster == cluster)
     wanted = sa.select(run.c.instance_key, run.c.run_id)
     is_late = is_one_of(run.c.status, RunStatus.FAILED) & run.c.cause.is_not(None)

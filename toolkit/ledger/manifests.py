@@ -6,11 +6,12 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
+from toolkit.el import at_microseconds, microseconds_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import manifest
 
@@ -72,10 +73,6 @@ class PackedManifest:
         return cls(files=len(files), size=sum(each.size for each in files.values()), content=_packed(files))
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_STEP = timedelta(microseconds=1)
-
-
 def replace(tx: Transaction, run_id: int, key: UnitKey, found: PackedManifest) -> None:
     """Keep what a run published instead of what was known of the unit before."""
     forget_unit(tx, key)
@@ -116,19 +113,16 @@ def _columns(key: UnitKey) -> dict[str, str]:
 
 def _packed(files: Manifest) -> bytes:
     """JSON writes what is no Unicode in a name, too, and reads it back."""
-    rows = [(name, size, digest, _number(modified)) for name, (size, digest, modified) in sorted(files.items())]
+    rows = [
+        (name, size, digest, None if modified is None else microseconds_of(modified))
+        for name, (size, digest, modified) in sorted(files.items())
+    ]
     return zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), level=6)
 
 
 def _unpacked(content: bytes) -> Manifest:
     rows = json.loads(zlib.decompress(content))
-    return {name: ManifestFile(size, digest, _moment(number)) for name, size, digest, number in rows}
-
-
-def _number(moment: datetime | None) -> int | None:
-    """Microseconds since 1970."""
-    return None if moment is None else (moment - _EPOCH) // _STEP
-
-
-def _moment(number: int | None) -> datetime | None:
-    return None if number is None else _EPOCH + number * _STEP
+    return {
+        name: ManifestFile(size, digest, None if number is None else at_microseconds(number))
+        for name, size, digest, number in rows
+    }

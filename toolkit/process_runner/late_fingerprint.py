@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from toolkit.availability.hidden import is_being_copied, is_hidden
 from toolkit.catalog.errors import ForeignLocation
 from toolkit.catalog.model import TableName
 from toolkit.catalog.written_places import partition_names_of
-from toolkit.el import CanonicalPath, format_instant
+from toolkit.el import EPOCH, CanonicalPath, format_instant
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile, ReadInput
 from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.planning.late_schedule import watched_inputs
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from toolkit.planning.process_io import PlannedInput, ProcessSite
     from toolkit.process_runner.resolution import ResolvedInstance
     from toolkit.storage import FileSystem
-
-_NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-"""Of what is no file, such as a symbolic link."""
 
 
 def read_inputs(
@@ -141,8 +139,9 @@ def _files(system: FileSystem, path: CanonicalPath, parts: Sequence[Segment]) ->
     try:
         for entry in system.list_tree(path):
             names = entry.name.split("/")
-            if entry.kind is not FileKind.DIRECTORY and not any(map(_is_hidden, names)) and _is_selected(names, parts):
-                yield ListedFile(entry.name, entry.size, entry.modified or _NO_TIME)
+            is_data = entry.kind is not FileKind.DIRECTORY and not is_hidden(entry.name)
+            if is_data and not any(map(is_being_copied, names)) and _is_selected(names, parts):
+                yield ListedFile(entry.name, entry.size, entry.modified or EPOCH)
     except NotFound as error:
         if error.path != path and not path.is_within(error.path):
             raise  # a directory went while it was listed: half a listing must not pass for a whole one
@@ -155,7 +154,3 @@ def _is_selected(names: Sequence[str], parts: Sequence[Segment]) -> bool:
     """Whether a file is below the directories that the parts select."""
     above = names[: len(parts)] if len(names) > len(parts) else None
     return above is not None and all(part.match(name) is not None for part, name in zip(parts, above, strict=True))
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from toolkit.actions.gate import GATE_DIRECTORY
+from toolkit.availability.hidden import is_being_copied, is_hidden
+from toolkit.el import EPOCH
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile
 from toolkit.storage import Entry, FileKind, WrongKind
 
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.entities.quality import Suite
     from toolkit.storage import FileSystem
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_HIDDEN = re.compile(r"(?:^|/)(?:\.|_[^/=]*(?:/|$))")
-"""What no reader takes for data: names with a dot before them, and with an underscore unless they are a partition's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,12 +67,12 @@ def print_of_parts(
     """
     found = [(_name(part.place), list(_files(part, stores(part.place), flag))) for part in parts]
     listed = [
-        ListedFile(f"{name}/{each.kind}/{each.name}", each.size, each.modified or _EPOCH)
+        ListedFile(f"{name}/{each.kind}/{each.name}", each.size, each.modified or EPOCH)
         for name, entries in found
         for each in entries
     ]
     full = Fingerprint.of(listed)
-    layout = Fingerprint.of(each._replace(modified=_EPOCH) for each in listed)
+    layout = Fingerprint.of(each._replace(modified=EPOCH) for each in listed)
     return DataPrint(
         data_digest=full.digest,
         layout_digest=layout.digest,
@@ -115,7 +111,7 @@ def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[Entry]:
         found = store.status(part.place)
         entries = [Entry("", found.kind, found.size, found.modified)]
     for each in entries:
-        if each.kind is not FileKind.DIRECTORY and not _HIDDEN.search(each.name) and each.name != flag:
+        if each.kind is not FileKind.DIRECTORY and not is_hidden(each.name) and each.name != flag:
             yield each
 
 
@@ -129,7 +125,7 @@ def _unread(entries: Sequence[Entry], *, is_flat: bool) -> str:
         if each.kind is not FileKind.FILE:
             return f"{each.name or 'it'} is no file but a {each.kind}"
         *directories, name = each.name.split("/")
-        if name.endswith("._COPYING_"):
+        if is_being_copied(name):
             return f"{each.name} is still being copied, by its name"
         if is_flat and directories:
             return f"{each.name} is in a directory of a partition, where not every reader looks"

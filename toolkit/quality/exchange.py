@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import threading
 import types
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from toolkit.errors import Failed
 from toolkit.foreign_json import MOST_BYTES, BadJson, parse_json
+from toolkit.plain_files import replace_file
 
 _Kind = TypeVar("_Kind")
 _OWNER_ONLY = 0o600
@@ -172,17 +170,8 @@ def read_answer(path: Path) -> Answer:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    with suppress(FileNotFoundError):
-        beside.unlink()  # of a process that had this number and was killed
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "w", encoding="utf-8") as file:
-        file.write(text)
-    beside.replace(path)
+    """Write a file for its owner alone; raises as `replace_file`."""
+    replace_file(path, text.encode(), _OWNER_ONLY)
 
 
 def _read(path: Path, kind: type[_Kind]) -> _Kind:

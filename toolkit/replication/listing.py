@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolkit.el import is_name
+from toolkit.el import EPOCH, is_name
 from toolkit.replication.targets import CopyReason
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from toolkit.replication.targets import CopyRules
     from toolkit.storage import FileSystem
     from toolkit.transfer.trees import Tree, TreeFile
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def selected(system: FileSystem, root: CanonicalPath, parts: Sequence[Segment]) -> Iterator[CanonicalPath]:
@@ -101,4 +98,4 @@ def _reason_by_time(wanted: TreeFile, present: TreeFile, step: timedelta) -> Cop
 
 
 def _steps(moment: datetime, step: timedelta) -> int:
-    return (moment - _EPOCH) // step
+    return (moment - EPOCH) // step

@@ -8,12 +8,12 @@ from typing import NoReturn
 
 from typing_extensions import override
 
-from toolkit.el import CanonicalPath
+from toolkit.el import EPOCH, CanonicalPath
 from toolkit.storage.base import BasicFileSystem
 from toolkit.storage.errors import AlreadyExists, NotFound, Unsupported
 from toolkit.storage.port import Capabilities, FileKind, FileStatus
 
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+NEVER = EPOCH
 """The time of the root of a store in which nothing is."""
 
 PARALLEL = 16
