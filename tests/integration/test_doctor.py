@@ -14,7 +14,7 @@ from tests.unit.doctor.servers import unused_port
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.clock import SystemClock
-from toolkit.doctor.findings import Checked, CheckStatus, Finding
+from toolkit.doctor.findings import Checked, CheckResult, CheckStatus
 
 _FEED = """\
 kind: feed
@@ -37,7 +37,7 @@ def _repo(directory: Path, interfaces: str, base: str = "/data", more: str = "")
     return DoctorOptions(repo=RepoRequest(config_repo=str(directory), variables=os.environ), seconds=20)
 
 
-def _on_lake(found: tuple[Checked, ...]) -> dict[str, Finding]:
+def _on_lake(found: tuple[Checked, ...]) -> dict[str, CheckResult]:
     return {each.name: each.finding for each in found if each.about == "cluster lake"}
 
 

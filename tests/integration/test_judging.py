@@ -17,7 +17,7 @@ from toolkit.quality.exchange import (
     Answer,
     AskedExpectation,
     AskedPart,
-    Finding,
+    ExpectationResult,
     Question,
     read_answer,
     write_question,
@@ -120,7 +120,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
     return judged(folder / "answers", made, asked)
 
 
-def by_type(answer: Answer) -> dict[str, Finding]:
+def by_type(answer: Answer) -> dict[str, ExpectationResult]:
     return {each.type: each for each in answer.findings}
 
 

@@ -26,7 +26,7 @@ from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, WRITABLE
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.clock import SystemClock
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.el import CanonicalPath
 from toolkit.storage import PermissionDenied, StorageFailure, StorageSpec, open_file_system
 from toolkit.storage.hdfs import file_system as hdfs
@@ -393,7 +393,7 @@ def test_an_account_of_azure_cannot_turn_the_address_into_another(account: str) 
         opened(_spec("abfs", f"c@{account}.dfs.core.windows.net"), no_check)
 
 
-def _diagnosed(root: Path, conf: Mapping[str, str]) -> list[Finding]:
+def _diagnosed(root: Path, conf: Mapping[str, str]) -> list[CheckResult]:
     """What `feedctl doctor` finds at the readonly end point, webhdfs://ns1, of a cluster with these settings."""
     written = "".join(f"  {key}: '{value}'\n" for key, value in conf.items())
     (root / "repo").mkdir()

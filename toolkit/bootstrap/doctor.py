@@ -13,7 +13,7 @@ from toolkit.bootstrap.doctor_config import ConfigFound, audit_file_findings, co
 from toolkit.bootstrap.ledgers import NoLedgerNamed, location_for
 from toolkit.doctor.access import obstacle_to_sqlite
 from toolkit.doctor.executors import ExecutorTask, executor_findings
-from toolkit.doctor.findings import CHECK_SECONDS, Check, Checked, Finding, run_checks, warning
+from toolkit.doctor.findings import CHECK_SECONDS, Check, Checked, CheckResult, run_checks, warning
 from toolkit.doctor.hadoop import conf_dir_findings
 from toolkit.doctor.kerberos import klist, ticket_findings
 from toolkit.doctor.machine import (
@@ -86,7 +86,7 @@ def diagnose(options: DoctorOptions, now: datetime) -> tuple[Checked, ...]:
 
 
 def _driver(options: DoctorOptions, variables: Mapping[str, str], undescribed: Sequence[str]) -> Iterator[Check]:
-    looks: dict[str, Callable[[], Iterable[Finding]]] = {
+    looks: dict[str, Callable[[], Iterable[CheckResult]]] = {
         "version": python_findings,
         "java": lambda: java_findings(variables, partial(java_settings, variables)),
         "package": package_findings,
@@ -141,7 +141,7 @@ def _recording(options: DoctorOptions, config: ConfigFound) -> Iterator[Check]:
         yield Check(about="ledger", name="audit", look=look, seconds=options.seconds)
 
 
-def _ledger(options: DoctorOptions) -> Iterator[Finding]:
+def _ledger(options: DoctorOptions) -> Iterator[CheckResult]:
     try:
         location = location_for(options.repo)
     except NoLedgerNamed:
@@ -165,6 +165,6 @@ def _executors(
         yield Check(about=_EXECUTORS, name="executor", look=look, seconds=_SPARK_SECONDS)
 
 
-def _on_executors(task: ExecutorTask, variables: Mapping[str, str]) -> Iterator[Finding]:
+def _on_executors(task: ExecutorTask, variables: Mapping[str, str]) -> Iterator[CheckResult]:
     with executors(variables) as machines:
         yield from executor_findings(machines.open, task)

@@ -29,7 +29,7 @@ from toolkit.storage.hdfs.tokens import handed_out
 from toolkit.storage.webhdfs.endpoints import name_node_urls
 
 if TYPE_CHECKING:
-    from toolkit.doctor.findings import Finding
+    from toolkit.doctor.findings import CheckResult
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
     from toolkit.entities.repository import Repository
@@ -114,7 +114,7 @@ class ClusterChecks:
         except FeedctlError:
             return []
 
-    def _check(self, name: str, look: Callable[[], Iterable[Finding]]) -> Check:
+    def _check(self, name: str, look: Callable[[], Iterable[CheckResult]]) -> Check:
         return Check(about=f"cluster {self.cluster.name}", name=name, look=look, seconds=self.seconds)
 
     def _endpoint(self, text: str) -> CanonicalPath:
@@ -136,24 +136,24 @@ class ClusterChecks:
         settings = self._settings(path) if path.scheme in {"hdfs", *_WEB} else {}
         return acting(path.scheme, settings, self.variables, partial(klist, self.variables))
 
-    def _answers(self, endpoint: str) -> Iterator[Finding]:
+    def _answers(self, endpoint: str) -> Iterator[CheckResult]:
         path = self._endpoint(endpoint)
         yield from answer_findings(path, self._opened)
         if path.scheme == "webhdfs":
             yield from self._token_on_the_way(path)
 
-    def _token_on_the_way(self, path: CanonicalPath) -> Iterator[Finding]:
+    def _token_on_the_way(self, path: CanonicalPath) -> Iterator[CheckResult]:
         settings = self._settings(path)
         nodes = [url.partition("://")[2] for url in name_node_urls(path.scheme, path.authority, settings)]
         if handed_out(self._spec(path), nodes, settings, self.variables) is not None:
             todo = "let the NameNodes listen to HTTPS (dfs.http.policy) and use swebhdfs:"
             yield warning(f"the delegation token goes over plain HTTP to {', '.join(nodes)}", todo=todo)
 
-    def _identity(self) -> Iterator[Finding]:
+    def _identity(self) -> Iterator[CheckResult]:
         path = self._endpoint(self.cluster.default_fs)
         return acting_findings(path.scheme, lambda: self._acting(path))
 
-    def _hadoop(self) -> Iterator[Finding]:
+    def _hadoop(self) -> Iterator[CheckResult]:
         return hadoop_findings(self._name_nodes())
 
     def _name_nodes(self) -> Sequence[str]:
@@ -166,7 +166,7 @@ class ClusterChecks:
         path = self._endpoint(self.cluster.default_fs)
         return web_addresses(path.authority, self._settings(path))
 
-    def _location(self, text: str) -> Iterator[Finding]:
+    def _location(self, text: str) -> Iterator[CheckResult]:
         path = self.cluster.place(text)
         return location_findings(path, self._opened, self._acting(path).actor)
 
@@ -178,7 +178,7 @@ class ClusterChecks:
                 look = partial(self._base, feed, text, is_evicted=is_evicted)
                 yield replace(self._check("feed", look), what=what)
 
-    def _base(self, feed: Feed, text: str, *, is_evicted: bool) -> Iterator[Finding]:
+    def _base(self, feed: Feed, text: str, *, is_evicted: bool) -> Iterator[CheckResult]:
         template = PathTemplate(text, feed.path_timezone).bind(feed.variables_on(self.cluster))
         path = self.cluster.place(f"{template.base}/")
         actor = self._acting(path).actor
@@ -191,7 +191,7 @@ class ClusterChecks:
                 seconds = max(self.seconds, _JAVA_SECONDS)
                 yield replace(self._check("feed", partial(self._table, feed)), what=feed.name, seconds=seconds)
 
-    def _table(self, feed: Feed) -> Iterator[Finding]:
+    def _table(self, feed: Feed) -> Iterator[CheckResult]:
         table = FeedStorage.of(feed, self.cluster).table
         if self.cluster.interfaces.registry is None:
             yield skipped("the cluster has no registry here, so no action can reach the table")

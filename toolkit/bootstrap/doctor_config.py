@@ -10,7 +10,7 @@ from toolkit.bootstrap.config import RepoRequest, load_settings_of, open_config
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.config_source import Snapshot, require_age
 from toolkit.config_source.errors import DirtyCheckout, StaleSnapshot
-from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
 from toolkit.doctor.records import audit_findings
 from toolkit.entities import UnknownName
 from toolkit.entities.loader import load_all
@@ -35,7 +35,7 @@ class ConfigFound:
         repository: None: the same.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckResult, ...]
     snapshot: Snapshot | None = None
     repository: Repository | None = None
 
@@ -68,7 +68,7 @@ def config_found(repo: RepoRequest, now: datetime) -> ConfigFound:
     return ConfigFound(findings=findings, snapshot=snapshot, repository=repository)
 
 
-def audit_file_findings(snapshot: Snapshot, repo: RepoRequest) -> Iterator[Finding]:
+def audit_file_findings(snapshot: Snapshot, repo: RepoRequest) -> Iterator[CheckResult]:
     """Whether the audit file that an action would open can be written.
 
     Raises:
@@ -89,14 +89,14 @@ def _opened(repo: RepoRequest) -> tuple[Snapshot, DirtyCheckout | None]:
         return open_config(repo), error
 
 
-def _dirty(error: DirtyCheckout | None) -> Iterator[Finding]:
+def _dirty(error: DirtyCheckout | None) -> Iterator[CheckResult]:
     """An action refuses it unless it is told otherwise."""
     if error is not None:
         found, _, todo = str(error).partition("; ")
         yield warning(found, todo=todo, what="checkout")
 
 
-def _too_old(snapshot: Snapshot, repository: Repository, now: datetime) -> Iterator[Finding]:
+def _too_old(snapshot: Snapshot, repository: Repository, now: datetime) -> Iterator[CheckResult]:
     try:
         require_age(snapshot.id, repository.settings.max_age, now)
     except StaleSnapshot as error:
@@ -104,7 +104,7 @@ def _too_old(snapshot: Snapshot, repository: Repository, now: datetime) -> Itera
         yield failed(found, todo=todo, what="age")
 
 
-def _settings(repository: Repository) -> Iterator[Finding]:
+def _settings(repository: Repository) -> Iterator[CheckResult]:
     """Values for which every retention is refused."""
     for value in not_implemented(repository.settings, Area.RETENTION):
         found, _, todo = str(value.error(where=REPO_FILE)).partition("; ")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from toolkit.doctor.access import Actor, local_actor
-from toolkit.doctor.findings import Finding, failed, ok, skipped
+from toolkit.doctor.findings import CheckResult, failed, ok, skipped
 from toolkit.doctor.kerberos import Klist
 from toolkit.doctor.tokens import token_life
 from toolkit.errors import InvalidInput
@@ -52,15 +52,15 @@ def acting(scheme: str, settings: Mapping[str, str], variables: Mapping[str, str
     )
 
 
-def aws_findings() -> Iterator[Finding]:
+def aws_findings() -> Iterator[CheckResult]:
     """Yield the findings about the AWS caller; botocore is large, so it is imported here and only when needed."""
-    found: Iterator[Finding] = import_module("toolkit.doctor.aws_caller").aws_findings()
+    found: Iterator[CheckResult] = import_module("toolkit.doctor.aws_caller").aws_findings()
     return found
 
 
 def acting_findings(
-    scheme: str, who: Callable[[], Acting], aws: Callable[[], Iterator[Finding]] = aws_findings
-) -> Iterator[Finding]:
+    scheme: str, who: Callable[[], Acting], aws: Callable[[], Iterator[CheckResult]] = aws_findings
+) -> Iterator[CheckResult]:
     """The acting identity as a finding; no secret is part of it."""
     if scheme == "s3":
         yield from aws()

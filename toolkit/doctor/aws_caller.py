@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import botocore.exceptions
 import botocore.session
 
-from toolkit.doctor.findings import Finding, failed, ok
+from toolkit.doctor.findings import CheckResult, failed, ok
 
 _SHOWN = 4
 _SOURCES = {
@@ -41,7 +41,7 @@ def aws_caller() -> AwsCaller | None:
     return None if found is None else AwsCaller(access_key=found.access_key, method=found.method)
 
 
-def aws_findings(asked: Callable[[], AwsCaller | None] = aws_caller) -> Iterator[Finding]:
+def aws_findings(asked: Callable[[], AwsCaller | None] = aws_caller) -> Iterator[CheckResult]:
     """The caller, its key id shortened."""
     todo = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role"
     try:

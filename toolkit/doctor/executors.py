@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.doctor.findings import Finding, failed, ok, warning
+from toolkit.doctor.findings import CheckResult, failed, ok, warning
 from toolkit.doctor.machine import compared_versions
 from toolkit.errors import FeedctlError
 from toolkit.storage import NotFound, StorageSpec, open_file_system
@@ -78,7 +78,7 @@ def executor_findings(
     machines: Callable[[], ExecutorPool],
     task: ExecutorTask,
     here: Callable[[], Mapping[str, str]] = compared_versions,
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """One finding for the versions of each executor host, and one for each store from there.
 
     Args:
@@ -103,7 +103,7 @@ def _no_check() -> None:
     """Nothing stops the job but its own time limit."""
 
 
-def _versions_finding(host: str, answers: Sequence[ExecutorFacts], here: Mapping[str, str]) -> Finding:
+def _versions_finding(host: str, answers: Sequence[ExecutorFacts], here: Mapping[str, str]) -> CheckResult:
     count = len({answer.process for answer in answers})
     differing = {
         f"{name} {answer.versions.get(name, 'missing')} (driver: {wanted})": name
@@ -120,7 +120,7 @@ def _versions_finding(host: str, answers: Sequence[ExecutorFacts], here: Mapping
     return kind(f"{executors} with {', '.join(sorted(differing))}", todo=todo, what=host)
 
 
-def _store_findings(host: str, answers: Sequence[ExecutorFacts]) -> Iterator[Finding]:
+def _store_findings(host: str, answers: Sequence[ExecutorFacts]) -> Iterator[CheckResult]:
     for cluster in sorted({cluster for answer in answers for cluster in answer.errors}):
         errors = sorted({answer.errors[cluster] for answer in answers if answer.errors.get(cluster)})
         what = f"{host}: write of {cluster}"

@@ -27,7 +27,7 @@ class CheckStatus(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class CheckResult:
     """One fact that a check found.
 
     Attributes:
@@ -56,28 +56,28 @@ class Checked:
 
     about: str
     name: str
-    finding: Finding
+    finding: CheckResult
     seconds: float
 
 
-def ok(found: str, *, todo: str = "", what: str = "") -> Finding:
+def ok(found: str, *, todo: str = "", what: str = "") -> CheckResult:
     """A fact that is as it should be."""
-    return Finding(status=CheckStatus.OK, found=found, todo=todo, what=what)
+    return CheckResult(status=CheckStatus.OK, found=found, todo=todo, what=what)
 
 
-def warning(found: str, *, todo: str, what: str = "") -> Finding:
+def warning(found: str, *, todo: str, what: str = "") -> CheckResult:
     """A fact that may become a problem."""
-    return Finding(status=CheckStatus.WARNING, found=found, todo=todo, what=what)
+    return CheckResult(status=CheckStatus.WARNING, found=found, todo=todo, what=what)
 
 
-def failed(found: str, *, todo: str, what: str = "") -> Finding:
+def failed(found: str, *, todo: str, what: str = "") -> CheckResult:
     """A fact that will keep something from working."""
-    return Finding(status=CheckStatus.FAILED, found=found, todo=todo, what=what)
+    return CheckResult(status=CheckStatus.FAILED, found=found, todo=todo, what=what)
 
 
-def skipped(found: str, *, todo: str = "", what: str = "") -> Finding:
+def skipped(found: str, *, todo: str = "", what: str = "") -> CheckResult:
     """Something that was not looked at, or is not needed."""
-    return Finding(status=CheckStatus.SKIPPED, found=found, todo=todo, what=what)
+    return CheckResult(status=CheckStatus.SKIPPED, found=found, todo=todo, what=what)
 
 
 def worst(checked: Iterable[Checked]) -> CheckStatus:
@@ -106,7 +106,7 @@ class Check:
 
     about: str
     name: str
-    look: Callable[[], Iterable[Finding]]
+    look: Callable[[], Iterable[CheckResult]]
     what: str = ""
     seconds: float = CHECK_SECONDS
 
@@ -118,7 +118,7 @@ def run_checks(checks: Sequence[Check]) -> tuple[Checked, ...]:
     return tuple(checked for check, future in running for checked in _checked(check, future))
 
 
-def _checked(check: Check, future: Future[tuple[list[Finding], float]]) -> Iterator[Checked]:
+def _checked(check: Check, future: Future[tuple[list[CheckResult], float]]) -> Iterator[Checked]:
     error = future.exception()
     if error is None:
         findings, seconds = future.result()
@@ -131,13 +131,13 @@ def _checked(check: Check, future: Future[tuple[list[Finding], float]]) -> Itera
         yield Checked(about=check.about, name=check.name, finding=finding, seconds=seconds)
 
 
-def _timed(check: Check) -> tuple[list[Finding], float]:
+def _timed(check: Check) -> tuple[list[CheckResult], float]:
     begun = time.monotonic()
     findings = _findings(check)
     return findings, time.monotonic() - begun
 
 
-def _findings(check: Check) -> list[Finding]:
+def _findings(check: Check) -> list[CheckResult]:
     try:
         return BoundedCalls(check.seconds).run(lambda: list(check.look()))
     except NoAnswer:

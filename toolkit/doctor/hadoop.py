@@ -8,7 +8,7 @@ from typing import Any
 
 import requests
 
-from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
 from toolkit.foreign_json import MOST_BYTES, parse_json
 from toolkit.storage import StorageSpec
 from toolkit.storage.hadoop_conf import CONF_FILES, CONF_VARIABLE, conf_dir, hadoop_settings
@@ -16,7 +16,7 @@ from toolkit.storage.http_bodies import BoundedAdapter, body_of
 from toolkit.storage.webhdfs.endpoints import name_node_urls
 
 
-def conf_dir_findings(variables: Mapping[str, str], undescribed: Sequence[str]) -> Iterator[Finding]:
+def conf_dir_findings(variables: Mapping[str, str], undescribed: Sequence[str]) -> Iterator[CheckResult]:
     """One finding, or none when nobody needs it.
 
     Args:
@@ -115,7 +115,7 @@ def web_addresses(authority: str, settings: Mapping[str, str]) -> Sequence[str]:
     return name_node_urls("webhdfs", settings.get("dfs.namenode.http-address", "") or host, settings)
 
 
-def hadoop_findings(urls: Sequence[str], bean_of: Beans = jmx_bean) -> Iterator[Finding]:
+def hadoop_findings(urls: Sequence[str], bean_of: Beans = jmx_bean) -> Iterator[CheckResult]:
     """Version, state and safe mode of the NameNodes behind the addresses."""
     nodes = [name_node(url, bean_of) for url in urls]
     told = [node for node in nodes if not node.error and node.version]

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from toolkit.doctor.findings import Finding, failed, ok, skipped
+from toolkit.doctor.findings import CheckResult, failed, ok, skipped
 from toolkit.variables import Variables
 
 _SECONDS = 5
@@ -58,7 +58,7 @@ def ticket_of(text: str, *, is_valid: bool) -> Ticket:
     return Ticket(principal=principal[1] if principal else "", ends=ticket["to"] if ticket else "", is_valid=is_valid)
 
 
-def ticket_findings(asked: Klist, *, is_needed: bool) -> Iterator[Finding]:
+def ticket_findings(asked: Klist, *, is_needed: bool) -> Iterator[CheckResult]:
     """The ticket, and whether it will do.
 
     Args:

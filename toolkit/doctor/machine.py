@@ -16,20 +16,20 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from toolkit import __version__
-from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
 from toolkit.variables import Variables
 
 _LEAST_FREE = 1 << 30
 
 
-def python_findings() -> Iterator[Finding]:
+def python_findings() -> Iterator[CheckResult]:
     """Which feedctl runs in which Python."""
     yield ok(__version__, what="feedctl")
     yield ok(f"{platform.python_version()} ({sys.executable})", what="Python")
     yield ok(f"{platform.platform()}, {platform.machine()}", what="platform")
 
 
-def kerberos_library() -> Iterator[Finding]:
+def kerberos_library() -> Iterator[CheckResult]:
     """Whether the library is there that HDFS with Kerberos loads."""
     found = ctypes.util.find_library("gssapi_krb5")
     if found:
@@ -39,7 +39,7 @@ def kerberos_library() -> Iterator[Finding]:
         yield skipped("libgssapi_krb5 is not there", todo=todo)
 
 
-def temporary_space(directory: str | None = None, least: int = _LEAST_FREE) -> Iterator[Finding]:
+def temporary_space(directory: str | None = None, least: int = _LEAST_FREE) -> Iterator[CheckResult]:
     """How much room there is for temporary files.
 
     Args:
@@ -80,7 +80,7 @@ def java_settings(variables: Variables, command: str) -> str:
     return done.stderr + done.stdout
 
 
-def java_findings(variables: Variables, settings_of: JavaSettings, machines: Path = _MACHINES) -> Iterator[Finding]:
+def java_findings(variables: Variables, settings_of: JavaSettings, machines: Path = _MACHINES) -> Iterator[CheckResult]:
     """The Java of JAVA_HOME, else that of PATH, which are the two that Spark looks at.
 
     Args:
@@ -157,7 +157,7 @@ def installed_version(name: str) -> str | None:
         return None
 
 
-def package_findings(version_of: Versions = installed_version) -> Iterator[Finding]:
+def package_findings(version_of: Versions = installed_version) -> Iterator[CheckResult]:
     """One finding for each package that feedctl can use."""
     for package in PACKAGES:
         found = version_of(package.name)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from toolkit.doctor.findings import CheckStatus, Finding, ok, warning
+from toolkit.doctor.findings import CheckResult, CheckStatus, ok, warning
 from toolkit.doctor.services import Address, addresses_of, tcp_findings
 
 _SECONDS = 5.0
@@ -50,7 +50,7 @@ class Reply:
     is_known: bool = True
 
 
-def metastore_findings(endpoint: str, seconds: float = _SECONDS) -> Iterator[Finding]:
+def metastore_findings(endpoint: str, seconds: float = _SECONDS) -> Iterator[CheckResult]:
     """Whether the metastore accepts connections, its version as far as it tells it, and how many databases it has.
 
     Args:
@@ -79,7 +79,7 @@ def metastore_version(address: Address, seconds: float = _SECONDS) -> str:
     return "Hive 3" if _asked(address, "get_metastore_db_uuid", seconds).is_known else "Hive 2"
 
 
-def _answer_finding(endpoint: str, listening: str, seconds: float) -> Finding:
+def _answer_finding(endpoint: str, listening: str, seconds: float) -> CheckResult:
     """A port that is listened at says little: the operating system takes connections for a process that hangs."""
     address = addresses_of(endpoint)[0]
     try:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from toolkit.doctor.access import obstacle_to_making
-from toolkit.doctor.findings import Finding, failed, ok
+from toolkit.doctor.findings import CheckResult, failed, ok
 from toolkit.ledger.opening import BEGIN_ANEW, LedgerExamination, LedgerState
 from toolkit.ledger.schema_version import HEAD
 from toolkit.runs.audit import AuditPlace, require_appendable, why_not
 
 
-def audit_findings(place: AuditPlace, obstacle: Callable[[Path], str] = obstacle_to_making) -> Iterator[Finding]:
+def audit_findings(place: AuditPlace, obstacle: Callable[[Path], str] = obstacle_to_making) -> Iterator[CheckResult]:
     """Whether an action could begin its lines there; without it no action that changes something starts.
 
     Args:
@@ -42,7 +42,7 @@ def _refusal(place: AuditPlace) -> str:
 _PLACE = "let this user write there, or name another place in repo.yaml or FEEDCTL_LEDGER"
 
 
-def ledger_findings(examined: Callable[[], LedgerExamination], obstacle: Callable[[], str]) -> Iterator[Finding]:
+def ledger_findings(examined: Callable[[], LedgerExamination], obstacle: Callable[[], str]) -> Iterator[CheckResult]:
     """Whether this feedctl can work with the ledger.
 
     Args:

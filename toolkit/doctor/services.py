@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.doctor.findings import Finding, failed, ok, warning
+from toolkit.doctor.findings import CheckResult, failed, ok, warning
 
 _CONNECT_SECONDS = 5.0
 _ADDRESS = re.compile(
@@ -42,7 +42,7 @@ def connect_error(address: Address, seconds: float = _CONNECT_SECONDS) -> str:
         return error.strerror or str(error) or type(error).__name__
 
 
-def tcp_findings(endpoint: str) -> Iterator[Finding]:
+def tcp_findings(endpoint: str) -> Iterator[CheckResult]:
     """Whether the hosts of an end point can be connected to; one of several is enough for most clients."""
     addresses = addresses_of(endpoint)
     if not addresses:
@@ -69,7 +69,7 @@ _LOCAL = re.compile(r"local(\[(\d+|\*)(,\d+)?\])?")
 _YARN = frozenset({"yarn", "yarn-client", "yarn-cluster"})
 
 
-def spark_findings(master: str, variables: Mapping[str, str]) -> Iterator[Finding]:
+def spark_findings(master: str, variables: Mapping[str, str]) -> Iterator[CheckResult]:
     """What the master is, and whether somebody listens there.
 
     Args:

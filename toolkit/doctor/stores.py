@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from toolkit.doctor.access import Access, Actor, write_access
-from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
 from toolkit.el import CanonicalPath
 from toolkit.storage import FileKind, FileStatus, NotFound
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _BY_BITS = "by its permission bits; nothing was written to try"
 
 
-def answer_findings(path: CanonicalPath, opened: Opened) -> Iterator[Finding]:
+def answer_findings(path: CanonicalPath, opened: Opened) -> Iterator[CheckResult]:
     """Whether the store of an end point answers, and how quickly.
 
     Raises:
@@ -45,7 +45,7 @@ def answer_findings(path: CanonicalPath, opened: Opened) -> Iterator[Finding]:
         yield ok(f"{path} answers ({_milliseconds(begun)})")
 
 
-def location_findings(path: CanonicalPath, opened: Opened, actor: Actor) -> Iterator[Finding]:
+def location_findings(path: CanonicalPath, opened: Opened, actor: Actor) -> Iterator[CheckResult]:
     """Whether a directory for feedctl's own work is there and may be written to.
 
     Raises:
@@ -67,7 +67,7 @@ def location_findings(path: CanonicalPath, opened: Opened, actor: Actor) -> Iter
     yield _access_finding(found, actor)
 
 
-def base_findings(path: CanonicalPath, opened: Opened, actor: Actor, *, is_evicted: bool) -> Iterator[Finding]:
+def base_findings(path: CanonicalPath, opened: Opened, actor: Actor, *, is_evicted: bool) -> Iterator[CheckResult]:
     """Whether the fixed part of a feed's path is there and can be listed.
 
     Args:
@@ -96,7 +96,7 @@ def base_findings(path: CanonicalPath, opened: Opened, actor: Actor, *, is_evict
     yield ok(f"{path} {entries}")
 
 
-def _of_keys(path: CanonicalPath, system: FileSystem, answered: str) -> Finding:
+def _of_keys(path: CanonicalPath, system: FileSystem, answered: str) -> CheckResult:
     """No key begins so, which is nothing unusual, or there is no such bucket."""
     root = path.root
     try:
@@ -106,7 +106,7 @@ def _of_keys(path: CanonicalPath, system: FileSystem, answered: str) -> Finding:
     return ok(f"{path} answers ({answered}); there is nothing yet")
 
 
-def _access_finding(status: FileStatus, actor: Actor) -> Finding:
+def _access_finding(status: FileStatus, actor: Actor) -> CheckResult:
     found = f"{status.path}, {_rights(status)}"
     match write_access(status, actor):
         case Access.YES:

@@ -9,7 +9,7 @@ from toolkit.catalog.feed_keys import wrong_keys
 from toolkit.catalog.formats import table_format, unsupported_reason
 from toolkit.catalog.model import TableName
 from toolkit.catalog.partition_name import values_by_key
-from toolkit.doctor.findings import Finding, failed, ok, warning
+from toolkit.doctor.findings import CheckResult, failed, ok, warning
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Table
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _KEYS_TODO = "name the keys of the table in the feed's `table`, the dated one first"
 
 
-def table_findings(metastore: Metastore, uri: TableUri) -> Iterator[Finding]:
+def table_findings(metastore: Metastore, uri: TableUri) -> Iterator[CheckResult]:
     """What stands against the feed's actions on its table, else how many partitions it has.
 
     Raises:
@@ -38,7 +38,7 @@ def table_findings(metastore: Metastore, uri: TableUri) -> Iterator[Finding]:
         yield _partition_finding(metastore, table, uri, keys)
 
 
-def _partition_finding(metastore: Metastore, table: Table, uri: TableUri, keys: str) -> Finding:
+def _partition_finding(metastore: Metastore, table: Table, uri: TableUri, keys: str) -> CheckResult:
     names = metastore.partition_names(table.name)
     specs = {name: values_by_key(name, uri.partition_keys) for name in names}
     others = [name for name, spec in specs.items() if uri.period_of(spec) is None]

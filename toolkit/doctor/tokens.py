@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from toolkit.doctor.findings import Finding, failed, ok, skipped, warning
+from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
 from toolkit.storage.hdfs.tokens import TOKEN_VARIABLE, tokens_here
 from toolkit.storage.tokens import Cursor, HadoopToken, TooShort
 
@@ -66,7 +66,7 @@ def token_life(identifier: bytes) -> TokenLife | None:
 _SOON = timedelta(hours=1)
 
 
-def token_findings(variables: Mapping[str, str], now: datetime) -> Iterator[Finding]:
+def token_findings(variables: Mapping[str, str], now: datetime) -> Iterator[CheckResult]:
     """One finding for each token; what proves it is never shown.
 
     Raises:
@@ -86,7 +86,7 @@ def token_findings(variables: Mapping[str, str], now: datetime) -> Iterator[Find
         yield _finding(token, now)
 
 
-def _finding(token: HadoopToken, now: datetime) -> Finding:
+def _finding(token: HadoopToken, now: datetime) -> CheckResult:
     what = f"{token.kind} for {token.service}"
     life = token_life(token.identifier)
     if life is None:

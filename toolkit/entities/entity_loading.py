@@ -7,7 +7,6 @@ from functools import partial
 
 from toolkit.entities.checks import own_findings
 from toolkit.entities.documents import Document
-from toolkit.entities.findings import Finding
 from toolkit.entities.layers import Layer, merge_layers
 from toolkit.entities.parsing import OnDemand, ParsedFiles, part_of
 from toolkit.entities.problems import ConfigProblem
@@ -16,6 +15,7 @@ from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import defaults_for, entity_kind, entity_name
 from toolkit.entities.structure import Entity, structure_entity
 from toolkit.entities.validation import placed, schema_findings
+from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
 
 
@@ -133,11 +133,11 @@ def _defaults(file: str, kind: Kind, sources: _Sources) -> tuple[Layer, ...]:
     return sources.defaults[key]
 
 
-def _name_findings(document: Document, file: str) -> Iterator[Finding]:
+def _name_findings(document: Document, file: str) -> Iterator[Violation]:
     name, wanted = document.get("name"), entity_name(file)
     if isinstance(name, str) and name != wanted:
         message = f"found the name {name!r} in {file}, expected {wanted!r}"
-        yield Finding(
+        yield Violation(
             pointer=("name",), rule="file-name", message=message, hint="the file of an entity has the entity's name"
         )
 
@@ -148,7 +148,7 @@ def _duplicates(entries: list[EntityEntry]) -> Iterator[ConfigProblem]:
     for entry in entries:
         other = first.setdefault(entry.name, entry)
         if other is not entry:
-            finding = Finding(
+            finding = Violation(
                 pointer=("name",),
                 rule="duplicate-name",
                 message=f"the name {entry.name!r} is taken by {other.file}",

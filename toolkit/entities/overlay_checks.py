@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 
 from toolkit.entities.checks import Context
-from toolkit.entities.findings import Finding
 from toolkit.entities.holds import Hold
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.parsing import ParsedFiles, layer_problems, part_of
@@ -12,6 +11,7 @@ from toolkit.entities.repo import Environment
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import HOLDS_FILE, environment_name
 from toolkit.entities.validation import placed
+from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
@@ -26,22 +26,22 @@ def hold_problems(parsed: ParsedFiles, holds: tuple[Hold, ...], context: Context
             yield placed(finding, [layer], layer.document)
 
 
-def _hold_findings(hold: Hold, pointer: Pointer, context: Context) -> Iterator[Finding]:
+def _hold_findings(hold: Hold, pointer: Pointer, context: Context) -> Iterator[Violation]:
     yield from context.reference(Kind.FEED, hold.feed, (*pointer, "feed"))
     if hold.cluster is not None:
         yield from _hold_cluster(hold, hold.cluster, (*pointer, "cluster"), context)
     if hold.start is not None and hold.end is not None and hold.start >= hold.end:
         message = "the hold ends before it starts, expected start < end"
-        yield Finding(pointer=(*pointer, "end"), rule="empty-hold", message=message, hint="the end is exclusive")
+        yield Violation(pointer=(*pointer, "end"), rule="empty-hold", message=message, hint="the end is exclusive")
 
 
-def _hold_cluster(hold: Hold, name: str, pointer: Pointer, context: Context) -> Iterator[Finding]:
+def _hold_cluster(hold: Hold, name: str, pointer: Pointer, context: Context) -> Iterator[Violation]:
     yield from context.reference(Kind.CLUSTER, name, pointer)
     feed = context.feeds.get(hold.feed)
     known = [] if feed is None else [each.name for each in feed.clusters]
     if known and name in context.names[Kind.CLUSTER] and name not in known:
         message = f"the feed {hold.feed} is not on the cluster {name}"
-        yield Finding(pointer=pointer, rule="feed-not-on-cluster", message=message, hint=suggestion(name, known))
+        yield Violation(pointer=pointer, rule="feed-not-on-cluster", message=message, hint=suggestion(name, known))
 
 
 def environment_problems(
@@ -65,13 +65,13 @@ def _overlaid(environment: Environment, context: Context) -> Iterator[tuple[str,
         yield from ((name, kind) for name in environment.entities if name in context.names[kind])
 
 
-def _environment_findings(environment: Environment, context: Context) -> Iterator[Finding]:
+def _environment_findings(environment: Environment, context: Context) -> Iterator[Violation]:
     for index, cluster in enumerate(environment.clusters):
         yield from context.reference(Kind.CLUSTER, cluster, ("clusters", index))
     known = {name for names in context.names.values() for name in names}
     for entity in environment.entities:
         if entity not in known:
-            yield Finding(
+            yield Violation(
                 pointer=("entities", entity),
                 rule="unknown-entity",
                 message=f"found values for {entity!r}, expected the name of an entity",

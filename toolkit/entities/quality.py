@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolkit.el import Frequency
-from toolkit.entities.vocabulary import DataFormat, OnFailure, Severity
+from toolkit.entities.vocabulary import DataFormat, ExpectationSeverity, OnFailure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,13 +18,13 @@ class Expectation:
     Attributes:
         type: as Great Expectations names it, for example ``expect_column_values_to_not_be_null``.
         kwargs: its arguments; texts may have ``${YEAR}``, ``${previous.row_count}`` and the like in them.
-        severity: only `Severity.CRITICAL` blocks.
+        severity: only `ExpectationSeverity.CRITICAL` blocks.
         meta: for people.
     """
 
     type: str
     kwargs: Mapping[str, Any] = field(default_factory=dict)
-    severity: Severity = Severity.CRITICAL
+    severity: ExpectationSeverity = ExpectationSeverity.CRITICAL
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 

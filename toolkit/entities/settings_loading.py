@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.errors import UnknownName
-from toolkit.entities.findings import Finding
 from toolkit.entities.holds import Hold, Holds
 from toolkit.entities.layers import Layer, merge_layers
 from toolkit.entities.merge import merge
@@ -17,6 +16,7 @@ from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, REPO_FILE, environment_name
 from toolkit.entities.structure import structure
 from toolkit.entities.validation import is_valid, placed, schema_findings
+from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
 
 
@@ -186,8 +186,8 @@ def _listing_problems(
         yield ConfigProblem(file=f"environments/{name}.yaml", rule="unlisted-environment", message=message, hint=hint)
 
 
-def _missing_environment(pointer: tuple[str | int, ...], name: str, existing: set[str]) -> Finding:
-    return Finding(
+def _missing_environment(pointer: tuple[str | int, ...], name: str, existing: set[str]) -> Violation:
+    return Violation(
         pointer=pointer,
         rule="unknown-environment",
         message=f"found the environment {name!r}, expected a listed one with a file environments/{name}.yaml",

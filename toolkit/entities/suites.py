@@ -13,7 +13,7 @@ from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.quality import Expectation, Suite
 from toolkit.entities.schema_store import Form, SchemaName
 from toolkit.entities.source_files import suite_name
-from toolkit.entities.vocabulary import Severity
+from toolkit.entities.vocabulary import ExpectationSeverity
 from toolkit.entities.yaml_location import locate
 
 
@@ -51,7 +51,7 @@ def _suite(layer: Layer, name: str) -> Suite:
         Expectation(
             type=each["type"],
             kwargs=each.get("kwargs", {}),
-            severity=Severity(each.get("severity", Severity.CRITICAL)),
+            severity=ExpectationSeverity(each.get("severity", ExpectationSeverity.CRITICAL)),
             meta=each.get("meta") or {},
         )
         for each in listed

@@ -6,14 +6,14 @@ from functools import lru_cache, partial
 from jsonschema_rs import Draft202012Validator
 
 from toolkit.entities.documents import Document
-from toolkit.entities.findings import Finding
 from toolkit.entities.formats import FORMATS, allows
 from toolkit.entities.layers import Layer, origin
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
+from toolkit.entities.violation import Violation
 
 
-def schema_findings(name: SchemaName, form: Form, document: Document) -> Iterator[Finding]:
+def schema_findings(name: SchemaName, form: Form, document: Document) -> Iterator[Violation]:
     """Yield the violations of a schema in a document."""
     if not is_valid(name, form, document):
         from toolkit.entities.violations import violations  # noqa: PLC0415 - most repos have nothing to explain
@@ -32,7 +32,7 @@ def _validator(name: SchemaName, form: Form) -> Draft202012Validator:
     return Draft202012Validator(inlined(schema(name, form)), formats=formats, validate_formats=True, offline=True)
 
 
-def placed(finding: Finding, layers: Sequence[Layer], document: Document) -> ConfigProblem:
+def placed(finding: Violation, layers: Sequence[Layer], document: Document) -> ConfigProblem:
     """A finding as a problem of the file that its value came from."""
     place = origin(layers, document, finding.pointer)
     if place is None:

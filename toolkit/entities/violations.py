@@ -9,13 +9,13 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from toolkit.el import ElError
 from toolkit.entities.documents import Document, Value
-from toolkit.entities.findings import Finding
 from toolkit.entities.formats import FORMATS
 from toolkit.entities.habits import habit_hint
 from toolkit.entities.nearest import did_you_mean, suggestion
 from toolkit.entities.not_implemented import WITHOUT_ACTION
 from toolkit.entities.pointers import path_text
 from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
+from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
 
@@ -35,7 +35,7 @@ class _Violation(Protocol):
     def absolute_schema_path(self) -> Sequence[str | int]: ...
 
 
-def violations(name: SchemaName, form: Form, document: Document) -> Iterator[Finding]:
+def violations(name: SchemaName, form: Form, document: Document) -> Iterator[Violation]:
     """Everything in a document that its schema does not allow, each once; of very much the first."""
     seen: set[tuple[Pointer, str, str]] = set()
     for error in _validator(name, form).iter_errors(document):
@@ -77,7 +77,7 @@ def _for_text(check: Callable[[str], object]) -> Callable[[object], bool]:
     return passes
 
 
-def _findings(error: _Violation, document: Document) -> Iterator[Finding]:
+def _findings(error: _Violation, document: Document) -> Iterator[Violation]:
     pointer: Pointer = tuple(error.absolute_path)
     if "propertyNames" in error.absolute_schema_path:
         yield _bad_name(error, document, pointer)
@@ -86,18 +86,18 @@ def _findings(error: _Violation, document: Document) -> Iterator[Finding]:
     yield from explain(error, document, pointer)
 
 
-def _bad_name(error: _Violation, document: Document, pointer: Pointer) -> Finding:
+def _bad_name(error: _Violation, document: Document, pointer: Pointer) -> Violation:
     where = (*pointer, str(error.instance))
-    return Finding(
+    return Violation(
         pointer=where, rule="bad-name", message=f"{path_text(document, where)}: {_reason(error)}", on_key=True
     )
 
 
-def _unknown_keys(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+def _unknown_keys(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     known: Mapping[str, Any] = error.schema.get("properties", {})
     for key in error.instance:
         if key not in known:
-            yield Finding(
+            yield Violation(
                 pointer=(*pointer, key),
                 rule="unknown-key",
                 message=f"unknown key {key!r}{_inside(document, pointer)}",
@@ -110,10 +110,10 @@ _REFERENCE = "nothing secret may stand in the repo: give env, file, or alias and
 _SECRETS = dict.fromkeys(("password", "passwd", "secret", "token", "passwordtext", "password_text"), _REFERENCE)
 
 
-def _missing_keys(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+def _missing_keys(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     for key in error.validator_value:
         if key not in error.instance:
-            yield Finding(
+            yield Violation(
                 pointer=pointer,
                 rule="missing-key",
                 message=f"missing key {key!r}{_inside(document, pointer)}",
@@ -127,11 +127,11 @@ def _meaning(schema: Mapping[str, Any], key: str) -> str:
     return f"{key}: {described}" if described else ""
 
 
-def _wrong_type(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+def _wrong_type(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
     expected = " or ".join(_TYPE_NAMES[each] for each in wanted if each != "null")
     quotable = "string" in wanted and isinstance(error.instance, int | float)
-    yield Finding(
+    yield Violation(
         pointer=pointer,
         rule="wrong-type",
         message=f"{path_text(document, pointer)}: found {_described(error.instance)}, expected {expected}",
@@ -163,11 +163,11 @@ def _scalar_text(value: Value) -> str:
     return f"the text {value!r}" if isinstance(value, str) else f"the number {value}"
 
 
-def _not_in_set(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+def _not_in_set(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     if not isinstance(error.instance, str):
         return  # the type is wrong, and `type` says so
     allowed = [str(each) for each in error.validator_value if each is not None and each not in WITHOUT_ACTION]
-    yield Finding(
+    yield Violation(
         pointer=pointer,
         rule="bad-value",
         message=f"{path_text(document, pointer)}: found {error.instance!r}, expected {_one_of(allowed)}",
@@ -179,15 +179,15 @@ def _one_of(allowed: list[str]) -> str:
     return allowed[0] if len(allowed) == 1 else f"one of {', '.join(allowed)}"
 
 
-def _wrong_kind(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+def _wrong_kind(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     message = f"{path_text(document, pointer)}: found {error.instance!r}, expected {error.validator_value!r}"
     hint = "the kind of an entity goes with its folder" if pointer == ("kind",) else ""
-    yield Finding(pointer=pointer, rule="wrong-kind", message=message, hint=hint)
+    yield Violation(pointer=pointer, rule="wrong-kind", message=message, hint=hint)
 
 
-def _bad_format(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+def _bad_format(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     cause = error.cause
-    yield Finding(
+    yield Violation(
         pointer=pointer,
         rule=f"bad-{error.validator_value}",
         message=f"{path_text(document, pointer)}: {_reason(error)}",
@@ -200,12 +200,12 @@ def _reason(error: _Violation) -> str:
     return str(error.cause) if error.cause is not None else error.message
 
 
-def _any_other(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+def _any_other(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     describe = _LIMITS.get(error.validator)
     expected = describe(error.validator_value) if describe else None
     found = _described(error.instance)
     reason = f"found {found}, expected {expected}" if expected else error.message
-    yield Finding(pointer=pointer, rule="bad-value", message=f"{path_text(document, pointer)}: {reason}")
+    yield Violation(pointer=pointer, rule="bad-value", message=f"{path_text(document, pointer)}: {reason}")
 
 
 _LIMITS: dict[str, Callable[[Any], str]] = {
@@ -220,19 +220,19 @@ _LIMITS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def _dependent(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Finding]:
+def _dependent(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     for key, needed in error.validator_value.items():
         for each in needed:
             if key in error.instance and each not in error.instance:
                 message = f"missing key {each!r}{_inside(document, pointer)}, which goes with {key!r}"
-                yield Finding(pointer=pointer, rule="missing-key", message=message, on_key=True)
+                yield Violation(pointer=pointer, rule="missing-key", message=message, on_key=True)
 
 
 def _inside(document: Document, pointer: Pointer) -> str:
     return f" in {path_text(document, pointer)}" if pointer else ""
 
 
-_EXPLANATIONS: dict[str, Callable[[_Violation, Document, Pointer], Iterator[Finding]]] = {
+_EXPLANATIONS: dict[str, Callable[[_Violation, Document, Pointer], Iterator[Violation]]] = {
     "additionalProperties": _unknown_keys,
     "required": _missing_keys,
     "dependentRequired": _dependent,

@@ -258,7 +258,7 @@ class DataFormat(StrEnum):
     """Fields of text, unless an option says otherwise."""
 
 
-class Severity(StrEnum):
+class ExpectationSeverity(StrEnum):
     """How much an expectation counts, as Great Expectations names it."""
 
     CRITICAL = "critical"

@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame
 
 from toolkit.entities.expectation_types import expectation_types
 from toolkit.entities.suite_code import ROWS_QUERY, code_in
-from toolkit.quality.exchange import AskedExpectation, Finding
+from toolkit.quality.exchange import AskedExpectation, ExpectationResult
 from toolkit.quality.suite_sql import require_condition, require_select
 
 ENGINE = f"great_expectations {gx.__version__}"
@@ -69,7 +69,7 @@ class _Built:
 
 def evaluate(
     data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values: bool, allows_sql: bool = False
-) -> list[Finding]:
+) -> list[ExpectationResult]:
     """Findings in the order of what was asked, one for each; what could not be computed has not succeeded.
 
     Values are computed only for what does not hold: each costs a reading of the data more.
@@ -81,7 +81,7 @@ def evaluate(
         allows_sql: SQL in an expectation is checked and run; else it is an error of that expectation.
     """
     _be_quiet(shows_values=shows_values)
-    findings: dict[int, Finding] = {}
+    findings: dict[int, ExpectationResult] = {}
     built: list[_Built] = []
     first: dict[str, int] = {}
     twins = [
@@ -195,7 +195,7 @@ def _exceptions(result: ExpectationValidationResult) -> list[Mapping[str, Any]]:
 
 def _told(
     asked: AskedExpectation, result: ExpectationValidationResult | None, data: DataFrame, *, shows_values: bool
-) -> Finding:
+) -> ExpectationResult:
     finding = _finding(asked)
     if result is None:
         return replace(finding, error="Great Expectations gave no result")
@@ -248,9 +248,9 @@ def _said(text: str) -> str:
     return " ".join(text.split())[:_ERROR_CHARACTERS]
 
 
-def _finding(asked: AskedExpectation) -> Finding:
+def _finding(asked: AskedExpectation) -> ExpectationResult:
     column = asked.kwargs.get("column")
-    return Finding(
+    return ExpectationResult(
         suite=asked.suite,
         position=asked.position,
         type=asked.type,
@@ -261,7 +261,7 @@ def _finding(asked: AskedExpectation) -> Finding:
     )
 
 
-def _as(asked: AskedExpectation, found: Finding) -> Finding:
+def _as(asked: AskedExpectation, found: ExpectationResult) -> ExpectationResult:
     return replace(found, suite=asked.suite, position=asked.position, severity=asked.severity)
 
 

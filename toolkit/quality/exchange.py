@@ -79,7 +79,7 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class ExpectationResult:
     """What became of one expectation.
 
     Attributes:
@@ -119,7 +119,7 @@ class Answer:
         refused: why nothing could be judged: unreadable data, a library that is missing; empty: it was judged.
     """
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ExpectationResult, ...] = ()
     rows: int | None = None
     seconds: float = 0.0
     engine: str = ""

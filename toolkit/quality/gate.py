@@ -14,7 +14,7 @@ from toolkit.actions.gate import Admitted, Gate
 from toolkit.el import parse_instant
 from toolkit.el.frequency import Unit
 from toolkit.entities.quality import is_pii
-from toolkit.entities.vocabulary import OnFailure, Severity
+from toolkit.entities.vocabulary import ExpectationSeverity, OnFailure
 from toolkit.errors import Failed, InvalidInput
 from toolkit.ledger import verdicts
 from toolkit.ledger.verdicts import NewVerdict, StoredFinding, UnitAddress, Verdict
@@ -296,7 +296,7 @@ def _state(quality: Quality, answer: Answer, findings: _Findings) -> VerdictStat
     failed = [each for each in findings if not each.success]
     if not failed:
         return VerdictState.PASSED
-    is_critical = any(each.severity == Severity.CRITICAL for each in failed)
+    is_critical = any(each.severity == ExpectationSeverity.CRITICAL for each in failed)
     blocks = is_critical and quality.on_failure is OnFailure.BLOCK
     return VerdictState.BLOCKED if blocks else VerdictState.WARNED
 

@@ -37,7 +37,7 @@ from toolkit.quality.exchange import (  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from toolkit.quality.exchange import Finding
+    from toolkit.quality.exchange import ExpectationResult
 
 _SEED = 20260101
 """Of samples: the same data have the same verdict."""
@@ -124,7 +124,7 @@ def judge(session: SparkSession, question: Question) -> Answer:
     return Answer(findings=findings, rows=rows, seconds=time.monotonic() - began, engine=evaluation.ENGINE)
 
 
-def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[Finding, ...]]:
+def _judged(session: SparkSession, question: Question) -> tuple[int, tuple[ExpectationResult, ...]]:
     """The number of all rows and the findings; the rows are read once.
 
     Raises:

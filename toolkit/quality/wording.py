@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolkit.ledger.verdicts import StoredFinding
-from toolkit.quality.exchange import Finding
+from toolkit.quality.exchange import ExpectationResult
 from toolkit.quality.filling import LeftOut
 from toolkit.runs.recorder import message_text
 
@@ -15,7 +15,7 @@ _NAMED = 3
 """So many expectations are named in a message; the page and the ledger have them all."""
 
 
-def stored(found: Finding) -> StoredFinding:
+def stored(found: ExpectationResult) -> StoredFinding:
     """A finding as the ledger keeps it."""
     return StoredFinding(
         suite=found.suite,

@@ -51,7 +51,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class DifferentFile:
     """A file that is not what was copied.
 
     Attributes:
@@ -83,7 +83,7 @@ class VerifiedInstance:
     bytes: int = 0
     by_source: int = 0
     counts: Mapping[Verdict, int] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DifferentFile, ...] = ()
     problem: Problem | None = None
 
     @property
@@ -102,14 +102,14 @@ class _Seen:
     """Findings about an instance so far; added to by several threads, whose appends are atomic."""
 
     sizes: list[int] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[DifferentFile] = field(default_factory=list)
     files: int = 0
     by_source: int = 0
     is_unknown: bool = False
     """A part of it is neither in the ledger nor at the source."""
 
     def add(self, path: CanonicalPath, verdict: Verdict, message: str) -> None:
-        self.findings.append(Finding(path=path, verdict=verdict, message=message))
+        self.findings.append(DifferentFile(path=path, verdict=verdict, message=message))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.config_source.checkouts import checkout
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 
 _COMMITTED = datetime(2026, 3, 1, 6, 40, tzinfo=UTC)
 _FEED = """\
@@ -44,7 +44,9 @@ def _repo(root: Path, endpoint: str = "", **settings: str) -> Path:
     return checkout(root / "repo", files)
 
 
-def _found(repo: Path, now: datetime = _COMMITTED, variables: Mapping[str, str] | None = None) -> dict[str, Finding]:
+def _found(
+    repo: Path, now: datetime = _COMMITTED, variables: Mapping[str, str] | None = None
+) -> dict[str, CheckResult]:
     request = RepoRequest(config_repo=str(repo), variables={**os.environ, "PATH": "", **(variables or {})})
     checked = diagnose(DoctorOptions(repo=request, seconds=30), now)
     return {f"{each.about} {each.name} {each.finding.what}".strip(): each.finding for each in checked}

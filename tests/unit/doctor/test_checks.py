@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from toolkit.doctor.findings import Check, CheckStatus, Finding, ok, run_checks
+from toolkit.doctor.findings import Check, CheckResult, CheckStatus, ok, run_checks
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed
 from toolkit.storage import PermissionDenied
@@ -17,19 +17,19 @@ class _Broken(Failed):
         super().__init__("the lamp is out; change it")
 
 
-def _check(look: Callable[[], Iterable[Finding]], name: str = "check", seconds: float = 5.0) -> Check:
+def _check(look: Callable[[], Iterable[CheckResult]], name: str = "check", seconds: float = 5.0) -> Check:
     return Check(about="driver", name=name, look=look, seconds=seconds)
 
 
 def _raising(error: Exception) -> Check:
-    def look() -> Iterable[Finding]:
+    def look() -> Iterable[CheckResult]:
         raise error
 
     return _check(look)
 
 
 def test_findings_come_in_the_order_of_the_checks_whichever_ends_first() -> None:
-    def slow() -> Iterator[Finding]:
+    def slow() -> Iterator[CheckResult]:
         time.sleep(0.1)
         yield ok("slow")
 
@@ -60,7 +60,7 @@ def test_a_check_that_is_broken_itself_is_a_finding_too() -> None:
 def test_a_check_that_hangs_is_left_alone_and_the_others_are_told() -> None:
     release = threading.Event()
 
-    def hanging() -> Iterator[Finding]:
+    def hanging() -> Iterator[CheckResult]:
         release.wait(30)
         yield ok("late")
 
@@ -75,7 +75,7 @@ def test_a_check_that_hangs_is_left_alone_and_the_others_are_told() -> None:
 def test_many_hanging_checks_hang_together_and_not_one_after_the_other() -> None:
     release = threading.Event()
 
-    def hanging() -> Iterator[Finding]:
+    def hanging() -> Iterator[CheckResult]:
         release.wait(30)
         yield ok("late")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from toolkit.doctor.executors import ExecutorFacts, ExecutorTask, Place, executor_facts, executor_findings
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.machine import compared_versions
 from toolkit.el import CanonicalPath
 from toolkit.storage import StorageSpec
@@ -43,7 +43,7 @@ def _facts(host: str, process: int = 1, error: str = "", **versions: str) -> Exe
     return ExecutorFacts(host=host, process=process, versions={**_HERE, **versions}, errors={"up": error})
 
 
-def _found(*answers: ExecutorFacts) -> list[Finding]:
+def _found(*answers: ExecutorFacts) -> list[CheckResult]:
     return list(executor_findings(lambda: _Machines(answers), _TASK, lambda: _HERE))
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.hadoop import conf_dir_findings
 from toolkit.storage.hadoop_conf import NoHadoopConfDir, UnreadableHadoopConf
 
 _EMPTY = "<configuration/>"
 
 
-def _found(directory: str | Path = "", undescribed: Sequence[str] = ()) -> list[Finding]:
+def _found(directory: str | Path = "", undescribed: Sequence[str] = ()) -> list[CheckResult]:
     return list(conf_dir_findings({"HADOOP_CONF_DIR": str(directory)}, undescribed))
 
 

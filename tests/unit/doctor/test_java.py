@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.machine import java_findings
 
 
@@ -13,7 +13,7 @@ def _settings(version: str) -> str:
     return f"Property settings:\n    java.specification.version = {written}\n    java.version = {version}\n"
 
 
-def _finding(javas: Mapping[str, str], variables: Mapping[str, str], machines: Path = Path("/none")) -> Finding:
+def _finding(javas: Mapping[str, str], variables: Mapping[str, str], machines: Path = Path("/none")) -> CheckResult:
     said = {command: _settings(version) for command, version in javas.items()}
     (found,) = java_findings(variables, lambda command: said.get(command, ""), machines)
     return found

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.kerberos import Ticket, ticket_findings, ticket_of
 
 _LISTED = """\
@@ -13,7 +13,7 @@ Valid starting     Expires            Service principal
 """
 
 
-def _finding(ticket: Ticket | None, *, is_needed: bool) -> Finding:
+def _finding(ticket: Ticket | None, *, is_needed: bool) -> CheckResult:
     (found,) = ticket_findings(lambda: ticket, is_needed=is_needed)
     return found
 

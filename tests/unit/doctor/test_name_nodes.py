@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 import requests
 
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.hadoop import hadoop_findings, web_addresses
 
 _SERVICE = {
@@ -15,7 +15,7 @@ _SERVICE = {
 }
 
 
-def _finding(**states: str | None) -> Finding:
+def _finding(**states: str | None) -> CheckResult:
     """Of NameNodes in these states; None: it does not answer, ``safe``: active and in safe mode."""
 
     def bean(url: str, name: str) -> Mapping[str, object]:

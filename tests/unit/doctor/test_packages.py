@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from toolkit import __version__
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.machine import PACKAGES, compared_versions, installed_version, package_findings
 
 
-def _found(**versions: str) -> dict[str, Finding]:
+def _found(**versions: str) -> dict[str, CheckResult]:
     installed = {name.replace("_", "-"): text for name, text in versions.items()}
     return {each.what: each for each in package_findings(installed.get)}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.doctor.access import Actor
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.stores import answer_findings, base_findings, location_findings
 from toolkit.el import CanonicalPath
 from toolkit.storage import (
@@ -54,7 +54,7 @@ def _path(directory: Path) -> CanonicalPath:
     return CanonicalPath.parse(str(directory), "file:///")
 
 
-def _base(directory: Path, actor: Actor, *, is_evicted: bool) -> Finding:
+def _base(directory: Path, actor: Actor, *, is_evicted: bool) -> CheckResult:
     (found,) = base_findings(_path(directory), _local, actor, is_evicted=is_evicted)
     return found
 

@@ -10,7 +10,7 @@ from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of, table_of
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.model import Table, TableKind, TableName
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.tables import table_findings
 from toolkit.el.table_uri import TableUri
 
@@ -18,7 +18,7 @@ _URI = TableUri("catalog:logs:clicks#DS=${YEAR}-${MONTH}-${DAY};region=us")
 _TABLE = table_of(TableName("logs", "clicks"), "hdfs://nn/clicks", ds="string", region="string")
 
 
-def _found(table: Table, *values: tuple[str, ...]) -> Finding:
+def _found(table: Table, *values: tuple[str, ...]) -> CheckResult:
     metastore = MemoryMetastore(["logs"])
     metastore.create_table(table)
     metastore.add_partitions(table.name, [partition_of(table, *each) for each in values])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.storage.token_files import HDFS_TOKEN_AS_URL_TEXT, PROTOBUF, WRITABLE
-from toolkit.doctor.findings import CheckStatus, Finding
+from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.doctor.tokens import in_words, token_findings
 from toolkit.storage.hdfs.tokens import UnreadableTokenFile
 from toolkit.storage.tokens import BadTokenFile
@@ -14,7 +14,7 @@ from toolkit.storage.tokens import BadTokenFile
 _ENDS = datetime(2026, 1, 8, tzinfo=UTC)
 
 
-def _found(directory: Path, content: bytes, now: datetime) -> dict[str, Finding]:
+def _found(directory: Path, content: bytes, now: datetime) -> dict[str, CheckResult]:
     file = directory / "tokens"
     file.write_bytes(content)
     found = token_findings({"HADOOP_TOKEN_FILE_LOCATION": str(file)}, now)

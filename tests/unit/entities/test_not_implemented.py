@@ -42,7 +42,7 @@ WORK = {
     vocabulary.LintLevel: {"error", "warning", "info", "off"},
     vocabulary.OnFailure: {"block", "warn"},
     vocabulary.DataFormat: {"parquet", "orc", "json", "csv"},
-    vocabulary.Severity: {"critical", "warning", "info"},
+    vocabulary.ExpectationSeverity: {"critical", "warning", "info"},
 }
 """What an action, the queue or the linter does, by its closed set."""
 

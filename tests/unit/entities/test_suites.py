@@ -6,7 +6,7 @@ from tests.unit.entities.config_repo import FEED, PROCESS, problems, repository,
 from toolkit.el import Frequency
 from toolkit.entities.loader import load_known
 from toolkit.entities.quality import Expectation, Quality, Suite
-from toolkit.entities.vocabulary import DataFormat, OnFailure, Severity
+from toolkit.entities.vocabulary import DataFormat, ExpectationSeverity, OnFailure
 
 SUITE = """\
 expectations:
@@ -41,12 +41,12 @@ def test_suites_are_loaded_from_yaml_and_from_the_json_of_great_expectations() -
             Expectation(
                 type="expect_table_row_count_to_be_between",
                 kwargs=count,
-                severity=Severity.WARNING,
+                severity=ExpectationSeverity.WARNING,
                 meta={"why": "an empty hour is odd"},
             ),
         ),
     )
-    assert [each.severity for each in loaded["rows"].expectations] == [Severity.INFO]
+    assert [each.severity for each in loaded["rows"].expectations] == [ExpectationSeverity.INFO]
     assert loaded["rows"].path == "expectations/web/rows.json"
 
 

@@ -10,11 +10,11 @@ from toolkit.actions.gate import Part, Written, gate_place
 from toolkit.el import CanonicalPath, Frequency
 from toolkit.entities import Cluster, Feed, Interface, Interfaces
 from toolkit.entities.quality import Expectation, Quality, Suite
-from toolkit.entities.vocabulary import OnFailure, Severity
+from toolkit.entities.vocabulary import ExpectationSeverity, OnFailure
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.verdicts import NewVerdict, StoredFinding
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.quality.exchange import Answer, AskedExpectation, Finding, Question
+from toolkit.quality.exchange import Answer, AskedExpectation, ExpectationResult, Question
 from toolkit.quality.gate import Author, QualityGate
 from toolkit.storage import FileSystem
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -26,7 +26,7 @@ SUITE = Suite(
     path="expectations/clicks.yaml",
     expectations=(
         Expectation(type=NOT_NULL, kwargs={"column": "user"}),
-        Expectation(type=ROWS, kwargs={"min_value": 1}, severity=Severity.WARNING),
+        Expectation(type=ROWS, kwargs={"min_value": 1}, severity=ExpectationSeverity.WARNING),
     ),
 )
 CLUSTER = Cluster(name="primary", interfaces=Interfaces(write=Interface(endpoint="file:///")))
@@ -59,9 +59,9 @@ class FakeJudge:
         findings = tuple(map(self._found, question.expectations))
         return Answer(findings=findings[: self.cut], rows=10, seconds=1.0, engine="fake 1", refused=self.refused)
 
-    def _found(self, asked: AskedExpectation) -> Finding:
+    def _found(self, asked: AskedExpectation) -> ExpectationResult:
         failed = asked.type in self.failing
-        return Finding(
+        return ExpectationResult(
             suite=asked.suite,
             position=asked.position,
             type=asked.type,

@@ -12,7 +12,7 @@ from toolkit.quality.exchange import (
     Answer,
     AskedExpectation,
     AskedPart,
-    Finding,
+    ExpectationResult,
     NotUnderstood,
     Question,
     read_answer,
@@ -42,7 +42,7 @@ QUESTION = Question(
 )
 ANSWER = Answer(
     findings=(
-        Finding(
+        ExpectationResult(
             suite="clicks",
             position=0,
             type="t",

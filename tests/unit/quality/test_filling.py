@@ -7,7 +7,7 @@ import pytest
 from tests.unit.entities.config_repo import FEED, repository
 from toolkit.el import parse_instant
 from toolkit.entities.quality import Expectation, Suite
-from toolkit.entities.vocabulary import Severity
+from toolkit.entities.vocabulary import ExpectationSeverity
 from toolkit.quality.exchange import AskedExpectation
 from toolkit.quality.filling import Filled, UnknownSuiteVariable, fill
 
@@ -19,7 +19,9 @@ def filled(*kwargs: dict[str, Any], zone: str = "UTC", rows: int | None = None) 
     suite = Suite(
         name="clicks",
         path="expectations/clicks.yaml",
-        expectations=tuple(Expectation(type="expect_x", kwargs=each, severity=Severity.WARNING) for each in kwargs),
+        expectations=tuple(
+            Expectation(type="expect_x", kwargs=each, severity=ExpectationSeverity.WARNING) for each in kwargs
+        ),
     )
     return fill([suite], repo.feed("clicks"), repo.cluster("primary"), parse_instant(LATE), {"row_count": rows})
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.unit.rendering.test_tables import Terminal
-from toolkit.doctor.findings import Checked, CheckStatus, Finding, failed, ok, skipped, warning, worst
+from toolkit.doctor.findings import Checked, CheckResult, CheckStatus, failed, ok, skipped, warning, worst
 from toolkit.rendering.doctor import findings_document, write_findings
 
 _FOUND = (
@@ -17,7 +17,7 @@ _FOUND = (
 )
 
 
-def _checked(*found: tuple[str, str, Finding]) -> tuple[Checked, ...]:
+def _checked(*found: tuple[str, str, CheckResult]) -> tuple[Checked, ...]:
     return tuple(Checked(about=about, name=name, finding=finding, seconds=0.1234) for about, name, finding in found)
 
 

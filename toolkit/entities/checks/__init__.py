@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator
 from toolkit.entities.checks import clusters, datasources, feed_archives, feed_clusters, feed_storage, processes
 from toolkit.entities.checks.context import Context
 from toolkit.entities.checks.references import reference_findings
-from toolkit.entities.findings import Finding
 from toolkit.entities.structure import Entity
+from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
 
-_OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Finding]], ...]] = {
+_OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
     Kind.CLUSTER: clusters.OWN_CHECKS,
     Kind.FEED: (*feed_clusters.OWN_CHECKS, *feed_storage.OWN_CHECKS, *feed_archives.OWN_CHECKS),
     Kind.PROCESS: processes.OWN_CHECKS,
     Kind.DATASOURCE: datasources.OWN_CHECKS,
 }
 
-_CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Finding]], ...]] = {
+_CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
     Kind.CLUSTER: (),
     Kind.FEED: (*feed_clusters.CROSS_CHECKS, *feed_storage.CROSS_CHECKS, *feed_archives.CROSS_CHECKS),
     Kind.PROCESS: processes.CROSS_CHECKS,
@@ -27,13 +27,13 @@ _CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Finding]], ...]] = {
 }
 
 
-def own_findings(entity: Entity) -> Iterator[Finding]:
+def own_findings(entity: Entity) -> Iterator[Violation]:
     """Yield the findings about values of one entity that contradict each other."""
     for check in _OWN_CHECKS[entity.KIND]:
         yield from check(entity)
 
 
-def cross_findings(entity: Entity, context: Context) -> Iterator[Finding]:
+def cross_findings(entity: Entity, context: Context) -> Iterator[Violation]:
     """Yield the findings about an entity and the entities that it refers to."""
     for check in _CROSS_CHECKS[entity.KIND]:
         yield from check(entity, context)

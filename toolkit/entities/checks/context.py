@@ -7,10 +7,10 @@ from datetime import MAXYEAR, MINYEAR
 from toolkit.el import Frequency, OutOfRange
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
-from toolkit.entities.findings import Finding
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.source_files import SUITES_FOLDER
 from toolkit.entities.values import Validity
+from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
@@ -31,32 +31,32 @@ class Context:
     feeds: Mapping[str, Feed]
     suites: Collection[str] = ()
 
-    def reference(self, kind: Kind, name: str, pointer: Pointer) -> Iterator[Finding]:
+    def reference(self, kind: Kind, name: str, pointer: Pointer) -> Iterator[Violation]:
         """A finding when no entity of a kind has this name."""
         known = self.names[kind]
         if name not in known:
-            yield Finding(
+            yield Violation(
                 pointer=pointer,
                 rule=f"unknown-{kind}",
                 message=f"found the {kind} {name!r}, expected one under {kind.folder}/",
                 hint=suggestion(name, known),
             )
 
-    def suite(self, name: str, pointer: Pointer) -> Iterator[Finding]:
+    def suite(self, name: str, pointer: Pointer) -> Iterator[Violation]:
         """A finding when no suite of expectations has this name."""
         if name not in self.suites:
-            yield Finding(
+            yield Violation(
                 pointer=pointer,
                 rule="unknown-suite",
                 message=f"found the suite {name!r}, expected one under {SUITES_FOLDER}/",
                 hint=suggestion(name, self.suites),
             )
 
-    def cluster_version(self, name: str, version: int | None, pointer: Pointer) -> Iterator[Finding]:
+    def cluster_version(self, name: str, version: int | None, pointer: Pointer) -> Iterator[Violation]:
         """A finding when a reference asks for a later version of a cluster than there is."""
         cluster = self.clusters.get(name)
         if cluster is not None and version is not None and version > cluster.version:
-            yield Finding(
+            yield Violation(
                 pointer=pointer,
                 rule="cluster-version",
                 message=f"asks for version {version} of the cluster {name}, which is {cluster.version}",
@@ -64,10 +64,10 @@ class Context:
             )
 
 
-def validity_findings(validity: Validity, frequency: Frequency, timezone: str, pointer: Pointer) -> Iterator[Finding]:
+def validity_findings(validity: Validity, frequency: Frequency, timezone: str, pointer: Pointer) -> Iterator[Violation]:
     """A finding when a validity has no instances: it is [start, end) with start < end (DESIGN section 8)."""
     if validity.start >= validity.end:
-        yield Finding(
+        yield Violation(
             pointer=(*pointer, "validity", "end"),
             rule="empty-validity",
             message="the validity ends before it starts, expected start < end",
@@ -77,20 +77,22 @@ def validity_findings(validity: Validity, frequency: Frequency, timezone: str, p
         yield from _calendar_findings(validity, frequency, timezone, (*pointer, "validity", "start"))
 
 
-def _calendar_findings(validity: Validity, frequency: Frequency, timezone: str, pointer: Pointer) -> Iterator[Finding]:
+def _calendar_findings(
+    validity: Validity, frequency: Frequency, timezone: str, pointer: Pointer
+) -> Iterator[Violation]:
     """A finding when the start has no local time: only at the ends of the calendar can that be."""
     try:
         validity.sequence(frequency, timezone)
     except OutOfRange as error:
-        yield Finding(pointer=pointer, rule="bad-instant", message=str(error))
+        yield Violation(pointer=pointer, rule="bad-instant", message=str(error))
 
 
-def duplicate_findings(names: Iterable[str], pointer: Pointer) -> Iterator[Finding]:
+def duplicate_findings(names: Iterable[str], pointer: Pointer) -> Iterator[Violation]:
     """A finding for each item of a list of named items that has the name of an earlier one."""
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name in seen:
-            yield Finding(
+            yield Violation(
                 pointer=(*pointer, index, "name"),
                 rule="duplicate-name",
                 message=f"the name {name!r} is there twice in {pointer[-1]}",

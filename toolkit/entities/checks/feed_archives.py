@@ -7,25 +7,25 @@ from toolkit.el.segment import Segment
 from toolkit.el.tokens import Glob
 from toolkit.entities.checks.context import Context
 from toolkit.entities.feed import Feed
-from toolkit.entities.findings import Finding
 from toolkit.entities.retention import Retention
 from toolkit.entities.templates import path_template
+from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import ExpiryAction, LocationType
 from toolkit.entities.yaml_location import Pointer
 
 
-def check_archive(feed: Feed) -> Iterator[Finding]:
+def check_archive(feed: Feed) -> Iterator[Violation]:
     """There is an archive where one is asked for, and nowhere else: nothing is deleted that somebody wants archived."""
     for index, each in enumerate(feed.clusters):
         if each.retention is not None:
             yield from _target_findings(feed, each.retention, each.name, ("clusters", index, "retention"))
 
 
-def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Pointer) -> Iterator[Finding]:
+def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Pointer) -> Iterator[Violation]:
     archive = retention.archive
     is_asked_for = retention.action is ExpiryAction.ARCHIVE
     if archive is not None and not is_asked_for:
-        yield Finding(
+        yield Violation(
             pointer=(*pointer, "archive"),
             rule="archive-target",
             message=f"there is an archive, but the action is {retention.action}, which archives nothing",
@@ -33,7 +33,7 @@ def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Po
             on_key=True,
         )
     elif archive is None and is_asked_for:
-        yield Finding(
+        yield Violation(
             pointer=(*pointer, "action"),
             rule="archive-target",
             message="action: archive does not say where to",
@@ -42,7 +42,7 @@ def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Po
     elif archive is not None:
         for location, text in feed.locations_on(cluster).by_type():
             if path_template(text).dated and archive.locations.get(location) is None:
-                yield Finding(
+                yield Violation(
                     pointer=(*pointer, "archive", "locations"),
                     rule="archive-target",
                     message=f"the archive has no place for {location}, which has dates and is archived too",
@@ -50,7 +50,7 @@ def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Po
                 )
 
 
-def check_names(feed: Feed, context: Context) -> Iterator[Finding]:
+def check_names(feed: Feed, context: Context) -> Iterator[Violation]:
     """Two instances never have one place in the archive, and all of it can be told from an instance's own path."""
     for index, each in enumerate(feed.clusters):
         archived = feed.archive_on(each.name)
@@ -64,7 +64,7 @@ def check_names(feed: Feed, context: Context) -> Iterator[Finding]:
                 place = path_template(text, feed.path_timezone).bind(feed.variables_on(there))
                 CanonicalPath.parse(place.base, there.default_fs)
             except ElError as error:
-                yield Finding(pointer=pointer, rule="bad-template", message=f"on the cluster {there.name}: {error}")
+                yield Violation(pointer=pointer, rule="bad-template", message=f"on the cluster {there.name}: {error}")
                 continue
             own = feed.locations_on(each.name).get(location)
             if own is not None:
@@ -74,7 +74,7 @@ def check_names(feed: Feed, context: Context) -> Iterator[Finding]:
 
 def _name_findings(
     source: PathTemplate, place: PathTemplate, location: LocationType, pointer: Pointer
-) -> Iterator[Finding]:
+) -> Iterator[Violation]:
     missing = [f"${{{each}}}" for each in source.fields if each not in place.fields]
     missing += [f"${{{each}}}" for each in sorted(source.variables - place.variables)]
     unknown = [f"${{{each}}}" for each in sorted(place.variables - source.variables)]
@@ -98,8 +98,8 @@ def _name_findings(
         )
 
 
-def _names_finding(pointer: Pointer, message: str, hint: str) -> Finding:
-    return Finding(pointer=pointer, rule="archive-names", message=message, hint=hint)
+def _names_finding(pointer: Pointer, message: str, hint: str) -> Violation:
+    return Violation(pointer=pointer, rule="archive-names", message=message, hint=hint)
 
 
 def _has_glob(segment: Segment) -> bool:

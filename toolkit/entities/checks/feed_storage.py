@@ -8,17 +8,17 @@ from toolkit.entities.checks.context import Context
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
-from toolkit.entities.findings import Finding
 from toolkit.entities.locations import Locations
 from toolkit.entities.templates import path_template, table_uri
+from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
 
-def check_storage(feed: Feed) -> Iterator[Finding]:
+def check_storage(feed: Feed) -> Iterator[Violation]:
     """A feed has exactly one of locations and table, and so has each of its clusters, of the same kind."""
     if (feed.locations is None) == (feed.table is None):
         found = "neither" if feed.table is None else "both"
-        yield Finding(
+        yield Violation(
             pointer=(), rule="feed-storage", message=f"expected exactly one of locations and table, found {found}"
         )
         return
@@ -28,25 +28,25 @@ def check_storage(feed: Feed) -> Iterator[Finding]:
             kind = "table" if feed.is_table else "path"
             message = f"found {wrong} on the cluster {each.name} of a {kind} feed"
             hint = "storage is of one kind on all clusters"
-            yield Finding(
+            yield Violation(
                 pointer=("clusters", index, wrong), rule="feed-storage", message=message, hint=hint, on_key=True
             )
 
 
-def check_data(feed: Feed) -> Iterator[Finding]:
+def check_data(feed: Feed) -> Iterator[Violation]:
     """A path feed has data on each cluster, dated where retention acts."""
     for index, each in enumerate(() if feed.is_table else feed.clusters):
         yield from _data_findings(feed, each, index)
 
 
-def _data_findings(feed: Feed, each: FeedCluster, index: int) -> Iterator[Finding]:
+def _data_findings(feed: Feed, each: FeedCluster, index: int) -> Iterator[Violation]:
     own, base = each.locations or Locations(), feed.locations or Locations()
     text = own.data or base.data
     if text is None:
         message = f"no data location on the cluster {each.name}"
-        yield Finding(pointer=("clusters", index), rule="feed-storage", message=message, hint="add locations: data")
+        yield Violation(pointer=("clusters", index), rule="feed-storage", message=message, hint="add locations: data")
     elif each.retention is not None and not path_template(text).dated:
-        yield Finding(
+        yield Violation(
             pointer=(*(("clusters", index) if own.data else ()), "locations", "data"),
             rule="undated-data",
             message=f"the data location has no date, but the cluster {each.name} has a retention",
@@ -54,7 +54,7 @@ def _data_findings(feed: Feed, each: FeedCluster, index: int) -> Iterator[Findin
         )
 
 
-def check_bound_templates(feed: Feed, context: Context) -> Iterator[Finding]:
+def check_bound_templates(feed: Feed, context: Context) -> Iterator[Violation]:
     """Templates can be read with the values that are bound on each cluster, and are on a store that can be told."""
     for pointer, text, on_cluster in _templates(feed):
         is_plain = text.startswith("/") or pointer[-1] == "table"
@@ -66,7 +66,7 @@ def check_bound_templates(feed: Feed, context: Context) -> Iterator[Finding]:
                 yield from _binding_findings(feed, text, pointer, cluster)
 
 
-def _binding_findings(feed: Feed, text: str, pointer: Pointer, cluster: Cluster) -> Iterator[Finding]:
+def _binding_findings(feed: Feed, text: str, pointer: Pointer, cluster: Cluster) -> Iterator[Violation]:
     try:
         if pointer[-1] == "table":
             table_uri(text).bind(feed.variables_on(cluster))
@@ -75,7 +75,7 @@ def _binding_findings(feed: Feed, text: str, pointer: Pointer, cluster: Cluster)
             CanonicalPath.parse(template.base, cluster.default_fs)
     except ElError as error:
         message = f"on the cluster {cluster.name}: {error}"
-        yield Finding(pointer=pointer, rule="bad-template", message=message)
+        yield Violation(pointer=pointer, rule="bad-template", message=message)
 
 
 _HAS_VARIABLES = re.compile(r"\$\{(?!(?:YEAR|MONTH|DAY|HOUR|MINUTE)\})")

@@ -5,26 +5,26 @@ from dataclasses import replace
 
 from toolkit.entities.checks.context import Context, duplicate_findings, validity_findings
 from toolkit.entities.checks.datasources import credential_findings
-from toolkit.entities.findings import Finding
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
+from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
 
-def check_validities(process: Process) -> Iterator[Finding]:
+def check_validities(process: Process) -> Iterator[Violation]:
     """Clusters are named once, and each has a validity with instances."""
     yield from duplicate_findings((each.name for each in process.clusters), ("clusters",))
     for index, each in enumerate(process.clusters):
         yield from validity_findings(each.validity, process.frequency, process.timezone, ("clusters", index))
 
 
-def check_clusters(process: Process, context: Context) -> Iterator[Finding]:
+def check_clusters(process: Process, context: Context) -> Iterator[Violation]:
     """References ask for no later version of a cluster than there is."""
     for index, each in enumerate(process.clusters):
         yield from context.cluster_version(each.name, each.version, ("clusters", index, "version"))
 
 
-def check_feeds(process: Process, context: Context) -> Iterator[Finding]:
+def check_feeds(process: Process, context: Context) -> Iterator[Violation]:
     """The feeds of inputs and outputs are on every cluster that the process runs on."""
     inputs = [("inputs", name, each.feed) for name, each in process.inputs.items()]
     outputs = [("outputs", name, each.feed) for name, each in process.outputs.items()]
@@ -32,14 +32,14 @@ def check_feeds(process: Process, context: Context) -> Iterator[Finding]:
         yield from _feed_on_clusters(process, context, feed, (side, name, "feed"))
 
 
-def _feed_on_clusters(process: Process, context: Context, name: str, pointer: Pointer) -> Iterator[Finding]:
+def _feed_on_clusters(process: Process, context: Context, name: str, pointer: Pointer) -> Iterator[Violation]:
     feed = context.feeds.get(name)
     if feed is None:
         return
     there = {each.name for each in feed.clusters}
     for each in process.clusters:
         if each.name not in there:
-            yield Finding(
+            yield Violation(
                 pointer=pointer,
                 rule="feed-not-on-cluster",
                 message=f"the feed {name} is not on the cluster {each.name}, where the process runs",
@@ -47,30 +47,30 @@ def _feed_on_clusters(process: Process, context: Context, name: str, pointer: Po
             )
 
 
-def check_names(process: Process) -> Iterator[Finding]:
+def check_names(process: Process) -> Iterator[Violation]:
     """An input and an output never share a name: each becomes a property of the workflow."""
     for name in process.outputs:
         if name in process.inputs:
             message = f"the name {name!r} is an input and an output"
-            yield Finding(pointer=("outputs", name), rule="duplicate-name", message=message, on_key=True)
+            yield Violation(pointer=("outputs", name), rule="duplicate-name", message=message, on_key=True)
 
 
-def check_workflow(process: Process) -> Iterator[Finding]:
+def check_workflow(process: Process) -> Iterator[Violation]:
     """A workflow is one engine with its path, or steps with names of their own."""
     workflow = process.workflow
     if workflow.steps and (workflow.engine is not None or workflow.path is not None or workflow.args):
         message = "found steps beside engine, path or args, expected one of them"
-        yield Finding(pointer=("workflow", "steps"), rule="ambiguous-workflow", message=message, on_key=True)
+        yield Violation(pointer=("workflow", "steps"), rule="ambiguous-workflow", message=message, on_key=True)
     yield from duplicate_findings((step.name for step in workflow.steps), ("workflow", "steps"))
 
 
-def check_secrets(process: Process) -> Iterator[Finding]:
+def check_secrets(process: Process) -> Iterator[Violation]:
     """Each secret of a workflow is in one place."""
     for name, credential in process.workflow.secrets.items():
         yield from credential_findings(credential, ("workflow", "secrets", name))
 
 
-def check_late_inputs(process: Process) -> Iterator[Finding]:
+def check_late_inputs(process: Process) -> Iterator[Violation]:
     """Late workflows are given for inputs that the process has."""
     late = process.late_process
     for name in late.inputs if late else ():
@@ -79,7 +79,7 @@ def check_late_inputs(process: Process) -> Iterator[Finding]:
             yield replace(_unknown_input(process, pointer, f"the late input {name!r}", name), on_key=True)
 
 
-def check_step_inputs(process: Process) -> Iterator[Finding]:
+def check_step_inputs(process: Process) -> Iterator[Violation]:
     """Steps read inputs that the process has: the ledger would wait for batches that nobody enqueues."""
     for position, step in enumerate(process.workflow.steps):
         for index, name in enumerate(step.inputs or ()):
@@ -88,8 +88,8 @@ def check_step_inputs(process: Process) -> Iterator[Finding]:
                 yield _unknown_input(process, pointer, f"the input {name!r} of the step {step.name}", name)
 
 
-def _unknown_input(process: Process, pointer: Pointer, what: str, name: str) -> Finding:
-    return Finding(
+def _unknown_input(process: Process, pointer: Pointer, what: str, name: str) -> Violation:
+    return Violation(
         pointer=pointer,
         rule="unknown-input",
         message=f"found {what}, expected one of the process's inputs",

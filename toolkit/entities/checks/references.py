@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from toolkit.entities.checks.context import Context
 from toolkit.entities.documents import Document
-from toolkit.entities.findings import Finding
+from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
@@ -34,7 +34,7 @@ _SUITES: Mapping[Kind, tuple[tuple[str | None, ...], ...]] = {
 }
 
 
-def reference_findings(kind: Kind, document: Document, context: Context) -> Iterator[Finding]:
+def reference_findings(kind: Kind, document: Document, context: Context) -> Iterator[Violation]:
     """A finding for each name in a merged document, valid or not, that no entity, or suite, meant there has."""
     for keys, wanted in _REFERENCES[kind]:
         for pointer, name in _values(document, keys, ()):

@@ -6,7 +6,7 @@ from toolkit.entities.yaml_location import Pointer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class Violation:
     """Something wrong with a document, before its place in a file is known.
 
     Attributes:
