@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING
 from toolkit.actions.progress import Volume
 from toolkit.runs.errors import PauseAsked
 from toolkit.transfer.copying import Copier
+from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.plan import Copied, FileCopy
 from toolkit.transfer.spread_copy import SpreadCopy
+from toolkit.transfer.spread_read import SpreadRead, read_again
 from toolkit.transfer.timed_tasks import TOO_LATE
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
+    from toolkit.errors import StopRequested
     from toolkit.storage import StorageSpec
     from toolkit.threads import WorkerPool
+    from toolkit.transfer.port import ExecutorPool
 
 NO_ANSWER = "no_answer"
 """The code of a file of which no executor said what became of it."""
@@ -74,15 +78,69 @@ class FileCopies:
         if not files:
             return []
         passed = self._tell if is_progress else _nobody
+        return self._where_it_pays(
+            files,
+            (source, target),
+            here=lambda left: self._here(source, target, left, passed, overwrite=overwrite),
+            spread=lambda pool: self._spread(pool, source, target, passed, overwrite=overwrite).copy(files),
+        )
+
+    def read(self, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
+        """Read copies again to their end, for their digests; by executors where `copy` would use them.
+
+        Args:
+            target: on the store that they are on.
+            files: whose targets are read; no directories.
+
+        Raises:
+            StopRequested: the work was called off.
+            Unavailable: the executors were lost.
+        """
+        reader = DigestReader(system=self.work.stores(target), check=self._check)
+        return self._where_it_pays(
+            files,
+            (target,),
+            here=lambda left: read_again(reader, left, self.pool),
+            spread=lambda pool: SpreadRead(
+                pool=pool,
+                store=self.spec_of(target),
+                seconds_left=self.work.seconds_left,
+                check=self.work.check_remote,
+                rest=self._check,
+                is_pause=_is_pause,
+            ).read(files),
+        )
+
+    def _where_it_pays(
+        self,
+        files: Sequence[FileCopy],
+        ends: Sequence[CanonicalPath],
+        *,
+        here: Callable[[Sequence[FileCopy]], list[Copied]],
+        spread: Callable[[ExecutorPool], Iterable[Copied]],
+    ) -> list[Copied]:
+        """Let executors work on many files or bytes of stores that they reach, else, and for the rest, this process."""
         is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
-        if not is_large or self.work.executors is None or source.is_local or target.is_local:
-            return self._here(source, target, files, passed, overwrite=overwrite)
-        told = self._spread(source, target, files, passed, overwrite=overwrite)
+        if not is_large or self.work.executors is None or any(each.is_local for each in ends):
+            return here(files)
+        told = self._by_executors(files, spread)
         # What is too much for one task (see `LONGEST_SECONDS`) is not too much for the driver, which renews the lease.
         late = {each.target for each in told if each.code == TOO_LATE}
         left = [file for file in files if file.target in late]
-        rest = self._here(source, target, left, passed, overwrite=overwrite) if late else []
-        return [*(each for each in told if each.target not in late), *rest]
+        return [*(each for each in told if each.target not in late), *(here(left) if late else [])]
+
+    def _by_executors(
+        self, files: Sequence[FileCopy], spread: Callable[[ExecutorPool], Iterable[Copied]]
+    ) -> list[Copied]:
+        """Let executors work, for one at a time; each of them has enough to do with one."""
+        assert self.work.executors is not None  # noqa: S101 - the caller has looked
+        with self.executors_turn:
+            self._check()
+            executors = self.work.executors()
+            self.work.let_others_work()
+            told = {each.target: each for each in spread(executors)}
+        silent = (Copied(file.target, code=NO_ANSWER, message="the executors were lost") for file in files)
+        return [told.get(each.target, each) for each in silent]
 
     def _here(
         self,
@@ -109,35 +167,26 @@ class FileCopies:
 
     def _spread(
         self,
+        pool: ExecutorPool,
         source: CanonicalPath,
         target: CanonicalPath,
-        files: Sequence[FileCopy],
         passed: Callable[[int, int], None],
         *,
         overwrite: bool,
-    ) -> list[Copied]:
-        """By executors, which work for one at a time; each of them has enough to do with one."""
-        assert self.work.executors is not None  # noqa: S101 - the caller has looked
-        with self.executors_turn:
-            self._check()
-            executors = self.work.executors()
-            self.work.let_others_work()
-            spread = SpreadCopy(
-                pool=executors,
-                source=self.spec_of(source),
-                target=self.spec_of(target),
-                joining=self.work.stores(target),
-                seconds_left=self.work.seconds_left,
-                check=self.work.check_remote,
-                rest=self._check,
-                is_pause=lambda stop: isinstance(stop, PauseAsked),
-                bandwidth=self.bandwidth,
-                overwrite=overwrite,
-                passed=passed,
-            )
-            told = {each.target: each for each in spread.copy(files)}
-        silent = (Copied(file.target, code=NO_ANSWER, message="the executors were lost") for file in files)
-        return [told.get(each.target, each) for each in silent]
+    ) -> SpreadCopy:
+        return SpreadCopy(
+            pool=pool,
+            source=self.spec_of(source),
+            target=self.spec_of(target),
+            joining=self.work.stores(target),
+            seconds_left=self.work.seconds_left,
+            check=self.work.check_remote,
+            rest=self._check,
+            is_pause=_is_pause,
+            bandwidth=self.bandwidth,
+            overwrite=overwrite,
+            passed=passed,
+        )
 
     def _check(self) -> None:
         self.work.guard.check()
@@ -148,3 +197,7 @@ class FileCopies:
 
 def _nobody(files: int, size: int) -> None:
     """Nobody is told."""
+
+
+def _is_pause(stop: StopRequested) -> bool:
+    return isinstance(stop, PauseAsked)

@@ -31,7 +31,6 @@ from toolkit.storage import (
     aside_name,
 )
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.digests import digest_of
 from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, read_tree, same_content
 from toolkit.transfer.uploads import end_left_uploads
@@ -58,6 +57,13 @@ class ArchiveDiffers(StorageError, Failed):  # noqa: N818 - the family of toolki
         f"the archive has something else there, and {MOST_VERSIONS - 1} further versions of it beside, so nothing was "
         "written and the instance stays; compare them, then remove those that are wrong"
     )
+
+
+class NotReadAgain(FilesFailed):
+    """Error for files that could not be read to their end, so that nobody knows whether two copies are the same."""
+
+    code = "not_read_again"
+    text = "could not be read again"
 
 
 class Archived(NamedTuple):
@@ -208,16 +214,13 @@ class Archiver:
                 raise CopyDiffers(path=below(into, name))
 
     def _digests(self, root: CanonicalPath, tree: Tree) -> Mapping[str, str]:
-        """Return the digests of the files of a tree, as they are read now."""
-        found: dict[str, str] = {}
-        system = self.work.stores(root)
-        names = [name for name, entry in tree.items() if entry.kind is FileKind.FILE]
-
-        def read(name: str) -> None:
-            found[name] = digest_of(system, below(root, name), self.work.guard.check)
-
-        self.files.pool.run_all(read, names, at_once=system.capabilities.parallel)
-        return found
+        """Return the digests of the files of a tree, as they are read now; executors read what they would copy."""
+        names = {below(root, name): name for name, entry in tree.items() if entry.kind is FileKind.FILE}
+        read = self.files.read(root, [file_copy(root, root, name, tree[name]) for name in names.values()])
+        failed = [each for each in read if each.code]
+        if failed:
+            raise NotReadAgain(path=root, failed=failed)
+        return {names[each.target]: each.digest for each in read}
 
     def _tree(self, root: CanonicalPath, *, directories: bool) -> Tree | None:
         """Return the tree at a path, of a single file a tree of `_ITSELF`; None: nothing is there."""

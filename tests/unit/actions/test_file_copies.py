@@ -6,11 +6,13 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from tests.unit.actions.fake_action import context
-from toolkit.actions.file_copies import SPREAD_FILES, FileCopies
+from toolkit.actions import file_copies
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.progress import NOTHING, NoProgress, Volume
 from toolkit.el import CanonicalPath
 from toolkit.runs.stop import NeverStopped
@@ -20,6 +22,7 @@ from toolkit.threads import WorkerPool
 from toolkit.transfer.plan import FileCopy
 from toolkit.transfer.port import LocalExecutorPool
 
+MANY = 21
 REMOTE = CanonicalPath("hdfs", "far", "/")
 """What is not on this machine, so that executors may copy it."""
 
@@ -62,6 +65,12 @@ def copies(watching: Watching, pool: WorkerPool, seconds: float) -> FileCopies:
     )
 
 
+@pytest.fixture(autouse=True)
+def spread_from_few_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors work on what is more than a few files."""
+    monkeypatch.setattr(file_copies, "SPREAD_FILES", MANY - 1)
+
+
 @pytest.fixture
 def pool() -> Iterator[WorkerPool]:
     """Four threads."""
@@ -72,7 +81,7 @@ def pool() -> Iterator[WorkerPool]:
 
 @pytest.mark.parametrize(
     ("number", "seconds"),
-    [(5, 60.0), (SPREAD_FILES + 1, 60.0), (SPREAD_FILES + 1, 0.0)],
+    [(5, 60.0), (MANY, 60.0), (MANY, 0.0)],
     ids=["by threads", "by executors", "by threads since executors had no time"],
 )
 def test_all_files_are_copied_and_who_watches_is_told_of_each(
@@ -89,3 +98,33 @@ def test_who_watches_is_told_nothing_of_what_was_not_announced(tmp_path: Path, p
     watching = Watching()
     copies(watching, pool, 60.0).copy(REMOTE, REMOTE, files(tmp_path, 1), is_progress=False)
     assert (watching.volume, len(list((tmp_path / "to").iterdir()))) == (NOTHING, 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "seconds", "reads_here"),
+    [(5, 60.0, 5), (MANY, 60.0, 0), (MANY, 0.0, MANY)],
+    ids=["by threads", "by executors", "by threads since executors had no time"],
+)
+def test_files_are_read_again_where_they_were_copied(
+    tmp_path: Path, pool: WorkerPool, number: int, seconds: float, reads_here: int
+) -> None:
+    wanted = files(tmp_path, number)
+    gone = wanted[-1]._replace(target=wanted[-1].target.parent.child("gone"))
+    copying, here = copies(Watching(), pool, 60.0), Counting()
+    digests = {each.target: each.digest for each in copying.copy(REMOTE, REMOTE, wanted)}
+    reading = replace(copying, work=replace(copying.work, stores=lambda _: here, seconds_left=lambda: seconds))
+    found = {each.target: each for each in reading.read(REMOTE, [*wanted[:-1], gone])}
+    assert found[gone.target].code == "not_found"
+    del found[gone.target], digests[wanted[-1].target]
+    assert {target: each.digest for target, each in found.items()} == digests
+    assert here.reads == reads_here
+
+
+class Counting(LocalFileSystem):
+    """A disk that counts what the driver opens for reading."""
+
+    reads = 0
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        self.reads += 1
+        return super().read(path, offset=offset, length=length)

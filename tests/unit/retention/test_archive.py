@@ -188,6 +188,24 @@ def test_a_copy_that_is_not_the_instance_is_thrown_away(tmp_path: Path, system: 
     assert (seen(tmp_path, "archive"), own_names(tmp_path)) == (None, [])
 
 
+class Breaking(LocalFileSystem):
+    """A disk whose first stream out of the archive breaks off."""
+
+    is_broken = False
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        if "/archive/" in path.path and not self.is_broken:
+            self.is_broken = True
+            raise Unreachable(path=path)
+        return super().read(path, offset=offset, length=length)
+
+
+def test_a_stream_that_breaks_off_while_the_copy_is_read_again_is_read_once_more(tmp_path: Path) -> None:
+    fill(tmp_path)
+    assert outcomes(run(tmp_path, system=Breaking())) == [("done", "")]
+    assert seen(tmp_path, "archive") == FILES
+
+
 class Held(LocalFileSystem):
     """A disk on which somebody holds the feed while a copy is read again."""
 
