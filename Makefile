@@ -14,6 +14,8 @@ WITH_JAVA = JAVA_HOME="$$(.ci/java-home)" && export JAVA_HOME PATH="$(CURDIR)/$(
 PYTEST = $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 # Made while pytest collects: tests/testbed/quick_spark.py.
 QUICK_SPARK = { .ci/spark-archive .venv & }
+# Property tests with four times the examples of `make test`.
+THOROUGH = --hypothesis-profile thorough
 ARGS ?=
 
 help: ## list the targets
@@ -28,11 +30,11 @@ demo: java install ## the main jobs on local files: evict a month of data by pla
 test: java install ## unit tests, contracts on real servers, one run for each promise; ARGS="-k eviction" passes options to pytest
 	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) -m "not extended and not soak" $(ARGS)
 
-test-extended: java install spark35 ## the rest of test-all: options, kills and faults, packaging, Spark 3.5, the tools
-	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) -m "extended and not soak" $(ARGS)
+test-extended: java install spark35 ## the rest of test-all: options, kills and faults, PostgreSQL, property tests in full, packaging, Spark 3.5
+	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) $(THOROUGH) -m "(extended or hypothesis) and not soak" $(ARGS)
 
 test-all: java install spark35 ## all tests but the soak tests
-	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) -m "not soak" $(ARGS)
+	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) $(THOROUGH) -m "not soak" $(ARGS)
 
 lint: install ## ruff, mypy, the layers, size and shape, no registry hosts
 	@$(BIN)/ruff check --quiet --output-format concise .

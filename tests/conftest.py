@@ -18,8 +18,9 @@ from tests.testbed.quick_spark import quick_spark
 pytest_plugins = ["tests.databases.ledgers", "tests.testbed.fixtures"]  # loaded here, for all tests
 
 # A slow machine is no fault of the code: how long an example takes is nowhere a test.
-settings.register_profile("feedctl", deadline=None, print_blob=True)
-settings.load_profile("feedctl")
+settings.register_profile("quick", deadline=None, print_blob=True, max_examples=25)
+settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=100)  # of `make test-extended`
+settings.load_profile("quick")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and every process that they start as well.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -1,6 +1,7 @@
 """Ledgers for tests: fixtures with a ledger of its own for each test, and a clock that is moved by hand.
 
-A test that must pass on both databases asks for `ledger`, or for `ledger_url` when it opens several of them itself.
+A test that must pass on both databases asks for `ledger`, or for `ledger_url` when it opens several of them itself. On
+PostgreSQL it is extended, unless it is marked `both_databases`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,19 @@ _DISCONNECT_OTHERS = """
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have a case run on PostgreSQL in the extended tests only, unless it is marked `both_databases`.
+
+    Locks, clock, types and the schema differ between the databases; most queries are the same text.
+    """
+    for item in items:
+        call = getattr(item, "callspec", None)
+        is_second = call is not None and call.params.get("ledger_url") == "postgresql"
+        if is_second and item.get_closest_marker("both_databases") is None:
+            item.add_marker(pytest.mark.extended)
 
 
 class HandClock:

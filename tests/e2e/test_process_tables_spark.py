@@ -20,7 +20,7 @@ from toolkit.catalog.model import Column, TableName
 from toolkit.catalog.port import Metastore
 from toolkit.cli.boundary import run_app
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.extended, pytest.mark.timeout(900)]
 
 SITE = """\
 description: the test bed
@@ -179,7 +179,6 @@ def test_spark_sql_reads_the_partition_that_the_process_waited_for_and_makes_one
     assert [each.name for each in (site.directory / "warehouse/shares").iterdir()] == ["ds=2026-03-19"]
 
 
-@pytest.mark.extended
 def test_the_steps_of_the_templates_process_make_its_partition(site: Site) -> None:
     site.click()
     code, _, said = site.run("clicks_hourly_job", HOUR)

@@ -65,6 +65,7 @@ def test_the_plan_cannot_be_told_to_delete(repo: Repo) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_the_plan_is_what_spark_submit_prints(repo: Repo, java_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _feedctl(repo, "plan", "--all") == 0
     assert capsys.readouterr().out == submit(java_home, repo, "--all", "--dry-run").stdout

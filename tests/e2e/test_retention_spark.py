@@ -55,7 +55,8 @@ def test_exit_code_and_json_come_through_and_messages_go_to_standard_error(tmp_p
     assert repo.tree() == ["clicks"]
 
 
-@pytest.mark.parametrize("streams", [">{log} 2>&1", pytest.param(">{out} 2>{log}", marks=pytest.mark.extended)])
+@pytest.mark.extended
+@pytest.mark.parametrize("streams", [">{log} 2>&1", ">{out} 2>{log}"])
 def test_a_log_that_several_write_keeps_every_word(tmp_path: Path, java_home: Path, streams: str) -> None:
     """`>` gives one open file to the shell, the JVM and what comes after it: each goes on where the last one ended."""
     repo, log = Repo.make(tmp_path), tmp_path / "z.log"

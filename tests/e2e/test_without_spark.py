@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.commands import BIN, ROOT, run
 from tests.e2e.tiny_repo import make_tiny_repo, retention_arguments
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 PROBE = """\
 import runpy, sys

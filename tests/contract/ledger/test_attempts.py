@@ -17,6 +17,8 @@ from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
 from toolkit.ledger.tables import process
 from toolkit.ledger.vocabulary import JobMode, LifeCycle, ProcessKind, RunStatus
 
+pytestmark = pytest.mark.both_databases
+
 OTHER = Origin(who="bob", host="edge2", snapshot="decade")
 
 

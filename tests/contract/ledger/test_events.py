@@ -10,6 +10,8 @@ from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import CursorMovedOn, Event, NewEvent, NoSuchEvent
 from toolkit.ledger.vocabulary import EventKind
 
+pytestmark = pytest.mark.both_databases
+
 
 def _new(day: int, feed: str = "clicks", cluster: str = "primary") -> NewEvent:
     key = f"2026-03-{day:02}T00:00Z"

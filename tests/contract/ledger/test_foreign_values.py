@@ -12,6 +12,8 @@ from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.runs.finding import active, get
 from toolkit.ledger.state import start_check
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_a_status_that_is_not_known_is_named_with_the_known_ones(ledger: Ledger) -> None:
     run = begun(ledger)

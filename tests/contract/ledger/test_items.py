@@ -14,6 +14,8 @@ from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
 
+pytestmark = pytest.mark.both_databases
+
 
 def _intended(ledger: Ledger, run: Run, *positions: int) -> None:
     new = [NewItem(position=each, kind="data", path=f"/data/{each}", instance_key="") for each in positions]

@@ -28,6 +28,8 @@ from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.tables import lease
 from toolkit.ledger.vocabulary import LeaseMode, RunStatus
 
+pytestmark = pytest.mark.both_databases
+
 NEXT = key("2026-03-21T12:00Z")
 
 

@@ -15,6 +15,8 @@ from toolkit.ledger.runs import finding, items, status
 from toolkit.ledger.runs.finding import RunFilter, RunOrder, Subject
 from toolkit.ledger.vocabulary import LifeCycle
 
+pytestmark = pytest.mark.both_databases
+
 _MONTH = RunFilter(entity="clicks", clusters=("primary",), start_key="2026-03-01T00:00Z", end_key="2026-04-01T00:00Z")
 _SUBJECT = Subject(entity="clicks", life_cycle=LifeCycle.EVICTION, cluster="primary")
 _RANGE = "entity=? AND instance_key>? AND instance_key<?"

@@ -37,6 +37,8 @@ from toolkit.ledger.state import holds
 from toolkit.ledger.state.holds import NewHold
 from toolkit.ledger.vocabulary import RunStatus
 
+pytestmark = pytest.mark.both_databases
+
 RACERS = 6
 ROUNDS = range(5)
 

@@ -28,6 +28,8 @@ from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.ledger_recorder import LedgerRecorder
 from toolkit.runs.recorder import RecordBatch, RecordedRun, RunOutcome, SettledLeftOver
 
+pytestmark = pytest.mark.both_databases
+
 EVICTED = NewEvent(
     kind=EventKind.EVICTED, feed="clicks", cluster="primary", instance_key="2026-03-01T00:00Z", uri="file:///1"
 )

@@ -11,6 +11,8 @@ from tests.contract.ledger.run_commands import RunCommands
 from tests.contract.ledger.run_machine import RunMachine
 from tests.databases.ledgers import START, HandClock, empty_ledger, open_ledger
 
+pytestmark = pytest.mark.both_databases
+
 
 def _run(urls: list[sa.URL], *, examples: int, steps: int) -> None:
     clocks = [HandClock() for _ in urls]

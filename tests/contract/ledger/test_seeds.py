@@ -13,6 +13,8 @@ from toolkit.ledger.identity import identity_of
 from toolkit.ledger.tables import batch, event_counter, ledger_identity, safe_mode
 from toolkit.ledger.vocabulary import BatchKind, BatchState
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_a_new_ledger_has_the_seed_batch_no_events_and_is_not_in_safe_mode(ledger: Ledger) -> None:
     def look(tx: Transaction) -> tuple[object, ...]:

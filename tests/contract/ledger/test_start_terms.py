@@ -19,6 +19,8 @@ from toolkit.ledger.runs.starting import StartRequest, StartTerms
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
 from toolkit.runs.ledger_recorder import LedgerRecorder
 
+pytestmark = pytest.mark.both_databases
+
 HOURS = [f"2026-03-20T{hour:02}:00Z" for hour in range(10)]
 
 

@@ -15,6 +15,8 @@ from toolkit.ledger.state.start_check import EntityIsSuspended, SafeModeIsOn
 from toolkit.ledger.tables import lease, run
 from toolkit.ledger.vocabulary import RunStatus
 
+pytestmark = pytest.mark.both_databases
+
 
 def _safe_mode(ledger: Ledger, *, on: bool) -> bool:
     return ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=on, who="root", reason="upgrade of HDFS"))

@@ -12,6 +12,8 @@ from tests.contract.ledger_jobs.plans import executed, scans
 from toolkit.ledger.batches import files
 from toolkit.ledger.batches.rows import FeedInstance
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def busy(calls: Calls) -> Calls:

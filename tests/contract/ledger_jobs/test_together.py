@@ -21,6 +21,8 @@ from toolkit.ledger.jobs.errors import JobIsRunning, NothingEnqueued
 from toolkit.ledger.jobs.rows import StartedJob
 from toolkit.ledger.registry.sync import SyncReport
 
+pytestmark = pytest.mark.both_databases
+
 CALLERS = 6
 
 

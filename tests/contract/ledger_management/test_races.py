@@ -19,6 +19,8 @@ from toolkit.ledger.runs.finding import RunFilter, find
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.decisions import InstanceCommand
 
+pytestmark = pytest.mark.both_databases
+
 DAY = ("2026-03-05T00:00Z", "2026-03-06T00:00Z")
 
 

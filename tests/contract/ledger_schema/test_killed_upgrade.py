@@ -16,6 +16,8 @@ from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.schema_version import HEAD, stored_revision
 from toolkit.ledger.upgrading import Upgraded, upgrade
 
+pytestmark = pytest.mark.both_databases
+
 _ROOT = Path(__file__).resolve().parents[3]
 _SCRIPT = "tests.contract.ledger_schema.killed_upgrade"
 

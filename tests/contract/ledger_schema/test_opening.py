@@ -15,6 +15,8 @@ from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.tables import consumer_cursor
 from toolkit.ledger.upgrading import upgrade
 
+pytestmark = pytest.mark.both_databases
+
 
 def _write(tx: Transaction) -> None:
     tx.execute(sa.insert(consumer_cursor).values(consumer="lineage", sequence=0, moved_at=tx.now()))

@@ -16,6 +16,8 @@ from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.tables import event_counter, metadata
 from toolkit.ledger.upgrading import upgrade
 
+pytestmark = pytest.mark.both_databases
+
 _GRANTS = (
     "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
     "CREATE ROLE actor LOGIN",

@@ -18,6 +18,8 @@ from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.schema_version import HEAD, stored_revision, version_table
 from toolkit.ledger.upgrading import Upgraded, upgrade
 
+pytestmark = pytest.mark.both_databases
+
 
 def _rows(ledger: Ledger) -> Rows:
     return ledger.read(lambda tx: rows(tx.connection))

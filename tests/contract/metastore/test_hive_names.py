@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import share_of
 from toolkit.catalog.adapters.connections import java
 from toolkit.catalog.partition_name import escape, unescape
 
@@ -28,7 +29,7 @@ def test_every_character_is_escaped_as_hive_does(of_hive: Callable[[str, str], s
     assert of_hive("unescapePathName", escape(every)) == every
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=share_of(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_TEXT)
 def test_texts_are_escaped_as_hive_does_and_hive_reads_them_back(of_hive: Callable[[str, str], str], text: str) -> None:
     assert of_hive("escapePathName", text) == escape(text)

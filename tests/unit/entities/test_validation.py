@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import share_of
 from tests.unit.entities.schema_samples import full_document
 from toolkit.entities import Form, SchemaName
 from toolkit.entities.validation import is_valid, schema_findings
@@ -61,7 +62,7 @@ def _add(draw: Callable[[Any], Any], parent: Any, key: Any) -> None:  # noqa: AN
 
 
 @pytest.mark.extended
-@settings(max_examples=400)
+@settings(max_examples=share_of(400))
 @given(st.sampled_from(SchemaName), st.sampled_from(Form), st.data())
 def test_a_document_is_valid_when_nothing_has_to_be_explained(
     name: SchemaName, form: Form, data: st.DataObject

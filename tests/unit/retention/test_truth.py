@@ -10,6 +10,7 @@ from itertools import groupby
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import share_of
 from tests.unit.retention.acting import BASE, Acted, SharedStore, act, capabilities, item, subtree
 from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.runs.fakes import MemoryRecorder
@@ -138,7 +139,7 @@ class Scene:
 
 
 @given(troubles)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=share_of(300), deadline=None)
 def test_what_is_told_is_what_the_store_shows_and_nothing_else_goes(trouble: Trouble) -> None:
     scene = Scene(trouble)
     acted = scene.act()

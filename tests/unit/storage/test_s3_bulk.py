@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import share_of
 from tests.unit.storage.fake_keys import FakeKeys
 from toolkit.el import CanonicalPath
 from toolkit.storage import Deleted, NotBegun, NotFound, OutsideBase, PermissionDenied, StorageFailure, Unreachable
@@ -85,7 +86,7 @@ def keys_around(draw: st.DrawFn, paths: list[CanonicalPath]) -> set[str]:
 
 
 @pytest.mark.extended
-@settings(max_examples=400)
+@settings(max_examples=share_of(400))
 @given(
     data=st.data(),
     paths=places(),
