@@ -40,7 +40,7 @@ class NoRegistry(InvalidInput):
     def __init__(self, *, cluster: str) -> None:
         self.cluster = cluster
         super().__init__(
-            f"the cluster {cluster} has no registry, so nobody knows its tables; "
+            f"the cluster {cluster} has no registry, so its tables are unknown; "
             "add interfaces: {registry: {endpoint: thrift://HOST:9083}}"
         )
 

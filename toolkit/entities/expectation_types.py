@@ -25,10 +25,10 @@ class ExpectationType:
 
     Attributes:
         arguments: by name, each the JSON Schema of its values.
-        required: arguments without which it cannot be judged, or holds for any data.
+        required: arguments without which it cannot be validated, or holds for any data.
         nullable: arguments that may be null, which says nothing.
         bounds: arguments of which at least one must say something; empty: it has none.
-        on_spark: data that Spark reads can be judged by it.
+        on_spark: data that Spark reads can be validated by it.
     """
 
     arguments: Mapping[str, Mapping[str, Any]]

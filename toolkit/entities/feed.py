@@ -47,7 +47,7 @@ class Feed:
         external: made outside of the repo's processes.
         shares_data_with: feeds that have the same data by intention, although their retention differs; each of them
             names the others.
-        quality: how instances are judged before they are announced, unless a cluster says otherwise; absent: not.
+        quality: how instances are validated before they are published, unless a cluster says otherwise; absent: not.
         version: rises with incompatible changes; references may ask for it.
     """
 
@@ -141,7 +141,7 @@ class Feed:
         return self.cluster(cluster_name).lifecycle or self.lifecycle
 
     def quality_on(self, cluster_name: str) -> Quality | None:
-        """How instances on a cluster are judged before they are announced: its own, else the feed's; None: not.
+        """Return how instances on a cluster are validated: by its own quality, else the feed's; None: not at all.
 
         Raises:
             UnknownName: the feed is not on that cluster.

@@ -43,14 +43,14 @@ class Suite:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quality:
-    """How the instances of a feed are judged.
+    """Validation of the instances of a feed.
 
     Attributes:
-        suites: names; all of them are judged in one reading of the data. Empty: not judged, see `Feed.quality_on`.
+        suites: names; all are validated in one reading of the data. Empty: not validated, see `Feed.quality_on`.
         on_failure: what becomes of data that fails.
         format: of the files of a path feed; a partition's is its table's.
         options: of Spark's reader, for example ``header``; path feeds only.
-        sample: the part of the rows that is judged, above 0, to 1.
+        sample: the part of the rows that is validated, above 0, to 1.
         budget: how long judging may take; then the data has failed.
     """
 

@@ -10,7 +10,7 @@ from toolkit.el.fields import Field
 from toolkit.entities.yaml_location import Pointer
 
 PREVIOUS_ROWS = "previous.row_count"
-"""So many rows had the last instance before this one that was judged; a whole number."""
+"""The number of rows of the last validated instance before this one."""
 
 INSTANCE_KEY = "instance.key"
 """The instance's own time in UTC, ``2026-03-01T06:40Z``."""

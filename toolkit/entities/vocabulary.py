@@ -240,9 +240,9 @@ class OnFailure(StrEnum):
     """Treatment of data that fails its expectations."""
 
     BLOCK = "block"
-    """It is not announced, until somebody releases it."""
+    """It is not published until a person releases it."""
     WARN = "warn"
-    """It is announced; the result of the run says so."""
+    """It is published; the result of the run says so."""
 
 
 class DataFormat(StrEnum):
@@ -262,8 +262,8 @@ class ExpectationSeverity(StrEnum):
     """How much an expectation counts, as Great Expectations names it."""
 
     CRITICAL = "critical"
-    """Data that fails it is not announced."""
+    """Data that fails it is not published."""
     WARNING = "warning"
-    """It is told, and never blocks."""
+    """It is reported, and never blocks."""
     INFO = "info"
     """The same as `warning`."""

@@ -217,7 +217,7 @@ class SuiteChange:
     """A suite that is new, gone, or expects something else: data are judged by it from now on, also what is blocked.
 
     Attributes:
-        feeds: that are judged by it, before or now; sorted.
+        feeds: that are validated by it, before or now; sorted.
         values: what differs, by type and column of the expectation.
     """
 

@@ -260,7 +260,7 @@ _NOT_DUE = "its time has not come"
 
 def _how_many(name: str, looked: Sequence[tuple[Dependency, _Seen]], missing: int) -> str:
     if any(not isinstance(seen, FoundInstance) for _, seen in looked):
-        return f"{name}: nobody can tell how much of it is there"
+        return f"{name}: it is not known how many of its instances are there"
     return f"{name}: {len(looked) - missing} of {len(looked)} instances are there"
 
 

@@ -88,7 +88,7 @@ def why_begun(run: Run, what: Dependency, *, is_owned: bool) -> str | None:
     if run.status is RunStatus.SUCCEEDED:
         return f"{words}, and what it makes is not ready" if what.through else None
     if run.status is RunStatus.RUNNING and not is_owned and run.mode is None:
-        words = f"attempt {run.attempt} was begun, and nobody works on it any more"
+        words = f"attempt {run.attempt} was begun, but its process no longer runs"
     return f"{words}: {run.reason}" if run.reason else words
 
 

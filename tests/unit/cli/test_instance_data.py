@@ -78,6 +78,6 @@ def test_a_store_that_refuses_is_told_beside_what_was_seen(feedctl: Feedctl, dat
 def test_what_cannot_be_looked_at_is_refused_aloud(feedctl: Feedctl) -> None:
     ran = feedctl("instance", "list", "clicks_by_country", "--start", "2026-03-19T23:00Z")
     assert ran.code == 2
-    assert "the cluster primary has no registry, so nobody knows its tables" in ran.err
+    assert "the cluster primary has no registry, so its tables are unknown" in ran.err
     outside = feedctl("instance", "list", "clicks", "--start", "2025-01-01T00:00Z", "--end", "2025-02-01T00:00Z")
     assert "does not lie within the validity of clicks" in outside.err

@@ -101,7 +101,7 @@ def test_a_failed_run_is_the_cause_with_its_reason_and_log(site: Site) -> None:
     site.stores["primary"].make(f"{_CLICKS}/02", f"{_CLICKS}/03")
     run = execution(site.ledger, "2026-03-05T03:00Z", RunStatus.RUNNING)
     ((_, _, why),) = site.causes("counts", "2026-03-05T02:00Z")
-    assert why == "attempt 1 was begun, and nobody works on it any more"
+    assert why == "attempt 1 was begun, but its process no longer runs"
     changed(site.ledger, run, RunStatus.FAILED, reason="exit code 3")
     assert site.causes("counts", "2026-03-05T02:00Z") == [
         ("count_job 2026-03-05T03:00Z", "failed", "attempt 1 has failed: exit code 3")

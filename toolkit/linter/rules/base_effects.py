@@ -52,7 +52,7 @@ _TABLE: Mapping[str, _EffectRule] = {
     ),
     "retention-action-change": _EffectRule(
         kinds=(EffectKind.ACTION_CHANGED, EffectKind.SOURCE_DELETE),
-        hint="see that nobody relies on finding what goes where it was before",
+        hint="check that no program relies on this data in its former place",
         is_info=_deletes_nothing,
     ),
     "retention-removed": _EffectRule(
@@ -85,7 +85,7 @@ _EVICTABLE_HINT = (
     "see what `feedctl entity diff` lists, and keep what is still needed: keep_last, or a hold in holds.yaml"
 )
 _NEW_HINT = "see with a dry run what is there already"
-_HOLD_HINT = "let whoever asked for the hold agree; the instances are deleted and do not come back"
+_HOLD_HINT = "get the agreement of the person who asked for the hold; deleted instances do not come back"
 
 
 def retention_blast_radius(context: LintContext) -> Iterator[Hit]:

@@ -263,11 +263,11 @@ def unimplemented_value(context: LintContext) -> Iterator[Hit]:
         for each in not_implemented(entity):
             yield _refused_hit(entity.name, each)
     for process in context.repository.processes.values():
-        yield from _judged_tables(process, context.repository)
+        yield from _validated_tables(process, context.repository)
 
 
-def _judged_tables(process: Process, repository: Repository) -> Iterator[Hit]:
-    """A process writes partitions where all read, so that nothing can be judged before."""
+def _validated_tables(process: Process, repository: Repository) -> Iterator[Hit]:
+    """Find processes that write partitions in place, where data cannot be validated before it is visible."""
     for name, output in sorted(process.outputs.items()):
         feed = repository.feeds.get(output.feed)
         there = () if feed is None else tuple(each.name for each in process.clusters)

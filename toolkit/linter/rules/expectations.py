@@ -27,7 +27,7 @@ from toolkit.linter.rule import Check, LintContext
 _RESULT_ARGUMENTS = frozenset(
     {"result_format", "unexpected_index_column_names", "include_unexpected_rows", "catch_exceptions"}
 )
-"""How much of the data a result repeats is for the gate to say: rows would come to the driver, the ledger, a page."""
+"""A suite must not set how much of the data a result repeats: rows would reach the driver, the ledger, a page."""
 
 _SAMPLES: Mapping[str, str | int] = {
     **{str(field): text for field, text in zip(Field, ("2026", "03", "01", "06", "40"), strict=True)},
@@ -83,7 +83,7 @@ def known_type(context: LintContext) -> Iterator[Hit]:
             message = f"found the type {name!r}, which Great Expectations does not have"
             yield each.hit(message, did_you_mean(name, types), at=("type",))
         elif not types[name].on_spark:
-            message = f"{name} cannot be judged by Spark: Great Expectations has it for databases or pandas alone"
+            message = f"{name} cannot be validated by Spark: Great Expectations has it for databases or pandas only"
             yield each.hit(message, "write it with another type", at=("type",))
 
 

@@ -157,7 +157,7 @@ def _nested_consequence(inner: FeedLocation, outer: FeedLocation) -> str:
         own = inner.feed_cluster.retention
         kept = f", though {inner.feed.name} keeps its own for {own.limit}" if own else ", though nothing else ever does"
         return f"the retention of {retention.limit} of {outer.feed.name} deletes it with its own instances{kept}"
-    return f"whoever reads or copies {outer.feed.name} takes it for a part of that"
+    return f"readers and copies of {outer.feed.name} take it for a part of that"
 
 
 _LOOKED_AT = 400

@@ -93,9 +93,9 @@ def feed_without_producer(context: LintContext) -> Iterator[Hit]:
             names = process_names(readers)
             yield Hit(
                 subject=feed.name,
-                message=f"{names} reads {feed.name}, but nobody makes it: it is no output of a process, has no import "
-                "and is not external",
-                hint="add external: true when something outside of this repo makes it",
+                message=f"{names} reads {feed.name}, but nothing writes it: it is no output of a process, has no "
+                "import and is not external",
+                hint="add external: true when something outside of this repo writes it",
                 related=tuple(names.split(", ")),
             )
 
@@ -109,7 +109,7 @@ def feed_without_consumer(context: LintContext) -> Iterator[Hit]:
             yield Hit(
                 subject=feed.name,
                 message=f"{process_names(makers)} makes {feed.name}, and no process or export of this repo reads it",
-                hint="remove it when nobody reads it elsewhere either",
+                hint="remove it if it has no readers elsewhere either",
             )
 
 

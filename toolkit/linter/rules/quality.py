@@ -1,4 +1,4 @@
-"""Rules about who is judged by which suites: such that judge nobody, a part of the rows, or people's data."""
+"""Rules about the use of suites: unused ones, samples, and personal data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SuiteUse:
     Attributes:
         subject: the entity that names them.
         pointer: of what names them, a feed's `quality` or an output.
-        feed: that is judged.
+        feed: whose data is validated.
         quality: the feed's there; None: an output's feed has none of its own.
     """
 
@@ -52,12 +52,12 @@ def suite_uses(repository: Repository) -> Iterator[SuiteUse]:
 
 
 def unused_suite(context: LintContext) -> Iterator[Hit]:
-    """A suite judges something."""
+    """Find suites that are not used."""
     used = {name for use in suite_uses(context.repository) for name in use.suites}
     incomplete = any(entry.entity is None for entry in context.repository.entries.values())
     for name, suite in sorted(context.repository.suites.items()):
         if name not in used and not incomplete:
-            message = f"the suite {name} is named by no feed and no output: it judges nothing"
+            message = f"the suite {name} is named by no feed and no output: it validates nothing"
             yield Hit(subject=suite.path, pointer=("expectations",), message=message, hint=_USE, on_key=True)
 
 
@@ -72,7 +72,7 @@ def sampled_count(context: LintContext) -> Iterator[Hit]:
             counting = _counting(context.repository.suites.get(name))
             if counting:
                 message = f"{counting} of the suite {name} counts rows, of which sample: {sample:g} reads a part"
-                hint = "judge all rows, or leave the expectation out"
+                hint = "validate all rows, or leave the expectation out"
                 yield Hit(subject=use.subject, pointer=(*use.pointer, "sample"), message=message, hint=hint)
 
 
@@ -123,7 +123,7 @@ def table_format(context: LintContext) -> Iterator[Hit]:
 
 
 def idle_quality(context: LintContext) -> Iterator[Hit]:
-    """Quality is of data that pass the gate: made by a process, or copied; a table may be imported."""
+    """Find quality of data that no process writes and nothing copies; a table may be imported."""
     pipelines = Pipelines.of(context)
     for use in suite_uses(context.repository):
         feed = use.feed
@@ -132,7 +132,7 @@ def idle_quality(context: LintContext) -> Iterator[Hit]:
         made = pipelines.made_on(feed)
         judged = [each for each in feed.clusters if feed.quality_on(each.name) is use.quality]
         if not any(_may_pass(feed, each, made) for each in judged):
-            message = f"this quality judges nothing: nothing makes or copies {feed.name} where it counts"
+            message = f"this quality validates nothing: nothing writes or copies {feed.name} where it counts"
             hint = "remove it; if it is for `validate` by hand alone, accept this by a comment"
             yield Hit(subject=use.subject, pointer=use.pointer, message=message, hint=hint, on_key=True)
 
