@@ -17,7 +17,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 ORIGINS = """\
 import importlib, json, sys
-names = ["toolkit", "hdfs_native", "hdfs", "botocore.session", "sqlalchemy", "psycopg", "obstore", "yaml", "tzdata"]
+names = ["toolkit", "hdfs_native", "hdfs", "botocore.session", "sqlalchemy", "psycopg", "yaml", "tzdata"]
+names += ["google.auth", "azure.identity"]
 found = {name: importlib.import_module(name).__file__ for name in names}
 json.dump({"found": found, "prefix": sys.prefix, "path": sys.path}, sys.stdout)
 """

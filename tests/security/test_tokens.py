@@ -15,6 +15,7 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from requests import PreparedRequest, Response, Session
@@ -28,7 +29,10 @@ from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.clock import SystemClock
 from toolkit.doctor.findings import CheckResult, CheckStatus
 from toolkit.el import CanonicalPath
-from toolkit.storage import PermissionDenied, StorageFailure, StorageSpec, open_file_system
+from toolkit.storage import PermissionDenied, StorageFailure, StorageSpec, Unreachable, open_file_system
+from toolkit.storage.cloud.azure_account import UnknownContainer
+from toolkit.storage.cloud.file_system import opened
+from toolkit.storage.cloud.http import Call, HttpClient
 from toolkit.storage.hdfs import file_system as hdfs
 from toolkit.storage.hdfs.tokens import handed_out, library_settings
 from toolkit.storage.local.file_system import no_check
@@ -384,13 +388,39 @@ def test_amazons_own_end_points_and_the_operators_are_trusted(url: str, *, is_tr
     assert is_trusted_endpoint(url, environment) is is_trusted
 
 
-@pytest.mark.parametrize("account", ["3232235777:9000#", "evil/x", "a?b"])
-def test_an_account_of_azure_cannot_turn_the_address_into_another(account: str) -> None:
-    pytest.importorskip("obstore")
-    from toolkit.storage.obstore.files import UnknownContainer, opened  # noqa: PLC0415 - an extra
-
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("3232235777:9000#.dfs.core.windows.net", "evil/x.dfs.core.windows.net", "a?b.dfs.core.windows.net"),
+        *("evil.example", "acc.dfs.core.windows.net.evil.example", "acc.dfs.evil.example"),
+        "acc.dfs.core.windows.net:1",
+    ],
+)
+def test_an_account_of_azure_cannot_turn_the_address_into_another(host: str) -> None:
     with pytest.raises(UnknownContainer):
-        opened(_spec("abfs", f"c@{account}.dfs.core.windows.net"), no_check)
+        opened(_spec("abfs", f"clicks@{host}"), no_check)
+
+
+@pytest.mark.parametrize("key", ["fs.gs.storage.root.url", "fs.azure.storage.emulator.account.name"])
+def test_a_config_repo_cannot_lead_google_or_azure_elsewhere(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the operator's variables name another server."""
+    monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", "AccountName=shop;AccountKey=c2VjcmV0")
+    conf = {key: "http://evil.example"}
+    for scheme, authority, host in (
+        ("gs", "bucket", "storage.googleapis.com"),
+        ("abfs", "clicks@shop.dfs.core.windows.net", "shop.blob.core.windows.net"),
+    ):
+        system = opened(StorageSpec(scheme=scheme, authority=authority, hadoop_conf=conf), no_check)
+        hosts: list[str] = []
+
+        def noted(_: HttpClient, path: CanonicalPath, call: Call, *__: object, hosts: list[str] = hosts) -> None:
+            hosts.append(urlsplit(call.url).netloc)
+            raise Unreachable(path=path)
+
+        monkeypatch.setattr(HttpClient, "send", noted)
+        with pytest.raises(Unreachable):
+            system.status(CanonicalPath(scheme, authority, "/a"))
+        assert hosts == [host]
 
 
 def _diagnosed(root: Path, conf: Mapping[str, str]) -> list[CheckResult]:

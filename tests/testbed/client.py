@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.testbed import java
+from tests.testbed.builds import BUILDS
 from tests.testbed.controller import Controller
 from tests.testbed.jars import ACTIVEMQ, METASTORE_4, Jars
 from tests.testbed.requests import END, FACTS, START, STOP, Request
@@ -122,7 +123,9 @@ def check_machine(server: str) -> None:
     Raises:
         Missing: with what to install.
     """
-    if server != "s3":
+    if server in BUILDS:
+        BUILDS[server].check_available()
+    elif server != "s3":
         java.java_home()
     if "hdfs" in server or server == "metastore_4":
         Jars().check_available()

@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import uuid4
 
 import hdfs_native
@@ -17,6 +18,7 @@ import pytest
 from tests.databases.postgresql import PostgresServer
 from tests.testbed.activemq import ActiveMQ
 from tests.testbed.client import Testbed
+from tests.testbed.clouds import Azure, Cloud, Gcs
 from tests.testbed.controller import Controller
 from tests.testbed.fault_proxy import FaultProxy, fault_proxy
 from tests.testbed.hdfs import HdfsCluster
@@ -26,6 +28,8 @@ from tests.testbed.missing import Missing
 from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
 from toolkit.catalog.port import CatalogSpec
+
+_Cloud = TypeVar("_Cloud", bound=Cloud)
 
 
 def controlling(config: pytest.Config) -> Controller:
@@ -138,6 +142,28 @@ def s3_bucket(s3: S3Store) -> str:
     with s3.client() as client:
         client.create_bucket(Bucket=name)
     return name
+
+
+@pytest.fixture
+def gcs(testbed: Testbed, monkeypatch: pytest.MonkeyPatch) -> Gcs:
+    """The Google Cloud Storage that all tests share; the test's environment leads there."""
+    with needing_programs():
+        return _entered(Gcs.of(testbed), monkeypatch)
+
+
+@pytest.fixture
+def azure(testbed: Testbed, monkeypatch: pytest.MonkeyPatch) -> Azure:
+    """The Azure Blob Storage that all tests share; the test's environment leads there."""
+    with needing_programs():
+        return _entered(Azure.of(testbed), monkeypatch)
+
+
+def _entered(cloud: _Cloud, monkeypatch: pytest.MonkeyPatch) -> _Cloud:
+    for name in ("AZURE_STORAGE_ACCOUNT_KEY", "GOOGLE_APPLICATION_CREDENTIALS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in cloud.environment.items():
+        monkeypatch.setenv(name, value)
+    return cloud
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -85,7 +85,7 @@ class Jars:
         """
         self.check_available()
         self.cache.mkdir(parents=True, exist_ok=True)
-        with _one_at_a_time(self.cache / "lock"):
+        with one_at_a_time(self.cache / "lock"):
             if not self.directory.is_dir():
                 self._fetch()
         return self.directory
@@ -150,7 +150,8 @@ def compare(found: Mapping[str, str], expected: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _one_at_a_time(lock: Path) -> Iterator[None]:
+def one_at_a_time(lock: Path) -> Iterator[None]:
+    """Run a block in one process at a time."""
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 from tests.testbed.activemq_server import ActiveMQServer
+from tests.testbed.azure_server import AzuriteServer
+from tests.testbed.builds import BuildFailed
+from tests.testbed.gcs_server import GcsServer
 from tests.testbed.hdfs_server import HdfsServer
 from tests.testbed.jars import MavenFailed, WrongJars
 from tests.testbed.metastore_server import MetastoreServer
@@ -35,6 +38,8 @@ class Server(Protocol):
 
 FACTORIES: Mapping[str, Callable[[Starter, Path], Server]] = {
     "activemq": ActiveMQServer,
+    "azure": AzuriteServer,
+    "gcs": GcsServer,
     "hdfs": HdfsServer,
     "metastore": MetastoreServer,
     "metastore_4": partial(MetastoreServer, release=4),
@@ -73,7 +78,7 @@ class Servers:
         server = self._factories[name](self._starter, self._directory / name)
         try:
             server.start()
-        except (DidNotStart, MavenFailed, Missing, OSError, WrongJars) as failure:
+        except (BuildFailed, DidNotStart, MavenFailed, Missing, OSError, WrongJars) as failure:
             return str(failure)
         return server
 

@@ -140,7 +140,8 @@ PACKAGES = (
     Package(name="pyspark", purpose="Spark", extras=("spark",)),
     Package(name="psycopg", purpose="a ledger on PostgreSQL", extras=("postgresql",)),
     Package(name="requests-kerberos", purpose="WebHDFS with Kerberos", extras=("kerberos",)),
-    Package(name="obstore", purpose="Google's and Azure's object stores", extras=("gcs", "azure")),
+    Package(name="google-auth", purpose="Google Cloud Storage", extras=("gcs",)),
+    Package(name="azure-identity", purpose="Azure without the key of the account", extras=("azure",)),
 )
 
 COMPARED = ("feedctl", "hdfs-native", "botocore", "tzdata")

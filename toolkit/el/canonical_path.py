@@ -24,12 +24,12 @@ _SCHEMES = {
     "gs": "gs",
     "abfs": "abfs",
     "abfss": "abfs",
-    "wasb": "wasb",
-    "wasbs": "wasb",
+    "wasb": "abfs",
+    "wasbs": "abfs",
 }
 """Scheme as written to canonical scheme; the aliases of one kind of store are one scheme."""
 
-_OBJECT_STORES = frozenset({"s3", "gs", "abfs", "wasb"})
+_OBJECT_STORES = frozenset({"s3", "gs", "abfs"})
 _HDFS_DEFAULT_PORT = ":8020"
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
@@ -39,7 +39,7 @@ class CanonicalPath:
     """An absolute, normalised path of one store; equal values are the same place.
 
     Args:
-        scheme: canonical scheme (``s3`` for s3a and s3n).
+        scheme: canonical scheme (``s3`` for s3a and s3n, ``abfs`` for wasb).
         authority: host and port, name service or bucket; empty for `file`. The default port of HDFS is left out.
         path: absolute, without ``.``, ``..``, doubled or trailing slashes; ``/`` is the root.
     """
@@ -187,10 +187,19 @@ def _authority(scheme: str, written: str, text: str) -> str:
         if written not in {"", "localhost"}:
             raise ElError(text=text, position=len("file://"), found=written, expected="no host: file:///path")
         return ""
+    if scheme == "abfs":
+        return _container(written)
     if scheme in _OBJECT_STORES:
         return written
     authority = written.lower()
     return authority.removesuffix(_HDFS_DEFAULT_PORT) if scheme == "hdfs" else authority
+
+
+def _container(written: str) -> str:
+    """Return the name of a container of Azure, which `abfs` and `wasb` reach by two hosts of one account."""
+    container, at, host = written.rpartition("@")
+    account, dot, rest = host.lower().partition(".")
+    return f"{container}{at}{account}{dot}{re.sub('^blob(?=[.])', 'dfs', rest)}"
 
 
 def _normalised(scheme: str, path: str, text: str) -> str:

@@ -53,10 +53,10 @@ REPEAT_PROPERTIES = (
 )
 """Properties of a feed that say when replication looks again; that is the scheduler's to say, who starts the runs."""
 
-STORES_WITHOUT_ADAPTER = frozenset({"viewfs", "ofs", "wasb", "wasbs"})
+STORES_WITHOUT_ADAPTER = frozenset({"viewfs", "ofs"})
 """Schemes of paths that are understood and cannot be opened."""
 
-ANOTHER_STORE = "name the store behind it by file, hdfs, webhdfs, s3, gs or abfs"
+ANOTHER_STORE = "name the store behind it by file, hdfs, webhdfs, s3, gs, abfs or wasb"
 
 _STORE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://[^/]*)?")
 

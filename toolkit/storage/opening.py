@@ -25,8 +25,8 @@ _REMOTE = {
     "webhdfs": "toolkit.storage.webhdfs.file_system",
     "swebhdfs": "toolkit.storage.webhdfs.file_system",
     "s3": "toolkit.storage.s3.file_system",
-    "gs": "toolkit.storage.obstore.opening",
-    "abfs": "toolkit.storage.obstore.opening",
+    "gs": "toolkit.storage.cloud.file_system",
+    "abfs": "toolkit.storage.cloud.file_system",
 }
 """The module of each scheme; its `opened(spec, before_effect)` is an `Opener`. Loaded when wanted: they are large."""
 

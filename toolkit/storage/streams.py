@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from abc import abstractmethod
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO, ClassVar, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar, cast
 
 from toolkit.storage.calls import BoundedCalls, NoAnswer
 from toolkit.storage.errors import Unreachable
@@ -47,6 +47,28 @@ def joined(pieces: Iterable[bytes], most: int) -> bytes:
         if len(found) > most:
             raise BodyTooLong(most)
     return bytes(found)
+
+
+class Outgoing:
+    """A body on its way out, which the HTTP library takes block by block; knows whether it moves.
+
+    Args:
+        body: what is sent.
+    """
+
+    def __init__(self, body: IO[bytes]) -> None:
+        self._body = body
+        self._taken, self._seen = 0, 1
+
+    def read(self, size: int = -1) -> bytes:
+        """The next block; asked for when the socket has the one before."""
+        self._taken += 1
+        return self._body.read(size)
+
+    def goes_on(self) -> bool:
+        """Whether a block went out since this was asked last."""
+        before, self._seen = self._seen, max(self._seen, self._taken)
+        return self._seen > before
 
 
 class StreamInPieces(io.RawIOBase):

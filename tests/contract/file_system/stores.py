@@ -24,6 +24,7 @@ class Store:
         fill: makes something of each path, quickly.
         streams: the first entry of a long listing comes before the last is read.
         lacks: characters that no name of the store can have.
+        lacks_last: characters that no name of the store can end with.
         server_lacks: characters that only the test bed's server of it cannot have in a name.
     """
 
@@ -34,7 +35,12 @@ class Store:
     fill: Callable[[Iterable[str]], None]
     streams: bool
     lacks: str = ""
+    lacks_last: str = ""
     server_lacks: str = ""
+
+    def can_have(self, name: str) -> bool:
+        """Whether the store can have a name."""
+        return not (set(name) & set(self.lacks) or name[-1] in self.lacks_last)
 
     def put(self, name: str, content: bytes = b"") -> CanonicalPath:
         """A file, and the directories above it; an empty one, since HDFS takes 0.4 s to close one that has bytes."""

@@ -20,7 +20,7 @@ def test_a_package_of_an_extra_that_is_missing_names_the_extra_and_is_no_fault()
         CheckStatus.SKIPPED,
         "for Spark install feedctl[spark]",
     )
-    assert "feedctl[gcs] or feedctl[azure]" in found["obstore"].todo
+    assert found["google-auth"].todo == "for Google Cloud Storage install feedctl[gcs]"
 
 
 def test_a_package_that_must_be_there_and_is_not_is_a_failure() -> None:

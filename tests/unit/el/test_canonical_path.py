@@ -103,3 +103,22 @@ def test_a_child_is_one_name(name: str) -> None:
 )
 def test_object_stores_are_told_from_file_systems(text: str, expected: bool) -> None:  # noqa: FBT001 - a table of cases
     assert CanonicalPath.parse(text).in_object_store is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "abfs://clicks@shop.dfs.core.windows.net/k",
+        "abfss://clicks@Shop.DFS.core.windows.net/k",
+        "wasb://clicks@shop.blob.core.windows.net/k",
+        "wasbs://clicks@shop.blob.core.windows.net/k/",
+    ],
+)
+def test_a_container_of_azure_is_one_store_by_whichever_name(text: str) -> None:
+    assert str(CanonicalPath.parse(text)) == "abfs://clicks@shop.dfs.core.windows.net/k"
+
+
+def test_only_azures_own_host_is_another_name_of_a_container() -> None:
+    one, other = "wasb://blob@blob.blobs.blob/k", "wasb://blob@shop/k"
+    assert str(CanonicalPath.parse(one)) == "abfs://blob@blob.blobs.blob/k"
+    assert str(CanonicalPath.parse(other)) == "abfs://blob@shop/k"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from toolkit.storage.s3.bucket import MOST_KEYS, Page, StoredObject
+from toolkit.el import CanonicalPath
+from toolkit.storage.flat import MOST_KEYS, Page, StoredObject
 from toolkit.storage.s3.errors import KeyProblem
 
 _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -20,7 +21,7 @@ class FakeKeys:
 
     Attributes:
         keys: what is stored.
-        name: of the bucket.
+        root: of the bucket.
         page_size: so many keys are in a page at most.
         denied: keys that may not be removed.
         before: called before each request with its name (`page`, `remove`); raises what the store is to raise.
@@ -31,7 +32,7 @@ class FakeKeys:
 
     keys: set[str]
     page_size: int = MOST_KEYS
-    name: str = "bucket"
+    root: CanonicalPath = CanonicalPath("s3", "bucket", "/")  # noqa: RUF009 - it cannot change
     denied: set[str] = field(default_factory=set)
     before: Callable[[str], None] = lambda _: None
     pages: list[tuple[str, str]] = field(default_factory=list)

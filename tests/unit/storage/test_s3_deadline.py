@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from toolkit.storage.s3.sending import Outgoing
+from toolkit.storage.streams import Outgoing
 
 
 def test_a_body_moves_when_a_block_went_out_since_the_last_look() -> None:

@@ -6,31 +6,32 @@ from hypothesis import strategies as st
 
 from toolkit.el import CanonicalPath
 from toolkit.storage import BadName, StorageFailure
-from toolkit.storage.s3.bucket import fits_xml, just_before, key_of, prefix_of, spans_of
+from toolkit.storage.flat import key_of, prefix_of
+from toolkit.storage.s3.bucket import fits_xml, just_before, spans_of
 
 ROOT = CanonicalPath("s3", "bucket", "/")
 
 
 def test_a_path_is_the_key_without_the_first_slash() -> None:
-    assert (key_of(ROOT.child("a").child("b"), "bucket"), key_of(ROOT, "bucket")) == ("a/b", "")
+    assert (key_of(ROOT.child("a").child("b"), ROOT), key_of(ROOT, ROOT)) == ("a/b", "")
     assert (prefix_of("a/b"), prefix_of("")) == ("a/b/", "")
 
 
 @pytest.mark.parametrize("path", [CanonicalPath("s3", "other", "/a"), CanonicalPath("gs", "bucket", "/a")])
 def test_a_path_of_another_store_has_no_key_here(path: CanonicalPath) -> None:
     with pytest.raises(StorageFailure, match="s3://bucket"):
-        key_of(path, "bucket")
+        key_of(path, ROOT)
 
 
 def test_a_key_has_at_most_1024_bytes() -> None:
-    assert key_of(ROOT.child("é" * 512), "bucket") == "é" * 512
+    assert key_of(ROOT.child("é" * 512), ROOT) == "é" * 512
     with pytest.raises(BadName, match="1025 bytes"):
-        key_of(ROOT.child("é" * 512 + "n"), "bucket")
+        key_of(ROOT.child("é" * 512 + "n"), ROOT)
 
 
 def test_a_name_that_is_no_unicode_is_refused() -> None:
     with pytest.raises(BadName):
-        key_of(ROOT.child("\udcff"), "bucket")
+        key_of(ROOT.child("\udcff"), ROOT)
 
 
 @given(st.text(alphabet="ab/0.-\0", max_size=3))

@@ -7,13 +7,15 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from typing_extensions import override
+
 from toolkit.el import CanonicalPath
 from toolkit.storage.attributes import Checksum
-from toolkit.storage.errors import BadName, NotFound, StorageFailure
+from toolkit.storage.errors import NotFound, StorageFailure
+from toolkit.storage.flat import MOST_KEYS, Objects, Page, StoredObject
 from toolkit.storage.s3.errors import UNANSWERED, KeyProblem, is_bucket_missing, translated, understood
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     )
 
 
-_LONGEST = 1024
 _LAST_CHARACTER = "\U0010ffff"
 _SURROGATES = range(0xD800, 0xE000)
 _NOT_IN_XML = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
@@ -38,30 +39,6 @@ class Span(NamedTuple):
     first: str
     end: str
     path: CanonicalPath
-
-
-def key_of(path: CanonicalPath, bucket: str) -> str:
-    """The key of the object at a path; empty for the bucket's root.
-
-    Raises:
-        BadName: no key can be that long, or it is no Unicode text.
-        StorageFailure: the path is in another store.
-    """
-    if (path.scheme, path.authority) != ("s3", bucket):
-        raise StorageFailure(path=path, detail=f"asked of s3://{bucket}, which is another store")
-    key = path.path.removeprefix("/")
-    try:
-        length = len(key.encode())
-    except UnicodeEncodeError as error:
-        raise BadName(path=path, detail="not Unicode text") from error
-    if length > _LONGEST:
-        raise BadName(path=path, detail=f"{length} bytes, at most {_LONGEST} are allowed")
-    return key
-
-
-def prefix_of(key: str) -> str:
-    """How the keys of what is in the directory begin; it is also the key of the directory's marker."""
-    return f"{key}/" if key else ""
 
 
 def spans_of(key: str, path: CanonicalPath) -> tuple[Span, Span]:
@@ -86,9 +63,6 @@ def fits_xml(key: str) -> bool:
     return _NOT_IN_XML.search(key) is None
 
 
-MOST_KEYS = 1000
-"""So many keys are in one page of a listing, and may be in one bulk removal, at most."""
-
 _ATTEMPTS = 5
 _FIRST_WAIT = 0.2
 _NO_CONTENT = 204
@@ -98,28 +72,12 @@ _CHECKSUMS = ("SHA512", "SHA256", "XXHASH128", "XXHASH3", "CRC64NVME", "SHA1", "
 """By which S3 may know an object, the surest first."""
 
 
-class StoredObject(NamedTuple):
-    """An object as a listing shows it."""
-
-    key: str
-    size: int
-    modified: datetime
-
-
-class Page(NamedTuple):
-    """Part of a listing; `token` asks for the next one and is empty in the last."""
-
-    objects: Sequence[StoredObject]
-    prefixes: Sequence[str]
-    token: str
-
-
 class Keys(Protocol):
     """Requests of a bulk removal to a bucket."""
 
     @property
-    def name(self) -> str:
-        """The name of the bucket."""
+    def root(self) -> CanonicalPath:
+        """The path of the bucket."""
         ...
 
     def page(
@@ -133,13 +91,15 @@ class Keys(Protocol):
         ...
 
 
-class Bucket:
+class Bucket(Objects):
     """The requests; may be used by several threads at once.
 
     Args:
         name: of the bucket.
         client: makes, or gives, botocore's client; it is not asked for before the first request.
     """
+
+    is_sorted = True
 
     def __init__(self, name: str, client: Callable[[], S3Client]) -> None:
         self.name = name
@@ -150,6 +110,16 @@ class Bucket:
     def client(self) -> S3Client:
         """Botocore's client, for the requests that write."""
         return self._client()
+
+    @override
+    def pages(self, prefix: str, *, start: str = "", delimiter: str = "", most: int = MOST_KEYS) -> Iterator[Page]:
+        after = just_before(start) if start else ""
+        # A text that does not begin with the prefix lies before all keys that do; some stores list nothing from it.
+        page = self.page(prefix, after=after if after.startswith(prefix) else "", delimiter=delimiter, most=most)
+        yield page
+        while page.token:
+            page = self.page(prefix, token=page.token, delimiter=delimiter, most=most)
+            yield page
 
     def page(
         self, prefix: str, *, after: str = "", token: str = "", delimiter: str = "", most: int = MOST_KEYS
@@ -185,6 +155,7 @@ class Bucket:
         if not is_sorted or (objects and not (objects[0].key > after and objects[0].key.startswith(prefix))):
             raise StorageFailure(path=self._place(prefix), detail="the store lists keys that are not in order")
 
+    @override
     def head(self, key: str) -> StoredObject | None:
         """The object with exactly this key; None when there is none."""
         if not key:
@@ -228,6 +199,7 @@ class Bucket:
                 with understood(place):
                     yield from [(each["Key"], each["UploadId"]) for each in page.get("Uploads", ())]
 
+    @override
     def checksum(self, key: str) -> Checksum | None:
         """Return the store's checksum of an object; one of the whole object goes before one made of its parts."""
         with translated(self._place(key)):

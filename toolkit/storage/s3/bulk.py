@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from toolkit.el import CanonicalPath
 from toolkit.storage.deletion import refuse_outside
 from toolkit.storage.errors import NotBegun, NotFound, PermissionDenied, StorageError, Unreachable
+from toolkit.storage.flat import MOST_KEYS, key_of
 from toolkit.storage.port import Deleted
-from toolkit.storage.s3.bucket import MOST_KEYS, Keys, Span, key_of, spans_of
+from toolkit.storage.s3.bucket import Keys, Span, spans_of
 from toolkit.storage.s3.errors import KeyProblem, about_path
 from toolkit.storage.s3.scan import DeleteTarget, Scan, Step, step
 
@@ -155,7 +156,7 @@ class BulkRemoval:
         if path in self._targets:
             # The same path given twice: the first one has it.
             raise NotFound(path=path)
-        return key_of(path, self._keys.name)
+        return key_of(path, self._keys.root)
 
     def _without_failed(self, scan: Scan) -> Scan:
         alive = []

@@ -1,10 +1,5 @@
 """S3 and stores that speak its language, through botocore (DESIGN section 5; ADR 0022).
 
-A bucket has no directories, only keys. A *directory* here is what several keys begin with, or an empty object whose
-key ends with ``/`` (a marker, as s3a and many consoles write them). Nothing here writes markers. Where an object and
-a directory have the same name, the directory is what `status` tells, since an instance is more likely to be one;
-`read` still reads the object and a removal takes both.
-
 In a bucket with versions a removal writes delete markers; old versions stay until a rule of the bucket removes them.
 """
 
@@ -15,22 +10,19 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
-from operator import attrgetter
-from os.path import commonprefix
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from typing_extensions import override
 
 from toolkit.el import CanonicalPath
-from toolkit.storage.attributes import Checksum
 from toolkit.storage.calls import BoundedCalls, Once
 from toolkit.storage.deletion import refuse_outside
-from toolkit.storage.errors import AlreadyExists, NotBegun, NotFound, WrongKind
-from toolkit.storage.flat import NEVER, PARALLEL, FlatFileSystem, whole_seconds
+from toolkit.storage.errors import NotBegun, WrongKind
+from toolkit.storage.flat import PARALLEL, FlatFileSystem, key_of, prefix_of
 from toolkit.storage.look import Look
 from toolkit.storage.multipart import MultipartUpload, UploadedPart, in_order
-from toolkit.storage.port import Bindable, ContentSummary, Deleted, Entry, FileKind, FileStatus, StorageSpec
-from toolkit.storage.s3.bucket import Bucket, Page, StoredObject, just_before, key_of, prefix_of
+from toolkit.storage.port import Bindable, Deleted, StorageSpec
+from toolkit.storage.s3.bucket import Bucket
 from toolkit.storage.s3.bulk import BulkRemoval
 from toolkit.storage.s3.client import ClientMaker, S3Settings
 from toolkit.storage.s3.errors import NoSuchRange, translated
@@ -53,56 +45,6 @@ def stream_of(body: StreamingBody, path: CanonicalPath, calls: BoundedCalls) -> 
     # Botocore's body has no way to end a read that hangs; what is under it does.
     raw = cast("HTTPResponse", body._raw_stream)  # type: ignore[attr-defined]  # noqa: SLF001 - said above
     return body_stream(path, raw, read, calls)
-
-
-def entries(bucket: Bucket, prefix: str, start_from: str = "", delimiter: str = "/") -> Iterator[Entry]:
-    """The entries of a directory in the order of the keys; the directory's own marker is none of them.
-
-    Without a delimiter those of all directories below, of which the markers alone are told.
-    """
-    start = prefix + start_from
-    after = just_before(start) if start_from else ""
-    # A text that does not begin with the prefix lies before all keys that do; some stores would list nothing from it.
-    after = after if after.startswith(prefix) else ""
-    for page in _pages(bucket, prefix, after, delimiter):
-        directories = [StoredObject(each, 0, NEVER) for each in page.prefixes]
-        for found in sorted([*page.objects, *directories], key=attrgetter("key")):
-            if found.key != prefix and found.key >= start:
-                yield _entry(found, len(prefix))
-
-
-def _entry(found: StoredObject, above: int) -> Entry:
-    if found.key.endswith("/"):
-        return Entry(found.key[above:-1], FileKind.DIRECTORY)
-    return Entry(found.key[above:], FileKind.FILE, found.size, whole_seconds(found.modified))
-
-
-def _pages(bucket: Bucket, prefix: str, after: str, delimiter: str) -> Iterator[Page]:
-    page = bucket.page(prefix, after=after, delimiter=delimiter)
-    yield page
-    while page.token:
-        page = bucket.page(prefix, token=page.token, delimiter=delimiter)
-        yield page
-
-
-def first_below(bucket: Bucket, prefix: str) -> StoredObject | None:
-    """The first object below a directory, which may be its marker; None: there is no such directory."""
-    return next(iter(bucket.page(prefix, most=1).objects), None)
-
-
-def summary_below(bucket: Bucket, prefix: str) -> ContentSummary | None:
-    """Count what is below a directory, itself included; None when it does not exist."""
-    files, size, directories, before = 0, 0, 0, ""
-    for page in _pages(bucket, prefix, "", ""):
-        for key, length, _ in page.objects:
-            files, size = files + (not key.endswith("/")), size + length
-            # Keys of one directory lie together: it is new where this key and the one before differ within its name.
-            shared = commonprefix([before, key]) if before else prefix  # noqa: RUF071 - of keys, not of paths
-            directories += key.count("/", len(shared)) + (not before)
-            before = key
-    if not before and prefix:
-        return None
-    return ContentSummary(files=files, directories=directories or 1, size=size)  # a bucket has its root
 
 
 def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> S3FileSystem:
@@ -144,46 +86,15 @@ class S3FileSystem(FlatFileSystem, Bindable):
             bound._bucket = Bucket(self._bucket.name, self._maker.bound(before_effect))  # noqa: SLF001 - its own class
         return bound
 
+    @property
     @override
-    def found(self, path: CanonicalPath) -> FileStatus | None:
-        """Send at most one listing of one key, and one request for the object."""
-        key = key_of(path, self._bucket.name)
-        below = first_below(self._bucket, prefix_of(key))
-        if below is not None or not key:
-            modified = NEVER if below is None else whole_seconds(below.modified)
-            return FileStatus(path=path, kind=FileKind.DIRECTORY, size=0, modified=modified)
-        found = self._bucket.head(key)
-        return None if found is None else _file(path, found)
-
-    @override
-    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        """Hold one page of 1,000 entries."""
-        return self._listed(path, start_from, "/")
-
-    @override
-    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """List all keys in one listing, holding one page of 1,000."""
-        return self._listed(path, "", "")
-
-    def _listed(self, path: CanonicalPath, start_from: str, delimiter: str) -> Iterator[Entry]:
-        key = key_of(path, self._bucket.name)
-        is_empty = True
-        for entry in entries(self._bucket, prefix_of(key), start_from, delimiter):
-            is_empty = False
-            yield entry
-        if is_empty:
-            self._refuse_missing(path)
-
-    def _refuse_missing(self, path: CanonicalPath) -> None:
-        """A listing without entries: of a marker alone, of names before the first asked for, or of nothing."""
-        found = self.status(path)
-        if found.kind is not FileKind.DIRECTORY:
-            raise WrongKind(path=path)
+    def objects(self) -> Bucket:
+        return self._bucket
 
     @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """Limit each read of the stream to the time of a call."""
-        key = key_of(path, self._bucket.name)
+        key = key_of(path, self._bucket.root)
         most = None if length is None else max(length, 1)  # what asks for no bytes is no range, and gets them all
         try:
             body = self._bucket.opened(key, offset=offset, length=most) if key else None
@@ -191,17 +102,6 @@ class S3FileSystem(FlatFileSystem, Bindable):
             return io.BytesIO()
         if body is not None:
             return ranged(stream_of(body, path, self._reads), length)
-        self.status(path)
-        raise WrongKind(path=path)
-
-    @override
-    def checksum(self, path: CanonicalPath) -> Checksum | None:
-        key = key_of(path, self._bucket.name)
-        try:
-            if key:
-                return self._bucket.checksum(key)
-        except NotFound:
-            pass
         self.status(path)
         raise WrongKind(path=path)
 
@@ -214,9 +114,7 @@ class S3FileSystem(FlatFileSystem, Bindable):
         self._writer(path, overwrite=overwrite).write(chunks)
 
     def _writer(self, path: CanonicalPath, *, overwrite: bool) -> ObjectWriter:
-        key = key_of(path, self._bucket.name)
-        if first_below(self._bucket, prefix_of(key)) is not None or not key:
-            raise WrongKind(path=path) if overwrite else AlreadyExists(path=path)
+        key = self.refuse_directory(path, overwrite=overwrite)
         return ObjectWriter(self._bucket, key, path, overwrite=overwrite)
 
     @override
@@ -247,13 +145,13 @@ class S3FileSystem(FlatFileSystem, Bindable):
     @override
     def abort_uploads(self, below: CanonicalPath) -> int:
         ended = 0
-        for key, token in self._bucket.uploads(prefix_of(key_of(below, self._bucket.name))):
+        for key, token in self._bucket.uploads(prefix_of(key_of(below, self._bucket.root))):
             ObjectWriter(self._bucket, key, below, overwrite=True, token=f" {token}").abort()
             ended += 1
         return ended
 
     def _started(self, upload: MultipartUpload, *, overwrite: bool = True) -> ObjectWriter:
-        key = key_of(upload.path, self._bucket.name)
+        key = key_of(upload.path, self._bucket.root)
         return ObjectWriter(self._bucket, key, upload.path, overwrite=overwrite, token=upload.token)
 
     @override
@@ -287,7 +185,7 @@ class S3FileSystem(FlatFileSystem, Bindable):
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         """Remove at most the directory marker, by its own key."""
         refuse_outside(path, below)
-        key = key_of(path, self._bucket.name)
+        key = key_of(path, self._bucket.root)
         marker = prefix_of(key)
         found = self._bucket.page(marker, most=2).objects
         if not found and self._bucket.head(key) is not None:
@@ -298,21 +196,3 @@ class S3FileSystem(FlatFileSystem, Bindable):
         if problem is not None:
             raise problem.about(path, marker)
         return True
-
-    @override
-    def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        """Count both an object and a directory of one name."""
-        key = key_of(path, self._bucket.name)
-        below, found = summary_below(self._bucket, prefix_of(key)), self._bucket.head(key)
-        if below is None and found is None:
-            raise NotFound(path=path)
-        files, directories, size = (0, 0, 0) if below is None else (below.files, below.directories, below.size)
-        return ContentSummary(
-            files=files + (found is not None),
-            directories=directories,
-            size=size + (0 if found is None else found.size),
-        )
-
-
-def _file(path: CanonicalPath, found: StoredObject) -> FileStatus:
-    return FileStatus(path=path, kind=FileKind.FILE, size=found.size, modified=whole_seconds(found.modified))

@@ -12,7 +12,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.exceptions import ReadTimeoutError as Timeout
 
 from toolkit.storage.calls import BoundedCalls, NoAnswer
-from toolkit.storage.streams import joined
+from toolkit.storage.streams import Outgoing, joined
 
 if TYPE_CHECKING:
     from botocore.awsrequest import AWSPreparedRequest, AWSResponse
@@ -37,28 +37,6 @@ class HttpSession(Protocol):
     def close(self) -> None:
         """Give up the connections."""
         ...
-
-
-class Outgoing:
-    """A body on its way out, which the HTTP library takes block by block; knows whether it moves.
-
-    Args:
-        body: what is sent.
-    """
-
-    def __init__(self, body: IO[bytes]) -> None:
-        self._body = body
-        self._taken, self._seen = 0, 1
-
-    def read(self, size: int = -1) -> bytes:
-        """The next block; asked for when the socket has the one before."""
-        self._taken += 1
-        return self._body.read(size)
-
-    def goes_on(self) -> bool:
-        """Whether a block went out since this was asked last."""
-        before, self._seen = self._seen, max(self._seen, self._taken)
-        return self._seen > before
 
 
 class BoundedSession:

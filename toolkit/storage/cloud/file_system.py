@@ -1,0 +1,193 @@
+"""Google Cloud Storage and Azure as file systems; both remove key by key, several at once."""
+
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, BinaryIO
+
+from requests.auth import AuthBase
+from typing_extensions import override
+
+from toolkit.el import CanonicalPath
+from toolkit.storage.calls import Once
+from toolkit.storage.cloud import azure, gcs
+from toolkit.storage.cloud.azure_account import account_of
+from toolkit.storage.cloud.bucket import Bucket
+from toolkit.storage.cloud.extras import require
+from toolkit.storage.cloud.http import HttpClient, NoSuchRange
+from toolkit.storage.deletion import delete_each, refuse_outside
+from toolkit.storage.errors import NotFound, WrongKind
+from toolkit.storage.flat import PARALLEL, FlatFileSystem, key_of, prefix_of
+from toolkit.storage.hadoop_conf import refuse_secrets
+from toolkit.storage.look import Look
+from toolkit.storage.port import Bindable, Deleted, FileKind, StorageSpec
+from toolkit.storage.streams import ranged
+from toolkit.threads import WorkerPool
+
+if TYPE_CHECKING:
+    from requests import PreparedRequest
+
+PART_BYTES = 8 * 1024 * 1024
+"""A part of an upload; parts double every 10,000, since Azure takes 50,000."""
+
+
+class _Anonymous(AuthBase):
+    """Proves nothing; without it, `requests` would look for a password in a file of the user."""
+
+    def __call__(self, request: PreparedRequest) -> PreparedRequest:
+        """Leave a request as it is."""
+        return request
+
+
+def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> CloudFileSystem:
+    """Return the file system of a bucket or container; nothing is asked of it yet.
+
+    Args:
+        spec: scheme ``gs`` (authority: the bucket) or ``abfs`` (``container@account.dfs.core.windows.net``).
+        before_effect: called before every attempt of a request that changes something.
+
+    Raises:
+        InvalidInput: the extra is not installed, a setting carries a secret, or the container cannot be told.
+    """
+    refuse_secrets(spec.hadoop_conf)
+    root = CanonicalPath(spec.scheme, spec.authority, "/")
+    if spec.scheme == "abfs":
+        account = account_of(spec)
+        client = HttpClient(account.sign, azure.code_of)
+        return CloudFileSystem(azure.AzureContainer(root, account.url, client, before_effect))
+    return CloudFileSystem(gcs.GcsBucket(root, HttpClient(_google(), gcs.code_of), before_effect))
+
+
+def _google() -> AuthBase:
+    if gcs.endpoint():
+        return _Anonymous()
+    require("google.auth", scheme="gs", extra="gcs")
+    tokens: AuthBase = import_module("toolkit.storage.cloud.google_tokens").GoogleTokens()
+    return tokens
+
+
+class CloudFileSystem(FlatFileSystem, Bindable):
+    """File system over one bucket of Google Cloud Storage, or one container of Azure.
+
+    Args:
+        bucket: sends the requests.
+    """
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+        self._first = ""
+        self._threads = Once(lambda: WorkerPool(PARALLEL, f"objects-{bucket.root.authority}"))
+
+    @override
+    def bound(self, before_effect: Callable[[], None]) -> CloudFileSystem:
+        """Have threads of its own, since a run that is paused rests in them."""
+        return CloudFileSystem(self._bucket.bound(before_effect))
+
+    @property
+    @override
+    def objects(self) -> Bucket:
+        return self._bucket
+
+    @override
+    def close(self) -> None:
+        self._bucket.close()
+
+    @override
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        """Limit each read of the stream to the time of a call."""
+        key = key_of(path, self._bucket.root)
+        most = None if length is None else max(length, 1)  # what asks for no bytes is no range, and gets them all
+        try:
+            if key:
+                return ranged(self._bucket.opened(key, offset=offset, length=most), length)
+        except NoSuchRange:
+            return io.BytesIO()
+        except NotFound:
+            pass
+        self.status(path)
+        raise WrongKind(path=path)
+
+    @override
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        """Upload large files in parts of 8 MiB, holding two of them."""
+        key = self.refuse_directory(path, overwrite=overwrite)
+        self._bucket.put(key, _parts(chunks), overwrite=overwrite)
+
+    @override
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        """Remove the object at the path, and every key that begins with the path and ``/``."""
+        refuse_outside(path, below)
+        if look is not None:
+            look.let_through()
+        key = key_of(path, self._bucket.root)
+        found = self._removed(f"{key}/{self._first}") if self._first else False
+        found = self._removed_below(prefix_of(key)) or found
+        # Last, since it may be the directory itself.
+        if not (self._removed(key) or found):
+            raise NotFound(path=path)
+
+    @override
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """Remove one path after the other."""
+        system = copy.copy(self)
+        system._first = first  # noqa: SLF001 - its own class
+        return delete_each(system, paths, below)
+
+    def _removed_below(self, prefix: str) -> bool:
+        directories: list[str] = []
+        found = False
+        batch: list[str] = []
+        for key, is_directory in self._bucket.keys(prefix):
+            found = True
+            (directories if is_directory else batch).append(key)
+            if len(batch) >= PARALLEL * PARALLEL:
+                self._remove_together(batch)
+                batch = []
+        self._remove_together(batch)
+        for key in sorted(directories, reverse=True):
+            self._removed(key)
+        return found
+
+    def _remove_together(self, keys: list[str]) -> None:
+        self._threads().run_all(self._remove_one, keys)
+
+    def _remove_one(self, key: str) -> None:
+        self._removed(key)
+
+    def _removed(self, key: str) -> bool:
+        with suppress(NotFound):
+            self._bucket.remove(key)
+            return True
+        return False
+
+    @override
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """Remove at most the directory marker, by its own key."""
+        refuse_outside(path, below)
+        marker = prefix_of(key_of(path, self._bucket.root))
+        if self._is_file(path):
+            raise WrongKind(path=path)
+        page = next(self._bucket.pages(marker, most=2))
+        is_marker_alone = [(each.key, each.size) for each in page.objects] == [(marker, 0)]
+        return is_marker_alone and self._removed(marker)
+
+    def _is_file(self, path: CanonicalPath) -> bool:
+        found = self.found(path)
+        return found is not None and found.kind is FileKind.FILE
+
+
+def _parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces as large as the parts have to be; the last may be smaller."""
+    gathered, number = bytearray(), 0
+    for chunk in chunks:
+        gathered += chunk
+        while len(gathered) >= (size := PART_BYTES << (number // 10_000)):
+            yield bytes(gathered[:size])
+            del gathered[:size]
+            number += 1
+    if gathered:
+        yield bytes(gathered)

@@ -1,0 +1,227 @@
+"""A bucket of Google Cloud Storage through its JSON interface."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
+from urllib.parse import quote
+
+from typing_extensions import override
+
+from toolkit.el import CanonicalPath
+from toolkit.storage.attributes import Checksum
+from toolkit.storage.cloud.bucket import Bucket
+from toolkit.storage.cloud.http import Call, HttpClient
+from toolkit.storage.errors import AlreadyExists, NotFound, StorageError, StorageFailure
+from toolkit.storage.flat import MOST_KEYS, Page, StoredObject
+
+if TYPE_CHECKING:
+    from requests import Response
+
+_GOOGLE = "https://storage.googleapis.com"
+_EMULATOR = "STORAGE_EMULATOR_HOST"
+"""The variable by which Google's own tools are sent to another server; it is not asked for credentials then."""
+_LISTED = "name,size,updated"
+_MARK = "feedctl-write"
+_JSON = {"Content-Type": "application/json"}
+_Resource: TypeAlias = Mapping[str, str]
+
+
+def endpoint() -> str:
+    """Return the address of the service, which only the operator can change: the credentials go there."""
+    host = os.environ.get(_EMULATOR, "").rstrip("/")
+    return host if not host or "://" in host else f"http://{host}"
+
+
+def code_of(_: Response, text: str) -> tuple[str, str]:
+    """Return Google's word for an error, and its message."""
+    try:
+        error = json.loads(text)["error"]
+        return str(error["errors"][0]["reason"]), str(error["message"])
+    except (ValueError, KeyError, IndexError, TypeError):
+        return "", text
+
+
+class GcsBucket(Bucket):
+    """Requests to a bucket; may be used by several threads at once.
+
+    Args:
+        root: the path of the bucket.
+        client: sends them.
+        before_effect: called before each attempt of a request that changes something.
+    """
+
+    is_sorted = True
+
+    def __init__(self, root: CanonicalPath, client: HttpClient, before_effect: Callable[[], None]) -> None:
+        self.root, self._client, self._before_effect = root, client, before_effect
+        self._base = endpoint() or _GOOGLE
+        self._bucket = f"{self._base}/storage/v1/b/{quote(root.authority, safe='')}"
+        self._uploads = f"{self._base}/upload/storage/v1/b/{quote(root.authority, safe='')}/o"
+
+    @override
+    def bound(self, before_effect: Callable[[], None]) -> GcsBucket:
+        bound = copy.copy(self)
+        bound._before_effect = before_effect  # noqa: SLF001 - its own class
+        return bound
+
+    @override
+    def close(self) -> None:
+        self._client.close()
+
+    @override
+    def pages(self, prefix: str, *, start: str = "", delimiter: str = "", most: int = MOST_KEYS) -> Iterator[Page]:
+        place = self._place(prefix)
+        asked = {"prefix": prefix, "startOffset": start, "delimiter": delimiter, "maxResults": str(most)}
+        asked = {name: value for name, value in asked.items() if value}
+        asked["fields"] = f"items({_LISTED}),prefixes,nextPageToken"
+        while True:
+            answer = self._client.send(place, Call(method="GET", url=f"{self._bucket}/o", params=asked))
+            with _understood(place):
+                found = answer.json()
+                page = Page(
+                    objects=[_stored(each) for each in found.get("items", ())],
+                    prefixes=list(found.get("prefixes", ())),
+                    token=found.get("nextPageToken", ""),
+                )
+            yield page
+            if not page.token:
+                return
+            asked["pageToken"] = page.token
+
+    @override
+    def keys(self, prefix: str) -> Iterator[tuple[str, bool]]:
+        """List all keys that begin so; an object is never a directory."""
+        return ((each.key, False) for page in self.pages(prefix) for each in page.objects)
+
+    @override
+    def head(self, key: str) -> StoredObject | None:
+        with suppress(NotFound), _understood(self._place(key)):
+            return _stored(self._about(key, _LISTED))
+        return None
+
+    @override
+    def checksum(self, key: str) -> Checksum | None:
+        """Return the MD5, or the CRC32C of an object that was composed."""
+        found = self._about(key, "md5Hash,crc32c")
+        for name, algorithm in (("md5Hash", "MD5"), ("crc32c", "CRC32C")):
+            if name in found:
+                return Checksum(algorithm, base64.b64decode(found[name]))
+        return None
+
+    @override
+    def opened(self, key: str, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        end = "" if length is None else str(offset + length - 1)
+        headers = {"Range": f"bytes={offset}-{end}"} if offset or end else {}
+        call = Call(method="GET", url=self._object(key), params={"alt": "media"}, headers=headers)
+        return self._client.open(self._place(key), call)
+
+    @override
+    def remove(self, key: str) -> None:
+        self._client.send(self._place(key), Call(method="DELETE", url=self._object(key)), self._before_effect)
+
+    @override
+    def put(self, key: str, parts: Iterator[bytes], *, overwrite: bool) -> None:
+        """Upload in one request when it is small, else by a resumable upload; parts are multiples of 256 KiB."""
+        mark = secrets.token_hex(16)
+        try:
+            first, second = next(parts, b""), next(parts, None)
+            if second is None:
+                self._put_small(key, first, mark, overwrite=overwrite)
+            else:
+                self._put_large(key, chain((first, second), parts), mark, overwrite=overwrite)
+        except AlreadyExists:
+            # The answer to the first attempt may have been lost.
+            with suppress(NotFound):
+                found = cast("Mapping[str, Mapping[str, str]]", self._about(key, "metadata"))
+                if found.get("metadata", {}).get(_MARK) == mark:
+                    return
+            raise
+
+    def _put_small(self, key: str, content: bytes, mark: str, *, overwrite: bool) -> None:
+        boundary = secrets.token_hex(16)
+        head = f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{_metadata(key, mark)}\r\n"
+        head += f"--{boundary}\r\nContent-Type: application/octet-stream\r\n\r\n"
+        call = Call(
+            method="POST",
+            url=self._uploads,
+            params={"uploadType": "multipart", **_condition(overwrite=overwrite)},
+            headers={"Content-Type": f"multipart/related; boundary={boundary}"},
+            body=head.encode() + content + f"\r\n--{boundary}--\r\n".encode(),
+        )
+        self._client.send(self._place(key), call, self._before_effect)
+
+    def _put_large(self, key: str, parts: Iterator[bytes], mark: str, *, overwrite: bool) -> None:
+        place = self._place(key)
+        begin = Call(
+            method="POST",
+            url=self._uploads,
+            params={"uploadType": "resumable", "name": key, **_condition(overwrite=overwrite)},
+            headers=_JSON,
+            body=_metadata(key, mark).encode(),
+        )
+        session = self._client.send(place, begin, self._before_effect).headers.get("Location", "")
+        if not session.startswith(f"{self._base}/"):
+            raise StorageFailure(path=place, detail="the answer is not that of the store: it has no upload of its own")
+        is_complete = False
+        try:
+            self._put_parts(place, session, parts)
+            is_complete = True
+        finally:
+            if not is_complete:
+                with suppress(StorageError):
+                    self._client.send(place, Call(method="DELETE", url=session))
+
+    def _put_parts(self, place: CanonicalPath, session: str, parts: Iterator[bytes]) -> None:
+        offset, part = 0, next(parts, None)
+        while part is not None:
+            following = next(parts, None)
+            end = offset + len(part)
+            total = end if following is None else "*"
+            headers = {"Content-Range": f"bytes {offset}-{end - 1}/{total}"}
+            call = Call(method="PUT", url=session, headers=headers, body=part)
+            answer = self._client.send(place, call, self._before_effect)
+            if following is not None and answer.headers.get("Range") != f"bytes=0-{end - 1}":
+                raise StorageFailure(path=place, detail="the store did not take all of a part; write it again")
+            offset, part = end, following
+
+    def _about(self, key: str, fields: str) -> _Resource:
+        answer = self._client.send(
+            self._place(key), Call(method="GET", url=self._object(key), params={"fields": fields})
+        )
+        with _understood(self._place(key)):
+            return cast("_Resource", answer.json())
+
+    def _object(self, key: str) -> str:
+        return f"{self._bucket}/o/{quote(key, safe='')}"
+
+    def _place(self, key: str) -> CanonicalPath:
+        return CanonicalPath(self.root.scheme, self.root.authority, f"/{key.rstrip('/')}")
+
+
+def _condition(*, overwrite: bool) -> dict[str, str]:
+    return {} if overwrite else {"ifGenerationMatch": "0"}
+
+
+def _metadata(key: str, mark: str) -> str:
+    return json.dumps({"name": key, "metadata": {_MARK: mark}})
+
+
+def _stored(found: _Resource) -> StoredObject:
+    return StoredObject(found["name"], int(found["size"]), datetime.fromisoformat(found["updated"]))
+
+
+@contextmanager
+def _understood(path: CanonicalPath) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StorageFailure(path=path, detail=f"the answer is not that of Google Cloud Storage: {error}") from error

@@ -1,1 +1,0 @@
-"""Google Cloud Storage and Azure, through obstore; untested against the real services."""
