@@ -35,7 +35,7 @@ NOT_YET = {
 READERS = {"toolkit/variables.py", "toolkit/quality/judging.py"}
 """Modules that use `os.environ`: the one that reads it, and a program that sets variables of its own libraries."""
 BOUNDARY = re.compile(
-    r"toolkit/(?:variables|jobs|cli/\w+|config_source/git|storage/(?:opening|hdfs/client|webhdfs/file_system|s3/client))\.py"
+    r"toolkit/(?:variables|jobs|cli/\w+|config_source/git|storage/(?:opening|hdfs/client|webhdfs/file_system|s3/client|cloud/file_system))\.py"
 )
 """Modules that ask for the variables of the process: commands, `toolkit.jobs`, git as a program of the user, and the
 clients of stores, whose libraries read the same variables by themselves. All others are handed the variables."""

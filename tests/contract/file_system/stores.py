@@ -25,6 +25,7 @@ class Store:
         streams: the first entry of a long listing comes before the last is read.
         lacks: characters that no name of the store can have.
         lacks_last: characters that no name of the store can end with.
+        many: so many entries are more than a page of a listing, and are made in some seconds.
         server_lacks: characters that only the test bed's server of it cannot have in a name.
     """
 
@@ -36,6 +37,7 @@ class Store:
     streams: bool
     lacks: str = ""
     lacks_last: str = ""
+    many: int = 2500
     server_lacks: str = ""
 
     def can_have(self, name: str) -> bool:

@@ -18,7 +18,7 @@ from toolkit.storage.hdfs.file_system import HdfsFileSystem
 from toolkit.storage.local.file_system import no_check
 
 _Answer = TypeVar("_Answer")
-_MANY = 1200
+_MANY = 1050
 
 
 def _files(store: Store) -> list[str]:

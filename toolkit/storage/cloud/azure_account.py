@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -19,6 +17,7 @@ from requests.auth import AuthBase
 
 from toolkit.errors import InvalidInput
 from toolkit.storage.cloud.extras import require
+from toolkit.variables import Variables
 
 if TYPE_CHECKING:
     from requests import PreparedRequest
@@ -86,7 +85,7 @@ class Account:
     sign: AuthBase
 
 
-def account_of(spec: StorageSpec, environment: Mapping[str, str] = os.environ) -> Account:
+def account_of(spec: StorageSpec, environment: Variables) -> Account:
     """Return the account of a container, and what the environment has to prove who asks.
 
     Raises:
@@ -108,7 +107,7 @@ def account_of(spec: StorageSpec, environment: Mapping[str, str] = os.environ) -
     return Account(url=f"{url}/{container}", sign=import_module("toolkit.storage.cloud.azure_tokens").AzureTokens())
 
 
-def _connection(environment: Mapping[str, str]) -> dict[str, str]:
+def _connection(environment: Variables) -> dict[str, str]:
     text = environment.get(_CONNECTION, "")
     if not text:
         return {}

@@ -27,6 +27,7 @@ from toolkit.storage.look import Look
 from toolkit.storage.port import Bindable, Deleted, FileKind, StorageSpec
 from toolkit.storage.streams import ranged
 from toolkit.threads import WorkerPool
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from requests import PreparedRequest
@@ -55,16 +56,17 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> CloudFileSys
     """
     refuse_secrets(spec.hadoop_conf)
     root = CanonicalPath(spec.scheme, spec.authority, "/")
+    variables = process_variables()  # with the credentials
     if spec.scheme == "abfs":
-        account = account_of(spec)
+        account = account_of(spec, variables)
         client = HttpClient(account.sign, azure.code_of)
         return CloudFileSystem(azure.AzureContainer(root, account.url, client, before_effect))
-    return CloudFileSystem(gcs.GcsBucket(root, HttpClient(_google(), gcs.code_of), before_effect))
+    base = gcs.emulator(variables)
+    client = HttpClient(_Anonymous() if base else _google(), gcs.code_of)
+    return CloudFileSystem(gcs.GcsBucket(root, client, before_effect, base))
 
 
 def _google() -> AuthBase:
-    if gcs.endpoint():
-        return _Anonymous()
     require("google.auth", scheme="gs", extra="gcs")
     tokens: AuthBase = import_module("toolkit.storage.cloud.google_tokens").GoogleTokens()
     return tokens

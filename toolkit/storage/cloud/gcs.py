@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import copy
 import json
-import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from toolkit.storage.cloud.bucket import Bucket
 from toolkit.storage.cloud.http import Call, HttpClient
 from toolkit.storage.errors import AlreadyExists, NotFound, StorageError, StorageFailure
 from toolkit.storage.flat import MOST_KEYS, Page, StoredObject
+from toolkit.variables import Variables
 
 if TYPE_CHECKING:
     from requests import Response
@@ -35,9 +35,9 @@ _JSON = {"Content-Type": "application/json"}
 _Resource: TypeAlias = Mapping[str, str]
 
 
-def endpoint() -> str:
-    """Return the address of the service, which only the operator can change: the credentials go there."""
-    host = os.environ.get(_EMULATOR, "").rstrip("/")
+def emulator(environment: Variables) -> str:
+    """Return the address of another server that the operator names, empty for none."""
+    host = environment.get(_EMULATOR, "").rstrip("/")
     return host if not host or "://" in host else f"http://{host}"
 
 
@@ -57,13 +57,16 @@ class GcsBucket(Bucket):
         root: the path of the bucket.
         client: sends them.
         before_effect: called before each attempt of a request that changes something.
+        base: address of the server; empty: Google's.
     """
 
     is_sorted = True
 
-    def __init__(self, root: CanonicalPath, client: HttpClient, before_effect: Callable[[], None]) -> None:
+    def __init__(
+        self, root: CanonicalPath, client: HttpClient, before_effect: Callable[[], None], base: str = ""
+    ) -> None:
         self.root, self._client, self._before_effect = root, client, before_effect
-        self._base = endpoint() or _GOOGLE
+        self._base = base or _GOOGLE
         self._bucket = f"{self._base}/storage/v1/b/{quote(root.authority, safe='')}"
         self._uploads = f"{self._base}/upload/storage/v1/b/{quote(root.authority, safe='')}/o"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 import google.auth
 from google.auth.exceptions import GoogleAuthError, TransportError
@@ -41,8 +42,8 @@ class GoogleTokens(AuthBase):
         headers: dict[str, str] = {}
         try:
             with self._lock:
-                prove = self._credentials().before_request
-                prove(Request(), request.method or "", request.url or "", headers)  # type: ignore[no-untyped-call]
+                prove = cast("Callable[..., None]", self._credentials().before_request)
+                prove(Request(), request.method or "", request.url or "", headers)
         except TransportError as error:
             raise IdentityError(str(error), is_passing=True) from error
         except GoogleAuthError as error:
