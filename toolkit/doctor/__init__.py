@@ -1,1 +1,1 @@
-"""What is reachable with which identity, and what is missing: `feedctl doctor`. It looks, and changes nothing."""
+"""Checks of `feedctl doctor`: reachable services, the identity used, missing parts. They change nothing."""

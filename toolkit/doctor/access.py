@@ -22,7 +22,7 @@ _OWNER, _GROUP, _OTHERS = 0o300, 0o030, 0o003
 
 
 class Access(StrEnum):
-    """What permission bits say of somebody."""
+    """Permission of a user by permission bits."""
 
     YES = "yes"
     """They allow it."""
@@ -36,7 +36,7 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Actor:
-    """Who acts on a store.
+    """User that acts on a store.
 
     Attributes:
         name: of the user, as the store knows it.

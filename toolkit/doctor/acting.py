@@ -33,7 +33,7 @@ class Acting:
 
 
 def acting(scheme: str, settings: Mapping[str, str], variables: Mapping[str, str], asked: Klist) -> Acting:
-    """Who acts on a store.
+    """Return the user that acts on a store.
 
     Args:
         scheme: of the store.

@@ -42,7 +42,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExecutorTask:
-    """What an executor is asked."""
+    """Task of an executor."""
 
     places: tuple[Place, ...]
     seconds: float
@@ -50,7 +50,7 @@ class ExecutorTask:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExecutorFacts:
-    """What one executor answered.
+    """Answer of one executor.
 
     Attributes:
         host: its machine.
@@ -66,7 +66,7 @@ class ExecutorFacts:
 
 
 def executor_facts(task: ExecutorTask, attempt: int) -> Iterable[ExecutorFacts]:
-    """What the executor that this runs on has and reaches."""
+    """Yield what this executor has installed and can reach."""
     del attempt
     begun = time.monotonic()
     errors = {place.cluster: _error_at(place, task.seconds) for place in task.places}

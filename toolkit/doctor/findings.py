@@ -1,4 +1,4 @@
-"""What a check found and what could be done about it; checks run at once, each with its own time limit."""
+"""Findings of checks with a remedy; checks run at once, each with its own time limit."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def skipped(found: str, *, todo: str = "", what: str = "") -> CheckResult:
 
 
 def worst(checked: Iterable[Checked]) -> CheckStatus:
-    """What many findings add up to: failed, else warning, else ok."""
+    """Return the status of many findings: failed, else warning, else ok."""
     seen = {each.finding.status for each in checked}
     return next((each for each in (CheckStatus.FAILED, CheckStatus.WARNING) if each in seen), CheckStatus.OK)
 

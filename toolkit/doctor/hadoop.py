@@ -92,7 +92,7 @@ def jmx_bean(url: str, name: str) -> Mapping[str, object]:
 
 
 def name_node(url: str, bean_of: Beans = jmx_bean) -> NameNode:
-    """What one NameNode says."""
+    """Return the state that one NameNode reports."""
     try:
         info, status = bean_of(url, _INFO), bean_of(url, _STATUS)
     except (requests.RequestException, ValueError, AttributeError, TypeError, LookupError) as error:

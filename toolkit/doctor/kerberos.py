@@ -18,7 +18,7 @@ _TICKET = re.compile(r"^(?P<from>\S+ \S+)  (?P<to>\S+ \S+)  krbtgt/", re.MULTILI
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ticket:
-    """What `klist` says.
+    """Kerberos ticket, as `klist` shows it.
 
     Attributes:
         principal: whose ticket it is; empty: there is none.
@@ -53,7 +53,7 @@ def klist(variables: Variables) -> Ticket | None:
 
 
 def ticket_of(text: str, *, is_valid: bool) -> Ticket:
-    """What a listing of `klist` says."""
+    """Return the ticket in a listing of `klist`."""
     principal, ticket = _PRINCIPAL.search(text), _TICKET.search(text)
     return Ticket(principal=principal[1] if principal else "", ends=ticket["to"] if ticket else "", is_valid=is_valid)
 

@@ -65,7 +65,7 @@ JavaSettings = Callable[[str], str]
 
 
 def java_settings(variables: Variables, command: str) -> str:
-    """What ``java -XshowSettings:properties -version`` says."""
+    """Return the output of ``java -XshowSettings:properties -version``."""
     try:
         done = subprocess.run(  # noqa: S603 - the operator's own Java
             [command, "-XshowSettings:properties", "-version"],
@@ -174,7 +174,7 @@ def package_findings(version_of: Versions = installed_version) -> Iterator[Check
 
 
 def compared_versions(version_of: Versions = installed_version) -> dict[str, str]:
-    """What must be alike on the driver and on the executors."""
+    """Return the versions that must be alike on the driver and on the executors."""
     packages = {name: version_of(name) or "missing" for name in COMPARED}
     return {"Python": platform.python_version(), **packages}
 

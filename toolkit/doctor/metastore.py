@@ -43,7 +43,7 @@ class NotThrift(Exception):  # noqa: N818 - named for what was found
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """What the service answered: a text, so many texts, or that it does not know the call."""
+    """Answer of the service: a text, a number of texts, or that it does not know the call."""
 
     text: str = ""
     count: int | None = None

@@ -70,7 +70,7 @@ _YARN = frozenset({"yarn", "yarn-client", "yarn-cluster"})
 
 
 def spark_findings(master: str, variables: Mapping[str, str]) -> Iterator[CheckResult]:
-    """What the master is, and whether somebody listens there.
+    """Yield findings about the master: its kind, and whether it can be reached.
 
     Args:
         master: the end point of the cluster's `spark` interface.

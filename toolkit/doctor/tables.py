@@ -20,7 +20,7 @@ _KEYS_TODO = "name the keys of the table in the feed's `table`, the dated one fi
 
 
 def table_findings(metastore: Metastore, uri: TableUri) -> Iterator[CheckResult]:
-    """What stands against the feed's actions on its table, else how many partitions it has.
+    """Yield what prevents the feed's actions on its table, else the number of its partitions.
 
     Raises:
         CatalogError: the metastore does not answer, or has no such table.

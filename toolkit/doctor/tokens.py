@@ -37,7 +37,7 @@ _LATEST = 253_402_300_799_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenLife:
-    """Whose token it is and when it ends.
+    """Owner and end of a token.
 
     Attributes:
         owner: acts with it.
