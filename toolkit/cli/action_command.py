@@ -1,4 +1,4 @@
-"""What the commands of all actions do between their options and their exit code."""
+"""Steps of all actions' commands between their options and their exit code."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ActionCommand(Generic[T, I, D]):
 
 
 def detail_of(*, quiet: bool, verbose: bool) -> Detail:
-    """What `--quiet` and `--verbose` ask for.
+    """Return the detail that `--quiet` and `--verbose` ask for.
 
     Raises:
         BadOption: both were given.
@@ -139,7 +139,7 @@ def nominal_time_of(text: str) -> datetime:
 
 
 def _messages(result: ActionResult[T, I, D]) -> Iterator[str]:
-    """What whoever looks at the errors alone should know."""
+    """Yield the messages for standard error."""
     ending = result.stopped or result.refusal
     if ending is not None:
         yield str(ending)

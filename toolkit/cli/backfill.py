@@ -76,7 +76,7 @@ def backfill(
 
 
 def _range(start: str, end: str | None, order: str | None) -> Backfill:
-    """Of the instances from the first one to where the range ends, in this order.
+    """Return the backfill of a range of instances, in an order.
 
     Raises:
         BadOption: a time that is none, an end that is not after the start, or an order that there is not.

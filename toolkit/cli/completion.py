@@ -1,4 +1,4 @@
-"""What a shell offers for values: names of the config repo at hand, of lint rules, entrypoints and schemas.
+"""Shell completion of values: names of the config repo, of lint rules, entrypoints and schemas.
 
 Nobody reads an error in the middle of typing: whatever is wrong, nothing is offered. zsh evaluates what it is given,
 and what is offered ends in a command line, so only words that mean nothing to a shell are: a tag may be anything.

@@ -1,4 +1,4 @@
-"""What `feedctl export` does with files: compare them with what they should be, and write them."""
+"""Files of `feedctl export`: their comparison with the expected content, and their writing."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Change:
     after: str | None
 
     def diff(self) -> Iterator[str]:
-        """What is different, as lines."""
+        """Return the difference, as lines."""
         before, after = (text.splitlines() if text else [] for text in (self.before, self.after))
         name = str(self.file)
         old, new = os.devnull if self.before is None else name, os.devnull if self.after is None else name
@@ -91,7 +91,7 @@ class Change:
 
 
 def crontab_changes(schedule: Schedule, file: Path) -> tuple[Change, ...]:
-    """What is to be changed in a crontab, which may not be there yet.
+    """Return the changes to a crontab, which may not exist yet.
 
     Raises:
         InvalidInput: the schedule cannot be said, or the marks in the file are not in order.
@@ -104,7 +104,7 @@ def crontab_changes(schedule: Schedule, file: Path) -> tuple[Change, ...]:
 
 
 def folder_changes(files: Files, folder: Path) -> tuple[Change, ...]:
-    """What is to be changed in a folder: first what is written, then what was written once and is no more.
+    """Return the changes to a folder: first the files to write, then the old ones to remove.
 
     Raises:
         LinkBelowFolder: something below the folder is a link.

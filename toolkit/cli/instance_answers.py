@@ -1,4 +1,4 @@
-"""What `feedctl instance` does between its options and what it prints."""
+"""Steps of `feedctl instance` between its options and its output."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _Status = TypeVar("_Status", bound=StrEnum)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Filters(Generic[_Status]):
-    """What `--filter-by` says."""
+    """Filters of `--filter-by`."""
 
     statuses: tuple[_Status, ...] = ()
     clusters: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Filters(Generic[_Status]):
 def answer(
     options: InstanceFlags, repo: RepoFlags, question: Callable[[Ledger, ManagedEntity, AskedRange, View], _Found]
 ) -> _Found:
-    """What the ledger answers to a question about the instances that the options choose.
+    """Return the ledger's answer to a question about the instances that the options choose.
 
     Raises:
         BadOption: an option has a value that it cannot have, or two leave no cluster.
@@ -77,7 +77,7 @@ def answer(
 
 
 def answer_running(options: InstanceFlags, repo: RepoFlags) -> InstanceList:
-    """What of an entity is running now; raises as `answer` does."""
+    """Return the running instances of an entity; raises as `answer` does."""
     view, wanted = (
         _view(options),
         wanted_clusters(options.cluster, filters_of(options.filter_by or (), RunStatus).clusters),
@@ -153,7 +153,7 @@ def wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str,
 
 
 def filters_of(texts: Iterable[str], statuses: type[_Status]) -> Filters[_Status]:
-    """What `--filter-by` says, several conditions in a text or in several; two of one key mean either.
+    """Return the filters of `--filter-by`, several conditions in a text or in several; two of one key mean either.
 
     Args:
         texts: as they were given.

@@ -1,4 +1,4 @@
-"""What the steps of an instance said: printed from their logs, also while these grow."""
+"""Output of an instance's steps: printed from their logs, also while these grow."""
 
 from __future__ import annotations
 

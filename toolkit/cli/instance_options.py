@@ -14,7 +14,7 @@ from toolkit.ledger.vocabulary import LifeCycle
 
 
 class OrderBy(StrEnum):
-    """What instances are sorted by (Falcon feature list, Instance operations)."""
+    """Sort order of instances (Falcon feature list, Instance operations)."""
 
     STATUS = "status"
     """The name of the status."""

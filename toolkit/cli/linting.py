@@ -1,4 +1,4 @@
-"""What `feedctl lint` does between its options and its exit code."""
+"""Steps of `feedctl lint` between its options and its exit code."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def render(report: LintReport, form: LintFormat, prefixes: Prefixes, *, colours:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prefixes:
-    """What makes a path of the config repo one of the places around it; empty, or ends with ``/``.
+    """Prefixes of the config repo's paths in the places around it; empty, or ends with ``/``.
 
     Attributes:
         in_checkout: from the top of the git checkout, as GitHub wants paths.
@@ -273,7 +273,7 @@ def for_terminal() -> bool:
 
 
 def keeps(form: LintFormat) -> Keeps:
-    """What of a form is our own, and stays when it is printed."""
+    """Return which control characters of a format are our own, and stay when it is printed."""
     if form is LintFormat.GITHUB:
         return Keeps.COMMANDS
     return Keeps.STYLES if form is LintFormat.TEXT and for_terminal() else Keeps.NOTHING

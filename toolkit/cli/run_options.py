@@ -240,7 +240,7 @@ def calls(repo: RepoFlags, *, writing: bool = True) -> Iterator[RunMetadata]:
 
 
 def job_io(repo: RepoFlags, ref: JobRef, instance_key: str) -> JobIo:
-    """What an instance reads and makes, as the config repo says.
+    """Return the inputs and outputs of an instance, as the config repo says.
 
     Raises:
         InvalidInput: no usable config repo, or the process has no such instance there.

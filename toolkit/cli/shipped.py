@@ -1,4 +1,4 @@
-"""What feedctl hands out: entrypoints, the template of a config repo (`feedctl init`), schemas (`feedctl schema`)."""
+"""Files that feedctl ships: entrypoints, a config repo's template (`feedctl init`), schemas (`feedctl schema`)."""
 
 from __future__ import annotations
 

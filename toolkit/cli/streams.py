@@ -77,7 +77,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Keeps(Enum):
-    """What stays in a result of that which a text of others may not have."""
+    """Control characters that stay in a result, and are removed from texts of others."""
 
     NOTHING = auto()
     """Text, markdown, JSON."""
