@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataPrint:
-    """What tells data from all other data, wherever it was moved to; equal digests mean equal files.
+    """Fingerprint of data, wherever it was moved to; equal digests mean equal files.
 
     Attributes:
         data_digest: of names, sizes and times of change.
@@ -83,14 +83,14 @@ def print_of_parts(
 
 
 def _name(place: CanonicalPath) -> str:
-    """What a directory keeps when it is published: the names of a partition, or its last one."""
+    """Return the part of a directory's name that publishing keeps: the names of a partition, or the last one."""
     names = [each for each in place.path.split("/") if each != GATE_DIRECTORY]
     partition = list(takewhile(lambda name: "=" in name, reversed(names)))
     return "/".join(reversed(partition)) or names[-1]
 
 
 def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
-    """What data are judged by: with anything else they may be judged otherwise."""
+    """Return the digest of everything that a validation depends on besides the data."""
     quality, table = written.quality, written.table
     judged_by = {
         "names": quality.suites,  # one that is not there judges nothing, and is no reason to take another's verdict

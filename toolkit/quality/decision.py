@@ -69,22 +69,22 @@ class DecisionAction:
     life_cycle: LifeCycle = LifeCycle.REVIEW
 
     def leases(self, target: DecisionTarget) -> tuple[Wanted, ...]:
-        """See `Action.leases`."""
+        """Return the leases of the action that wrote the data."""
         return target.leases
 
     def conditions(self, plan: DecisionPlan, work: RunContext) -> tuple[HoldWatch, ...]:
-        """See `Action.conditions`: a release removes nothing, and the action that publishes asks for holds itself."""
+        """Return the holds that stop a rejection; a release removes nothing, and its publisher checks holds itself."""
         if self.decision.state is VerdictState.RELEASED:
             return ()
         pairs, bases = ((plan.target.entity, plan.target.cluster),), plan.detail.bases
         return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
     def blank_plan(self, target: DecisionTarget) -> DecisionPlan:
-        """See `Action.blank_plan`."""
+        """Return the plan of a target that is not looked at."""
         return TargetPlan(target=target, detail=DecisionDetail())
 
     def plan(self, target: DecisionTarget, work: RunContext) -> DecisionPlan:
-        """See `Action.plan`.
+        """Return the plan of a decision.
 
         Raises:
             CannotDecide: nothing is blocked there, or the data are others than were validated.
@@ -144,16 +144,16 @@ class DecisionAction:
             raise CannotDecide(unit=found.unit, why=why)
 
     def limit(self, plans: Sequence[DecisionPlan], work: RunContext) -> tuple[Sequence[DecisionPlan], None]:
-        """See `Action.limit`: there is none."""
+        """Return the plans: decisions have no safety limit."""
         del work
         return plans, None
 
     def target_limit(self, plan: DecisionPlan, work: RunContext) -> None:
-        """See `Action.target_limit`: there is none."""
+        """Do nothing: decisions have no safety limit."""
         del plan, work
 
     def recover(self, plan: DecisionPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
-        """See `Action.recover`: the plan takes again what an interrupted decision on the same data has left."""
+        """Settle the items of an interrupted decision on the same data: the plan has them again."""
         del work
         own = {(each.kind, each.uri) for each in plan.items if each.instance_key == plan.target.instance_key}
         left = [each for each in open_items if (each.kind, path_of(each.path)) in own]
@@ -164,5 +164,5 @@ class DecisionAction:
         return Recovery(settled=tuple(left_over(each, is_done=False) for each in left), notes=(note,))
 
     def batches(self, plan: DecisionPlan, work: RunContext) -> tuple[DecisionBatch, ...]:
-        """See `Action.batches`: one, since the decision is made once."""
+        """Return one batch, since the decision is made once."""
         return (DecisionBatch(decision=self.decision, plan=plan, work=work),)

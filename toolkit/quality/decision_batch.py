@@ -34,7 +34,7 @@ _VERBS = {VerdictState.RELEASED: "release", VerdictState.REJECTED: "reject"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecisionBatch:
-    """See `Batch`: the decision, and what it removes."""
+    """Batch of a decision and its removals."""
 
     decision: Decision
     plan: DecisionPlan
@@ -42,11 +42,11 @@ class DecisionBatch:
 
     @property
     def positions(self) -> range:
-        """See `Batch.positions`."""
+        """All items of the plan."""
         return range(len(self.plan.items))
 
     def apply(self, advance: Callable[[int], None]) -> Applied[DecisionItem]:
-        """See `Batch.apply`: once the decision is recorded, what is not removed stays open for the next run."""
+        """Record the decision, then remove; items that are not removed stay open for the next run."""
         wanted = self.plan.items
         refused = self._refused()
         results = refused or tuple(map(self._removed, wanted))

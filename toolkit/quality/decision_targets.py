@@ -1,4 +1,4 @@
-"""What a decision on blocked data is about: the instance, the places that are removed, and the decision itself."""
+"""Targets of decisions on blocked data: the instance, the places that are removed, and the decision itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What a person decides, and where it is written down.
+    """Decision of a person, and where it is recorded.
 
     Attributes:
         state: `VerdictState.RELEASED` or `VerdictState.REJECTED`.
@@ -87,7 +87,7 @@ class DecisionTarget:
 
     @property
     def counterpart(self) -> str:
-        """Of a copy, the cluster that it came from."""
+        """The cluster that a copy came from."""
         return self.found.counterpart
 
     @property
@@ -98,7 +98,7 @@ class DecisionTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Removal:
-    """What is removed: staged data, or on a store without renames a copy without the flag in its place.
+    """Removal of staged data, or on a store without renames of a copy without the flag in its place.
 
     Attributes:
         place: where the data are.
@@ -124,13 +124,13 @@ class DecisionItem:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """See `WorkItem.identity`."""
+        """The kind and the place of the item."""
         return (self.kind, self.uri)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecisionDetail:
-    """What else a plan says.
+    """Further content of the plan.
 
     Attributes:
         digest: of the data as they are now; empty: an interrupted removal goes on.

@@ -1,4 +1,4 @@
-"""What Great Expectations makes of rows: the only module that imports it, with `judging` the only one with pyspark.
+"""Validation by Great Expectations: the only module that imports it, with `judging` the only one with pyspark.
 
 Its own suite drops a check that it does not know, with a line in the log: so each expectation is built on its own here,
 and each must have its finding. What raises spoils what is computed with it: those are computed again, one by one.
@@ -111,7 +111,7 @@ def evaluate(
 
 
 def _be_quiet(*, shows_values: bool) -> None:
-    """What it logs of errors has values of rows in it."""
+    """Silence logs of errors, which have values of rows in them."""
     for name in ("great_expectations", "py.warnings", "py4j"):
         logging.getLogger(name).setLevel(logging.WARNING if shows_values else logging.CRITICAL + 1)
 
@@ -187,7 +187,7 @@ def _headed(error: Exception) -> str:
 
 
 def _exceptions(result: ExpectationValidationResult) -> list[Mapping[str, Any]]:
-    """What it raised: one, or one for each figure that it needed."""
+    """Return the exceptions that it raised: one, or one for each figure that it needed."""
     info = result.exception_info or {}
     each_one = [info] if "raised_exception" in info else list(info.values())
     return [each for each in each_one if each["raised_exception"]]

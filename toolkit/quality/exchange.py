@@ -1,4 +1,4 @@
-"""What the process that judges is told, and what it answers: two files of JSON, private to the user."""
+"""Request and answer of the validation process: two files of JSON, private to the user."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AskedExpectation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """What is judged, by what.
+    """Request of a validation: the data and the expectations.
 
     Attributes:
         parts: of the data; they have one format.
@@ -80,7 +80,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExpectationResult:
-    """What became of one expectation.
+    """Result of one expectation.
 
     Attributes:
         suite, position, type, kwargs, severity: of the `AskedExpectation`.
@@ -109,7 +109,7 @@ class ExpectationResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What the process that judges has found.
+    """Answer of the validation process.
 
     Attributes:
         findings: one for each expectation asked, in their order; an answer with fewer is none.
@@ -155,7 +155,7 @@ def write_answer(path: Path, answer: Answer) -> None:
 
 
 def read_question(path: Path) -> Question:
-    """What `write_question` has written.
+    """Return the request that `write_question` has written.
 
     Raises:
         NotUnderstood: it lacks something, has something more, or is of another version.
@@ -165,7 +165,7 @@ def read_question(path: Path) -> Question:
 
 
 def read_answer(path: Path) -> Answer:
-    """What `write_answer` has written; see `read_question` for what is raised."""
+    """Return the answer that `write_answer` has written; see `read_question` for what is raised."""
     return _read(path, Answer)
 
 

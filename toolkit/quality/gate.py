@@ -66,7 +66,7 @@ class Judge(Protocol):
     """Has data judged, in a process of its own."""
 
     def ask(self, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
-        """What the process has found.
+        """Return the answer of the validation process.
 
         Raises:
             NoAnswer: it was not finished in time, was killed, or told nothing that can be read; it runs no more.
@@ -164,7 +164,7 @@ class QualityGate(Gate):
         return by_hand
 
     def question(self, written: Written) -> tuple[Question, tuple[LeftOut, ...]]:
-        """What the process that judges is asked, and what it is not asked.
+        """Return the request for the validation process, and the expectations that are left out.
 
         Raises:
             InvalidInput: a suite is not there, something in it cannot be filled in, or an option is not allowed.
@@ -198,7 +198,7 @@ class QualityGate(Gate):
         return question, filled.left_out
 
     def digest_of_suites(self, written: Written) -> str:
-        """What data are judged by now, see `suites_digest`; a suite that is not there judges nothing."""
+        """Return the digest of the present suites, see `suites_digest`; a missing suite has no expectations."""
         return suites_digest(written, [self.suites[each] for each in written.quality.suites if each in self.suites])
 
     def _known(self, written: Written, ledger: Ledger) -> tuple[DataPrint, Verdict | None]:
@@ -233,7 +233,7 @@ class QualityGate(Gate):
         return Judged(verdict=new, findings=findings, notes=tuple(each.note for each in left_out))
 
     def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, _Findings, tuple[LeftOut, ...]]:
-        """What was found, one for each expectation, and what was left out; an answer that lacks any is none."""
+        """Return the answer, one result for each expectation, and those left out; an incomplete answer is none."""
         try:
             question, left_out = self.question(written)
             answer = self.judges(written.cluster).ask(question, _seconds(written.quality), check)

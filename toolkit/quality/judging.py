@@ -81,7 +81,7 @@ def main() -> int:
 
 
 def _say_no_values(answered: Path, kind: type[BaseException], *_: object) -> None:
-    """What an error quotes is told nowhere; the process fails all the same."""
+    """Hide the text of an error, which may quote values; the process fails all the same."""
     write_answer(
         answered, Answer(refused=f"{kind.__name__} in the process that judges; its text may have values in it")
     )
@@ -98,7 +98,7 @@ def _session(question: Question) -> SparkSession:
 
 
 def _missing() -> Answer | None:
-    """What answers when Great Expectations cannot be loaded: it takes seconds, and other processes do without."""
+    """Return the answer if Great Expectations cannot be imported, which takes seconds; None: it can."""
     os.environ.update(_QUIET)
     try:
         import toolkit.quality.evaluation  # noqa: F401, PLC0415
@@ -109,7 +109,7 @@ def _missing() -> Answer | None:
 
 
 def judge(session: SparkSession, question: Question) -> Answer:
-    """What became of each expectation; data that cannot be read are refused whole."""
+    """Return the result of each expectation; unreadable data is refused whole."""
     if refused := _missing():
         return refused
     from toolkit.quality import evaluation  # noqa: PLC0415 - see `_missing`
@@ -252,7 +252,7 @@ def _part(session: SparkSession, question: Question, uri: str) -> DataFrame:
 
 
 def condition_of(error: PySparkException) -> str | None:
-    """What Spark calls it; Spark 3.5 says class instead of condition."""
+    """Return Spark's name of an error; Spark 3.5 says class instead of condition."""
     ask: Callable[[], str | None] = getattr(error, "getCondition", None) or error.getErrorClass
     return ask()
 

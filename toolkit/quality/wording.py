@@ -1,4 +1,4 @@
-"""What was found, in words: for the ledger, for messages, and for whoever looks at both."""
+"""Validation results in words: for the ledger, for messages, and for people who look at both."""
 
 from __future__ import annotations
 
