@@ -24,7 +24,7 @@ UNDECIDED = (VerdictState.BLOCKED, VerdictState.UNKNOWN)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnitAddress:
-    """What of a feed is judged at once; the fields are columns of `verdict`."""
+    """Address of data that is validated at once; the fields are columns of `verdict`."""
 
     feed: str
     cluster: str
@@ -73,7 +73,7 @@ class Verdict(NewVerdict):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredFinding:
-    """What became of one expectation; the fields are columns of `verdict_finding`, where each is explained."""
+    """Result of one expectation; the fields are columns of `verdict_finding`, where each is explained."""
 
     suite: str
     position: int
@@ -166,7 +166,7 @@ def newest_of(
 
 
 def findings_of(tx: Transaction, verdict_ids: Sequence[int]) -> dict[int, list[StoredFinding]]:
-    """What was found, by verdict, suite and position."""
+    """Return the results of expectations by verdict, suite and position."""
     found: dict[int, list[StoredFinding]] = {each: [] for each in verdict_ids}
     of = verdict_finding.c
     for chunk in in_chunks(verdict_ids):
@@ -179,7 +179,7 @@ def findings_of(tx: Transaction, verdict_ids: Sequence[int]) -> dict[int, list[S
 def history(
     tx: Transaction, feed: str, expectation: str, *, cluster: str | None = None, most: int = 1000
 ) -> list[tuple[Verdict, StoredFinding]]:
-    """What became of expectations of one type over the instances of a feed, the newest verdict first.
+    """Return the results of one type of expectation over a feed's instances, the newest verdict first.
 
     Args:
         tx: of the ledger.
@@ -282,7 +282,7 @@ def run_instance(tx: Transaction, run_id: int) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Decided(UnitAddress):
-    """What a decision is about."""
+    """Subject of a decision."""
 
     verdict_id: int
     state: VerdictState
@@ -298,7 +298,7 @@ def _with_number(verdict_id: int) -> sa.Select[tuple[Any, ...]]:
 
 
 def _against(tx: Transaction, found: _Decided, data_digest: str) -> str:
-    """What stands against a decision; empty: nothing."""
+    """Return the reason against a decision; empty: there is none."""
     newest = _newest(tx, *_of(found), ~verdict.c.is_by_hand)
     if found.is_by_hand:
         return f"verdict {found.verdict_id} was made by hand, and nothing is announced because of one"
