@@ -1,4 +1,4 @@
-"""What an action has to say for itself: the contract between the kernel and one action (DESIGN section 10)."""
+"""Contract between the kernel and one action (DESIGN section 10)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """What an action works with in ONE run; nothing of it is shared by two of them but clients of stores.
+    """Context of ONE run of an action; two runs share nothing of it but clients of stores.
 
     Attributes:
         stores: the store that a path is on, whose every effect asks this run's guard and then the store's rate; while a
@@ -76,7 +76,7 @@ class RunContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Applied(Generic[I]):
-    """What became of a batch.
+    """Outcome of a batch.
 
     Attributes:
         results: of its items, in their order.
@@ -107,7 +107,7 @@ class Batch(Protocol[I]):
 
     @property
     def positions(self) -> range:
-        """Of its items in the plan."""
+        """The positions of its items in the plan."""
         ...
 
     def apply(self, advance: Callable[[int], None]) -> Applied[I]:
@@ -135,7 +135,7 @@ makes the next one, which is written down together with them.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recovery:
-    """What became of items that earlier runs had begun and could not tell.
+    """Outcome of the unfinished items of earlier runs.
 
     Attributes:
         settled: those of which it is known by now; the others stay open.
@@ -151,7 +151,7 @@ class Recovery:
 
 
 def left_over(left: Item, *, is_done: bool, event: NewEvent | None = None) -> SettledLeftOver:
-    """What became of an item that an earlier run had begun: it was finished, or is to be done anew."""
+    """Return the outcome of an unfinished item: it was finished, or is to be done again."""
     state, code = (ItemState.DONE, None) if is_done else (ItemState.FAILED, INTERRUPTED)
     item = SettledItem(position=left.position, state=state, code=code)
     return SettledLeftOver(left=left, item=item, event=event)
@@ -206,7 +206,7 @@ class Action(Protocol[T, I, D]):
         ...
 
     def leases(self, target: T) -> tuple[Wanted, ...]:
-        """What a run of the target must hold."""
+        """Return the leases that a run of the target must hold."""
         ...
 
     def conditions(self, plan: TargetPlan[T, I, D], work: RunContext) -> tuple[Condition, ...]:

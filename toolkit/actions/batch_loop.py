@@ -36,7 +36,7 @@ def new_item(position: int, item: I) -> NewItem:
 
 
 def settled_item(position: int, result: ItemResult[I]) -> SettledItem:
-    """What became of an item."""
+    """Return the outcome of an item for the ledger."""
     return SettledItem(
         position=position,
         state=_STATES[result.outcome],
@@ -124,7 +124,7 @@ class BatchLoop(Generic[I]):
         self._record(pending)
 
     def _call_off(self, batch: Batch[I], applying: Future[Applied[I]]) -> None:
-        """What is under way must not begin anything more; what it has done is told to the audit file alone.
+        """Stop the batch under way; record what it has done in the audit file only.
 
         In the ledger it stays open: that may be what hangs, or fails in a way that nobody foresaw.
         """
@@ -134,7 +134,7 @@ class BatchLoop(Generic[I]):
             self.run.tell(self._settled(batch, applying.result()))
 
     def _applied(self, batch: Batch[I]) -> Applied[I]:
-        """What became of a batch; of one that lets a stop through nobody can tell, so that all of it stays open."""
+        """Apply a batch and return its outcome; all items of one that lets a stop through stay open."""
         try:
             return batch.apply(self.progress.advance)
         except Stopped as stopped:
@@ -170,7 +170,7 @@ class BatchLoop(Generic[I]):
         self.progress.advance(len(positions))
 
     def _settled(self, batch: Batch[I], applied: Applied[I]) -> RecordBatch:
-        """What is open stays so in the ledger; the audit file has what is known of it now."""
+        """Return the record of a batch; an open item stays open in the ledger, and is in the audit file."""
         settled: list[SettledItem] = []
         is_open: list[tuple[NewItem, SettledItem]] = []
         for position, result in zip(batch.positions, applied.results, strict=True):

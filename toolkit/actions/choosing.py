@@ -61,7 +61,7 @@ class ClusterNeeded(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntitySelection:
-    """What the user asked for; exactly one of names, everything, and groups with tags; `NO_FEED` is none of them.
+    """Selection by the user: by name, everything, or by groups and tags; `NO_FEED` is none of them.
 
     Attributes:
         names: of feeds.
@@ -182,5 +182,5 @@ class EntitySelector:
 
 
 def _labels(feed: Feed) -> set[str]:
-    """What filters can ask for, as the user writes it."""
+    """Return the labels that filters can ask for, as the user writes them."""
     return {f"group {group}" for group in feed.groups} | {f"tag {key}={value}" for key, value in feed.tags.items()}

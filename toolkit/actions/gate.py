@@ -61,7 +61,7 @@ class Judged:
 
     @classmethod
     def on(cls, feed: Feed, cluster: Cluster) -> Judged | None:
-        """Of a feed on a cluster; None: it is not judged there."""
+        """Return the feed with its validation on a cluster; None: it is not validated there."""
         quality = feed.quality_on(cluster.name)
         return None if quality is None else cls(feed=feed, cluster=cluster, quality=quality)
 
@@ -98,7 +98,7 @@ class TableReading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """What is judged at once.
+    """Data that is validated at once.
 
     Attributes:
         feed: whose instance it is.
@@ -122,7 +122,7 @@ class Written:
 
 
 class QualityFailed(Failed):
-    """What was written must not be announced; no retry helps.
+    """Error for data that must not be published; no retry helps.
 
     Args:
         unit: see `Written`.
@@ -139,7 +139,7 @@ class QualityFailed(Failed):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Admitted:
-    """What was written may be announced.
+    """Permission to publish data.
 
     Attributes:
         digest: of the data that was judged, see `Gate.digest`.
@@ -183,7 +183,7 @@ class Gate(Protocol):
 
 
 class NoGate(Gate):
-    """Of runs that announce nothing; feeds with `quality` are refused by whoever has only this."""
+    """Gate of runs that publish nothing; it refuses feeds with `quality`."""
 
     @override
     def admit(self, written: Written, check: Callable[[], None]) -> Admitted:

@@ -1,4 +1,4 @@
-"""What waits at the gate: asked for, published when it may be, kept with a manifest while it may not, cleared away.
+"""Staged data of a feed with quality checks: validate, publish, record why it is blocked, remove.
 
 A unit waits in its `gate_place`, with these beside it: `NAME.blocked.json`, the manifest; `.feedctl-old-NAME`, what the
 unit was, for the moment in which it is replaced; `.feedctl-whole-NAME`, which says of a copy that all of it is there;
@@ -39,13 +39,13 @@ _GONE, _WHOLE = f"{OWN_PREFIX}-gone-", f"{OWN_PREFIX}-whole-"
 
 
 def manifest_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
-    """What says why a unit is blocked, for who finds it on the store; arguments as of `gate_place`."""
+    """Return the path of the file that says why a unit is blocked; arguments as of `gate_place`."""
     place = gate_place(unit, top)
     return place.parent.child(f"{place.name}{BLOCKED_SUFFIX}")
 
 
 def whole_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
-    """What says that the copy of a unit that waits is whole, and of what it is one; arguments as of `gate_place`."""
+    """Return the path of the file that says that a staged copy is complete; arguments as of `gate_place`."""
     place = gate_place(unit, top)
     return place.parent.child(f"{_WHOLE}{place.name}")
 
@@ -94,7 +94,7 @@ class GatedUnit:
             return None
 
     def begin_copy(self) -> None:
-        """What waits now is replaced."""
+        """Begin to replace the staged data."""
         remove(self._system, self._whole, self.base)
 
     def end_copy(self, identity: str, digests: Mapping[str, str]) -> None:

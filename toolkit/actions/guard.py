@@ -1,4 +1,4 @@
-"""What is asked before each effect of one run: may it go on, is its target on hold by now, does the store answer."""
+"""Guard of a run, asked before each effect: may it go on, is its target on hold, does the store answer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STOPPED, HELD = Refusal(SkipReason.STOPPED), Refusal(SkipReason.HELD)
 
 
 class CalledOff(StopRequested):
-    """What was begun must not go on: its target was put on hold meanwhile, or nobody can tell.
+    """Error: work must not go on, since its target was put on hold, or that is not known.
 
     Args:
         refusal: of what was not done yet.

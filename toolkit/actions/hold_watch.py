@@ -144,7 +144,7 @@ class HoldWatch(Condition):
         return is_old or (must_look and looks.item < own) or self.now() - looks.at >= times * SECONDS_BETWEEN_LOOKS
 
     def _look(self, base: CanonicalPath, began: tuple[int, float]) -> bool:
-        """What is found is as old as the moment at which the look began."""
+        """Look for a hold; the result is as old as the moment at which the look began."""
         is_held: bool | None = None
         try:
             is_held = any(map(self._has_file, self._places(base))) or self._has_new_hold()

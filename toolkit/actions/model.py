@@ -1,4 +1,4 @@
-"""What an action works on and what it decides: targets, items, plans, and the digest that names a plan."""
+"""Model of an action: targets, items, plans, and the digest that names a plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolkit.result import Outcome
 
 
 class Target(Protocol):
-    """What one run is about: one row and one set of leases in the ledger."""
+    """Target of one run: one row and one set of leases in the ledger."""
 
     @property
     def entity(self) -> str:
@@ -37,11 +37,11 @@ class Target(Protocol):
 
 
 class WorkItem(Protocol):
-    """What digest, ledger, audit file and rendering need of an item."""
+    """Item, as digest, ledger, audit file and rendering need it."""
 
     @property
     def kind(self) -> str:
-        """What it is about, in the action's words, for example ``instance:data``."""
+        """The kind in the action's words, for example ``instance:data``."""
         ...
 
     @property
@@ -56,7 +56,7 @@ class WorkItem(Protocol):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """All that names it: two plans with the same of them, in their order, are the same plan."""
+        """The whole identity: two plans with equal ones, in their order, are the same plan."""
         ...
 
 
@@ -70,7 +70,7 @@ D = TypeVar("D")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoTarget:
-    """What was asked for and cannot be worked on, or need not be: its plan says why.
+    """Target that cannot be worked on, or need not be: its plan says why.
 
     Attributes:
         could_start: at another time it would be worked on, so that a run in which all are skipped was skipped itself.
@@ -119,7 +119,7 @@ TIMED_OUT = "timed_out"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ItemResult(Generic[I]):
-    """What became of one item.
+    """Outcome of one item.
 
     Attributes:
         code: stable, for programs: a reason for what was skipped, an error for what failed; else empty.
@@ -154,7 +154,7 @@ class ItemResult(Generic[I]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetPlan(Generic[T, I, D]):
-    """What will happen to one target: exactly what a dry run shows, and exactly what is then done.
+    """Plan of one target: exactly what a dry run shows, and exactly what is then done.
 
     Attributes:
         target: what it is about.

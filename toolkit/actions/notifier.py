@@ -1,4 +1,4 @@
-"""Who wants to know how runs end, besides the ledger."""
+"""Receiver of the ends of runs, besides the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an action returns: typed outcomes, and a status derived from them (DESIGN section 2)."""
+"""Results of an action: typed outcomes, and a status derived from them (DESIGN section 2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AnyPlan: TypeAlias = TargetPlan[T, I, D] | TargetPlan[NoTarget, I, D]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActionRequest:
-    """What one run of an action is asked to do.
+    """Request for one run of an action.
 
     Attributes:
         nominal_time: for which it acts.
@@ -51,7 +51,7 @@ class ActionRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetResult(Generic[T, I, D]):
-    """What became of one target: its plan, and its items with their outcomes.
+    """Outcome of one target: its plan, and its items with their outcomes.
 
     Attributes:
         run: that was recorded for it; None: there was none, as in a dry run.
@@ -77,7 +77,7 @@ class TargetResult(Generic[T, I, D]):
         return all(each is None for each in problems) and not self.counts[Outcome.FAILED]
 
     def outcomes(self) -> Iterator[Outcome]:
-        """What counts for the status: the target as a whole when it failed or nothing was due, else its items.
+        """Yield what counts for the status: the whole target if it failed or nothing was due, else its items.
 
         Planning is what a dry run does, so that for it a planned item is a done one. A target that was skipped, or
         waits, counts for nothing.
@@ -95,7 +95,7 @@ class TargetResult(Generic[T, I, D]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActionResult(Generic[T, I, D]):
-    """What a run of an action found and did.
+    """Result of a run of an action.
 
     Attributes:
         action: its name.
@@ -142,12 +142,12 @@ class ActionResult(Generic[T, I, D]):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Of the process."""
+        """The exit code of the process."""
         return self.status.exit_code if self.stopped is None else self.stopped.exit_code
 
     @property
     def _are_all_skipped(self) -> bool:
-        """Of the targets that the run could have looked at."""
+        """Whether all targets that the run could have looked at were skipped."""
         targets = [(each.plan.target, each.plan.skipped) for each in self.targets]
         could_run = [why for target, why in targets if not isinstance(target, NoTarget) or target.could_start]
         skipped = [why is not None and not why.is_settled for why in could_run]

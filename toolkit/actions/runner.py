@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Targets(Generic[T, I, D]):
-    """What a run is about.
+    """Targets of a run.
 
     Attributes:
         to_do: to be worked on.
@@ -120,7 +120,7 @@ class ActionRunner(Generic[T, I, D]):
         )
 
     def start_request(self, target: T, envelope: Envelope, terms: StartTerms = FREELY) -> StartRequest:
-        """What the ledger is asked to start for a target."""
+        """Return the request to the ledger to start a run of a target."""
         key = RunKey(
             life_cycle=self.action.life_cycle,
             entity=target.entity,
@@ -196,7 +196,7 @@ class ActionRunner(Generic[T, I, D]):
 
 
 def _seen(plan: TargetPlan[T, I, D]) -> Iterator[ItemResult[I]]:
-    """What a dry run says of the items of a plan."""
+    """Yield the results of a plan's items in a dry run."""
     for item in plan.items:
         yield ItemResult.planned(item) if plan.refused is None else ItemResult.skipped(item, SkipReason.REFUSED)
 
@@ -232,7 +232,7 @@ def _in_order(
 
 
 def _ending(runs: Sequence[TargetRun[T, I, D]]) -> Stopped | None:
-    """What ended the run as a whole: the process was told to stop, or every single run of it was."""
+    """Return the stop of the whole run: the process was told to stop, or every single run was."""
     stops = [run.stopped for run in runs if run.stopped is not None]
     for stopped in stops:
         if stopped.ends_process:

@@ -78,7 +78,7 @@ class TargetRun(Generic[T, I, D]):
 
     @property
     def work(self) -> RunContext:
-        """What the plan is applied with; opened when it is first asked for, with the conditions of the plan."""
+        """The context to apply the plan; opened when first used, with the conditions of the plan."""
         if self._work is None:
             opened = self.open_context(self.action.conditions(self.plan, self.looking))
             self._work = replace(opened, progress=self.progress)
@@ -192,7 +192,7 @@ class TargetRun(Generic[T, I, D]):
 
     @property
     def result(self) -> TargetResult[T, I, D]:
-        """What became of the target."""
+        """Return the outcome of the target."""
         items = (*self._results, *self.plan.unreadable)
         return TargetResult(plan=self.plan, items=items, run=self.run.recorded, stopped=self.stopped)
 

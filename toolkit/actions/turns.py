@@ -62,7 +62,7 @@ class Turns(Protocol[T, I, D]):
         ...
 
     def give_back(self, turn: Turn[T, I, D], result: TargetResult[T, I, D]) -> None:
-        """What became of one that was taken; whoever takes one gives it back, unless all ends by an error."""
+        """Release a turn with the outcome of its target; required for each one taken, unless all ends by an error."""
         ...
 
     def close(self) -> None:
@@ -123,7 +123,7 @@ class TurnRunner(Generic[T, I, D]):
 
     @property
     def _ending(self) -> Stopped | None:
-        """What ended every single run that was begun."""
+        """Return the stop that ended every single run that was begun."""
         stops = [each.stopped for each in self._results.values() if each.run is not None]
         return stops[0] if stops and all(each is not None for each in stops) else None
 
@@ -181,7 +181,7 @@ class TurnRunner(Generic[T, I, D]):
         return TargetResult(plan=replace(self.runner.action.blank_plan(target), skipped=problem))
 
     def _stop(self, stopped: Stopped) -> None:
-        """All that is under way ends, and nothing more begins."""
+        """End all runs under way, and begin no more."""
         self._stopped = self._stopped or stopped
         self._end(stopped)
 
