@@ -143,11 +143,12 @@ def eviction_of_table_data(table: TableName, written: Callable[[], WrittenPlaces
     return next(filter(None, (eviction_of_path(each, found.base_of(each), work) for each in found.places)), "")
 
 
-def eviction_of_partition(cluster: str, table: TableName, values: Mapping[str, str], work: RunContext) -> str:
+def eviction_of_partition(table: TableName, values: Mapping[str, str], work: RunContext) -> str:
     """Return why a partition must not be written now, or an empty text: retention may be removing it.
 
+    The cluster of the eviction does not count: two clusters may have one metastore.
+
     Args:
-        cluster: of the table.
         table: the table.
         values: key to value; the partition may have further keys.
         work: of the run, which holds the lease on the instance already.
@@ -158,7 +159,7 @@ def eviction_of_partition(cluster: str, table: TableName, values: Mapping[str, s
     prefix = f"{_CATALOG}{table.database}:{table.table}#"
     for each in work.outputs.evictions():
         name = each.path.removeprefix(prefix)
-        if each.run.cluster == cluster and name != each.path and _may_be_same(name, values):
+        if name != each.path and _may_be_same(name, values):
             return _why(f"{table} {name}", each)
     return ""
 

@@ -164,7 +164,7 @@ class TableAction:
         for item in plan.items:
             values = split_name(item.name) if item.name else {}
             written = partial(_written, item, plan.detail.root or item.place)
-            why = eviction_of_partition(target.cluster, target.table, values, work) or eviction_of_table_data(
+            why = eviction_of_partition(target.table, values, work) or eviction_of_table_data(
                 target.table, written, work
             )
             if why:

@@ -66,9 +66,7 @@ def eviction_in_the_way(
         if table is not None and partition is not None:
             name = TableName(table.database, table.table)
             written = partial(_written, metastores, cluster, name, partition)
-            why = eviction_of_partition(cluster.name, name, partition, work) or eviction_of_table_data(
-                name, written, work
-            )
+            why = eviction_of_partition(name, partition, work) or eviction_of_table_data(name, written, work)
             if why:
                 return why
         for kind, path in each.instance.paths.items():

@@ -87,11 +87,10 @@ def writers_of(target: FeedTarget, work: RunContext) -> Writers:
 
     Of a path feed, runs that write tables on its stores count as well: their data may be in its directories.
     """
-    also = (
-        target.table_resources if target.table is None else (table_lease(target.cluster, target.table.name).resource,)
-    )
+    own, table = ((target.feed, target.cluster), *target.neighbours), target.table
+    also = target.table_resources if table is None else {table_lease(on, table.name).resource for _, on in own}
     try:
-        held = work.outputs.held(((target.feed, target.cluster), *target.neighbours, *target.table_feeds), also)
+        held = work.outputs.held((*own, *target.table_feeds), also)
     except Stopped as stopped:
         work.guard.stop(stopped)
         held = []

@@ -20,6 +20,7 @@ from toolkit.el import CanonicalPath
 from toolkit.ledger.runs.errors import LeaseHeld
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.outputs import HeldOutput, OpenEviction
+from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.replication.publish import aside_of
 from toolkit.runs.output_use import OutputUse
@@ -43,9 +44,10 @@ class _Held(OutputUse):
 @dataclass(frozen=True, kw_only=True)
 class _Evicting(OutputUse):
     path: str
+    run: Run = RUN
 
     def evictions(self) -> list[OpenEviction]:
-        return [OpenEviction(path=self.path, run=RUN)]
+        return [OpenEviction(path=self.path, run=self.run)]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,13 @@ def test_a_run_and_a_table_import_write_an_instance(
 @pytest.mark.parametrize(("name", "waits"), [("ds=1", True), ("ds=2", False), ("nonsense", True)])
 def test_a_row_that_names_no_partition_ends_no_run(name: str, *, waits: bool) -> None:
     work = replace(context(NeverStopped()), outputs=_Evicting(path=f"catalog:web:clicks#{name}"))
-    assert bool(eviction_of_partition("primary", TableName("web", "clicks"), {"ds": "1"}, work)) is waits
+    assert bool(eviction_of_partition(TableName("web", "clicks"), {"ds": "1"}, work)) is waits
+
+
+def test_an_eviction_on_another_cluster_may_be_of_the_same_metastore() -> None:
+    run = replace(RUN, cluster="backup")
+    work = replace(context(NeverStopped()), outputs=_Evicting(path="catalog:web:clicks#ds=1", run=run))
+    assert eviction_of_partition(TableName("web", "clicks"), {"ds": "1"}, work)
 
 
 @pytest.mark.parametrize("is_evicted", [False, True])

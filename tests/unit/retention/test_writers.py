@@ -21,6 +21,7 @@ from toolkit.ledger.runs.outputs import HeldOutput, output_resource
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.retention import Resolver, RetentionResult, SharedDataIndex
+from toolkit.retention.shared_tables import SharedTables
 from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import StopSignal
 
@@ -42,16 +43,17 @@ class Held(OutputUse):
 
     key: str
     feed: str = "clicks"
+    cluster: str = "primary"
     whole: str = ""
 
     def held(self, places: Collection[tuple[str, str]], also: Collection[str] = ()) -> list[HeldOutput]:
         if self.whole in also:
             return [HeldOutput(held=LeaseHeld(resource=self.whole, holder=RUN, since=THEN, until=THEN))]
-        if (self.feed, "primary") not in places:
+        if (self.feed, self.cluster) not in places:
             return []
-        resource = output_resource(self.feed, "primary", self.key)
+        resource = output_resource(self.feed, self.cluster, self.key)
         held = LeaseHeld(resource=resource, holder=RUN, since=THEN, until=THEN)
-        return [HeldOutput(feed=self.feed, cluster="primary", instance_key=self.key, held=held)]
+        return [HeldOutput(feed=self.feed, cluster=self.cluster, instance_key=self.key, held=held)]
 
 
 def _run(system: AtomicMemory, use: OutputUse, *others: FeedText) -> RetentionResult:
@@ -168,3 +170,26 @@ def test_a_metastore_that_does_not_answer_keeps_all_while_a_run_writes_a_table()
 def test_what_a_run_writes_for_a_path_feed_stays_for_the_table_around_it() -> None:
     site = _beside_table(Held(key="2026-03-01T00:00Z", feed="files"), drops=True)
     assert (site.directories, site.names) == (["ds=2026-03-01"], ["ds=2026-03-01"])
+
+
+@pytest.mark.parametrize(
+    ("use", "left"),
+    [
+        (Held(key="x", cluster="none", whole="table/backup/logs.clicks"), ["ds=2026-03-01", "ds=2026-03-02"]),
+        (Held(key="2026-03-01T00:00Z", feed="clicks", cluster="backup"), ["ds=2026-03-01"]),
+    ],
+)
+def test_a_writer_on_another_cluster_of_the_same_metastore_counts(use: Held, left: list[str]) -> None:
+    site = TableSite(outputs=use)
+    site.add_days("01", "02")
+    (on_primary,) = site.feed.clusters
+    feed = replace(site.feed, clusters=(on_primary, replace(on_primary, name="backup")))
+    clusters = (site.cluster, replace(site.cluster, name="backup"))
+    resolver = replace(
+        site.resolver(),
+        shared_tables=SharedTables(feeds=(feed,), clusters=clusters),
+        shared_data=SharedDataIndex(feeds=(feed,), clusters=clusters),
+    )
+    targets = resolver.resolve([(feed, site.cluster)], must_all_work=True)
+    acted(retention(), targets, request_of(), _opening(site, use))
+    assert (site.directories, site.names) == (left, left)
