@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
-from toolkit.rendering.tables import cell, moment_cell, moment_value
+from toolkit.rendering.columns import Column, Columns
+from toolkit.rendering.tables import cell, moment_cell
 
 if TYPE_CHECKING:
     from toolkit.availability import FoundInstance
+    from toolkit.ledger.jobs.rows import StepRun
+    from toolkit.ledger.jobs.steps import LogLine
     from toolkit.ledger.runs.rows import Run
     from toolkit.management.commands import CommandOutcome, CommandResult
-    from toolkit.management.data import ClusterData, DataList
+    from toolkit.management.data import DataList
     from toolkit.management.dependencies import Dependency, InstanceDependencies
     from toolkit.management.questions import InstanceList, InstanceLogs, InstanceSummary, RunLog
     from toolkit.management.rows import InstanceRow
@@ -22,29 +25,11 @@ Rows = Iterator[Sequence[str]]
 
 
 def instance_table(found: InstanceList) -> tuple[Sequence[str], Rows]:
-    """The headings and rows of instances; of one life cycle, and without copies, with fewer columns."""
+    """Return the headings and rows of instances; of one life cycle, and without copies, with fewer columns."""
     has_copies = any(row.counterpart for row in found.rows)
-    first = (
-        *(("life-cycle",) if found.life_cycle is None else ()),
-        "cluster",
-        *(("source",) if has_copies else ()),
-    )
-    rest = ("instance", "status", "attempt", "started", "ended", "log", "note")
-    return (*first, *rest), (_row_cells(row, first) for row in found.rows)
-
-
-def _row_cells(row: InstanceRow, first: Sequence[str]) -> list[str]:
-    known = {"life-cycle": str(row.life_cycle), "cluster": row.cluster, "source": row.counterpart}
-    return [
-        *(cell(known[each]) for each in first),
-        row.instance_key,
-        str(row.status),
-        str(row.attempt or "-"),
-        moment_cell(row.started_at),
-        moment_cell(row.ended_at),
-        cell(row.log),
-        cell(_note(row)),
-    ]
+    without = (*(() if found.life_cycle is None else ("life-cycle",)), *(() if has_copies else ("source",)))
+    columns = _INSTANCE.without(*without)
+    return columns.headings, columns.rows(found.rows)
 
 
 def _note(row: InstanceRow) -> str | None:
@@ -55,26 +40,35 @@ def _note(row: InstanceRow) -> str | None:
     return None if row.run is None else row.run.reason or row.run.cause
 
 
+_INSTANCE: Columns[InstanceRow] = Columns(
+    Column("life_cycle", "life_cycle", "life-cycle"),
+    Column("cluster", "cluster", "cluster"),
+    Column("counterpart", "counterpart?", "source"),
+    Column("instance", "instance_key", "instance"),
+    Column("status", "status", "status"),
+    Column("attempt", "attempt", "attempt", lambda row: row.attempt or None),
+    Column("", "started_at", "started"),
+    Column("", "ended_at", "ended"),
+    Column("", "log", "log"),
+    Column("", _note, "note"),
+)
+ATTEMPT: Columns[Run] = Columns(
+    *("run_id", "started_at", "ended_at", "suspended_from", "forced=is_forced", "who", "host", "pid"),
+    *("application_id", "log=log_location", "exit_code", "reason", "snapshot"),
+)
+"""The further fields of an attempt."""
+
+
 def instance_document(found: InstanceList) -> dict[str, object]:
-    """Instances as JSON."""
-    return {
-        "name": found.name,
-        "life_cycle": found.life_cycle,
-        "instances": [_row_document(row) for row in found.rows],
-    }
+    """Return instances as JSON."""
+    rows = [_row_document(row) for row in found.rows]
+    return {"name": found.name, "life_cycle": found.life_cycle, "instances": rows}
 
 
 def _row_document(row: InstanceRow) -> dict[str, object]:
-    document: dict[str, object] = {
-        "life_cycle": row.life_cycle,
-        "cluster": row.cluster,
-        "counterpart": row.counterpart or None,
-        "instance": row.instance_key,
-        "status": row.status,
-        "attempt": row.attempt,
-    }
+    document = _INSTANCE.document(row)
     if row.run is not None:
-        document |= {**run_document(row.run), "log": row.log}
+        document |= {**ATTEMPT.document(row.run), "log": row.log}
     if row.is_owned is not None:
         document |= {"has_live_owner": row.is_owned, "asked": row.asked}
     if row.counted:
@@ -82,66 +76,34 @@ def _row_document(row: InstanceRow) -> dict[str, object]:
     return document
 
 
-def run_document(run: Run) -> dict[str, object]:
-    """Return the further fields of an attempt."""
-    return {
-        "run_id": run.run_id,
-        "started_at": moment_value(run.started_at),
-        "ended_at": moment_value(run.ended_at),
-        "suspended_from": run.suspended_from,
-        "forced": run.is_forced,
-        "who": run.who,
-        "host": run.host,
-        "pid": run.pid,
-        "application_id": run.application_id,
-        "log": run.log_location,
-        "exit_code": run.exit_code,
-        "reason": run.reason,
-        "snapshot": run.snapshot,
-    }
-
-
-DATA_COLUMNS = ("cluster", "instance", "state", "files", "bytes", "changed", "where")
+_DATA: Columns[FoundInstance] = Columns(
+    Column("instance", lambda each: format_instant(each.instant), "instance"),
+    Column("what", lambda _: "data"),
+    "where=uri",
+    Column("state", "state", "state"),
+    "ready=is_ready",
+    Column("files", "files", "files"),
+    Column("bytes", "bytes", "bytes"),
+    Column("modified_at", "modified", "changed"),
+    Column("", "uri", "where"),
+)
+DATA_COLUMNS = ("cluster", *_DATA.headings)
 DATA_STYLES = {"available": "green", "partial": "yellow", "empty": "yellow", "missing": "red"}
 
 
 def data_rows(found: DataList) -> Rows:
-    """A row for each instance of a feed on a cluster."""
+    """Yield a row for each instance of a feed on a cluster."""
     for each in found.clusters:
-        yield from (_data_cells(each.cluster, instance) for instance in each.instances)
-
-
-def _data_cells(cluster: str, each: FoundInstance) -> Sequence[str]:
-    numbers = ("-" if number is None else str(number) for number in (each.files, each.bytes))
-    key = format_instant(each.instant)
-    return (cluster, key, str(each.state), *numbers, moment_cell(each.modified), cell(each.uri))
+        yield from ((each.cluster, *row) for row in _DATA.rows(each.instances))
 
 
 def data_document(found: DataList) -> dict[str, object]:
     """Return the data of a feed's instances, as JSON."""
-    return {
-        "name": found.name,
-        "instances": [_data_document(each.cluster, one) for each in found.clusters for one in each.instances],
-        "problems": [_problem_document(each) for each in found.clusters if each.problem is not None],
-    }
-
-
-def _data_document(cluster: str, each: FoundInstance) -> dict[str, object]:
-    return {
-        "cluster": cluster,
-        "instance": format_instant(each.instant),
-        "what": "data",
-        "where": each.uri,
-        "state": each.state,
-        "ready": each.is_ready,
-        "files": each.files,
-        "bytes": each.bytes,
-        "modified_at": moment_value(each.modified),
-    }
-
-
-def _problem_document(each: ClusterData) -> dict[str, object]:
-    return {"cluster": each.cluster, "message": str(each.problem)}
+    instances = [{"cluster": each.cluster, **one} for each in found.clusters for one in _DATA.documents(each.instances)]
+    problems = [
+        {"cluster": each.cluster, "message": str(each.problem)} for each in found.clusters if each.problem is not None
+    ]
+    return {"name": found.name, "instances": instances, "problems": problems}
 
 
 SUMMARY_COLUMNS = ("cluster", "status", "instances")
@@ -162,40 +124,32 @@ def summary_document(found: InstanceSummary) -> dict[str, object]:
     return {"name": found.name, "life_cycle": found.life_cycle, "range": str(found.asked), "clusters": clusters}
 
 
+_ANSWER: Columns[CommandOutcome] = Columns(
+    Column("cluster", "key.cluster", "cluster"),
+    Column("counterpart", "key.counterpart?", "source"),
+    Column("instance", "key.instance_key", "instance"),
+    Column("was", "before", "was"),
+    Column("is", "after", "is"),
+    Column("changed", "is_changed", "changed", lambda each: "yes" if each.is_changed else "no"),
+    Column("why", "why", "why"),
+)
+
+
 def answer_table(result: CommandResult) -> tuple[Sequence[str], Rows]:
     """Return the effects of a command on instances."""
     has_copies = any(each.key.counterpart for each in result.answers)
-    columns = ("cluster", *(("source",) if has_copies else ()), "instance", "was", "is", "changed", "why")
-    return columns, (_answer_cells(each, has_copies=has_copies) for each in result.answers)
-
-
-def _answer_cells(answer: CommandOutcome, *, has_copies: bool) -> list[str]:
-    source = [cell(answer.key.counterpart)] if has_copies else []
-    changed = "yes" if answer.is_changed else "no"
-    key = answer.key
-    return [key.cluster, *source, key.instance_key, str(answer.before), str(answer.after), changed, cell(answer.why)]
+    columns = _ANSWER if has_copies else _ANSWER.without("source")
+    return columns.headings, columns.rows(result.answers)
 
 
 def answer_document(result: CommandResult) -> dict[str, object]:
     """Return the effects of a command, as JSON."""
-    answers = [
-        {
-            "cluster": each.key.cluster,
-            "counterpart": each.key.counterpart or None,
-            "instance": each.key.instance_key,
-            "was": each.before,
-            "is": each.after,
-            "changed": each.is_changed,
-            "why": each.why,
-        }
-        for each in result.answers
-    ]
     return {
         "command": result.command,
         "name": result.name,
         "life_cycle": result.life_cycle,
         "changed": result.changed,
-        "instances": answers,
+        "instances": _ANSWER.documents(result.answers),
     }
 
 
@@ -227,77 +181,47 @@ def log_document(found: InstanceLogs) -> dict[str, object]:
     return {"name": found.name, "life_cycle": found.life_cycle, "logs": [_log_document(each) for each in found.logs]}
 
 
+_RUN: Columns[Run] = Columns("cluster", "counterpart?", "instance=instance_key", "attempt", "status")
+_STEP: Columns[StepRun] = Columns(
+    *("name=step", "attempt", "status", "application_id", "log=log_location", "started_at", "ended_at")
+)
+_LINE: Columns[LogLine] = Columns("step", "category", "message", "at=logged_at")
+
+
 def _log_document(log: RunLog) -> dict[str, object]:
-    run = log.run
-    return {
-        "cluster": run.cluster,
-        "counterpart": run.counterpart or None,
-        "instance": run.instance_key,
-        "attempt": run.attempt,
-        "status": run.status,
-        **run_document(run),
-        "steps": [
-            {
-                "name": each.step,
-                "attempt": each.attempt,
-                "status": each.status,
-                "application_id": each.application_id,
-                "log": each.log_location,
-                "started_at": moment_value(each.started_at),
-                "ended_at": moment_value(each.ended_at),
-            }
-            for each in log.steps
-        ],
-        "lines": [
-            {
-                "step": each.step,
-                "category": each.category,
-                "message": each.message,
-                "at": moment_value(each.logged_at),
-            }
-            for each in log.lines
-        ],
-    }
+    attempt = {**_RUN.document(log.run), **ATTEMPT.document(log.run)}
+    return {**attempt, "steps": _STEP.documents(log.steps), "lines": _LINE.documents(log.lines)}
 
 
-DEPENDENCY_COLUMNS = ("cluster", "relation", "kind", "name", "through", "where", "instance", "state")
+_DEPENDENCY: Columns[Dependency] = Columns(
+    Column("relation", "relation", "relation"),
+    Column("kind", "kind", "kind"),
+    Column("name", "name", "name"),
+    Column("through", "through", "through"),
+    Column("cluster", "cluster", "where", lambda each: copied_to(each.cluster, each.counterpart)),
+    "counterpart?",
+    "life_cycle",
+    Column("instance", "instance_key", "instance", lambda each: each.instance_key or each.note),
+    "note?",
+    Column("state", "state", "state"),
+)
+DEPENDENCY_COLUMNS = ("cluster", *_DEPENDENCY.headings)
 
 
-def dependency_rows(found: InstanceDependencies) -> Iterator[Sequence[str]]:
-    """A row for each instance that has to do with the one in question."""
+def copied_to(cluster: str, source: str) -> str:
+    """Return the cluster of a row, with the one that its data is copied from."""
+    return f"{cluster} from {source}" if source else cluster
+
+
+def dependency_rows(found: InstanceDependencies) -> Rows:
+    """Yield a row for each instance that has to do with the one in question."""
     for cluster, dependencies in found.dependencies:
-        yield from ((cluster, *_dependency_cells(each)) for each in dependencies)
-
-
-def _dependency_cells(each: Dependency) -> Sequence[str]:
-    where = f"{each.cluster} from {each.counterpart}" if each.counterpart else each.cluster
-    what = each.instance_key or each.note
-    return (str(each.relation), str(each.kind), each.name, cell(each.through), where, cell(what), cell(each.state))
+        yield from ((cluster, *row) for row in _DEPENDENCY.rows(dependencies))
 
 
 def dependency_document(found: InstanceDependencies) -> dict[str, object]:
-    """Dependencies as JSON."""
-    return {
-        "name": found.name,
-        "kind": found.kind,
-        "instance": found.instance_key,
-        "clusters": [
-            {"cluster": cluster, "dependencies": [_dependency_document(each) for each in dependencies]}
-            for cluster, dependencies in found.dependencies
-        ],
-    }
-
-
-def _dependency_document(each: Dependency) -> dict[str, object]:
-    return {
-        "relation": each.relation,
-        "kind": each.kind,
-        "name": each.name,
-        "through": each.through,
-        "cluster": each.cluster,
-        "counterpart": each.counterpart or None,
-        "life_cycle": each.life_cycle,
-        "instance": each.instance_key,
-        "note": each.note or None,
-        "state": each.state,
-    }
+    """Return dependencies as JSON."""
+    clusters = [
+        {"cluster": cluster, "dependencies": _DEPENDENCY.documents(each)} for cluster, each in found.dependencies
+    ]
+    return {"name": found.name, "kind": found.kind, "instance": found.instance_key, "clusters": clusters}

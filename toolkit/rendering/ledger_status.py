@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import TextIO
 
+from toolkit.ledger.errors import moment
 from toolkit.ledger.opening import BEGIN_ANEW, LedgerExamination, LedgerState, OpenRun
 from toolkit.ledger.schema_version import HEAD
+from toolkit.rendering.columns import Columns
 from toolkit.rendering.tables import write_table
 
 _TODO = {
@@ -31,7 +32,7 @@ def status_document(found: LedgerExamination) -> dict[str, object]:
         "head": HEAD,
         "size": found.size,
         "rows": dict(found.rows),
-        "oldest_open_run": None if found.oldest_open is None else _run_document(found.oldest_open),
+        "oldest_open_run": None if found.oldest_open is None else _RUN.document(found.oldest_open),
     }
 
 
@@ -59,20 +60,7 @@ def _is_reachable(found: LedgerExamination) -> bool:
 
 def _run_text(run: OpenRun) -> str:
     what = f"{run.life_cycle} of {run.entity} on {run.cluster} for {run.instance_key}"
-    return f"{run.run_id}: {what}, {run.status}, since {_instant(run.created_at)}"
+    return f"{run.run_id}: {what}, {run.status}, since {moment(run.created_at)}"
 
 
-def _run_document(run: OpenRun) -> dict[str, object]:
-    return {
-        "run_id": run.run_id,
-        "life_cycle": run.life_cycle,
-        "entity": run.entity,
-        "cluster": run.cluster,
-        "instance_key": run.instance_key,
-        "status": run.status.value,
-        "created_at": _instant(run.created_at),
-    }
-
-
-def _instant(instant: datetime) -> str:
-    return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
+_RUN: Columns[OpenRun] = Columns(*("run_id", "life_cycle", "entity", "cluster", "instance_key", "status", "created_at"))

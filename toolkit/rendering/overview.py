@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
 from toolkit.ledger.errors import moment
-from toolkit.rendering.tables import cell, moment_cell, moment_value
+from toolkit.rendering.columns import Column, Columns
+from toolkit.rendering.instances import copied_to
+from toolkit.rendering.tables import cell, moment_value
 
 if TYPE_CHECKING:
     from toolkit.ledger.runs.rows import Run
@@ -17,19 +19,6 @@ if TYPE_CHECKING:
     from toolkit.management.overview import Overview, OverviewRow
 
 
-OVERVIEW_COLUMNS = (
-    "name",
-    "life-cycle",
-    "cluster",
-    "state",
-    "last-success",
-    "running",
-    "since",
-    "failed",
-    "backlog",
-    "unread",
-    "holds",
-)
 STATE_STYLES = {
     "stale": "bold red",
     "suspended": "yellow",
@@ -41,32 +30,47 @@ STATE_STYLES = {
 """Styles of the column `state`, on a terminal."""
 
 
-def overview_rows(found: Overview) -> Iterator[Sequence[str]]:
-    """Yield a row for each retention, replication and process, on each cluster."""
-    return (_cells(row) for row in found.rows)
-
-
-def _cells(row: OverviewRow) -> Sequence[str]:
-    return (
-        row.entity,
-        str(row.life_cycle),
-        f"{row.cluster} from {row.counterpart}" if row.counterpart else row.cluster,
-        _state(row),
-        moment_cell(None if row.last_success is None else row.last_success.ended_at),
-        str(row.running),
-        moment_cell(None if row.oldest_running is None else row.oldest_running.started_at),
-        str(row.failed),
-        "-" if row.backlog is None else str(row.backlog),
-        str(row.unread),
-        str(row.holds),
-    )
-
-
 def _state(row: OverviewRow) -> str:
-    """Within its validity it is `running` only while something runs."""
+    """Return the state of a row: within its validity it is `running` only while something runs."""
     if row.stale_since is not None:
         return "stale"
     return "ok" if row.status == "running" and not row.running else str(row.status)
+
+
+_RUN: Columns[Run] = Columns("instance=instance_key", "started_at", "ended_at", "run_id")
+_ROW: Columns[OverviewRow] = Columns(
+    Column("name", "entity", "name"),
+    Column("life_cycle", "life_cycle", "life-cycle"),
+    Column("cluster", "cluster", "cluster", lambda row: copied_to(row.cluster, row.counterpart)),
+    "source=counterpart?",
+    Column("status", "status", "state", _state),
+    Column(
+        "last_success",
+        lambda row: _run(row.last_success),
+        "last-success",
+        lambda row: row.last_success and row.last_success.ended_at,
+    ),
+    Column("oldest_running", lambda row: _run(row.oldest_running)),
+    Column("running", "running", "running"),
+    Column("", lambda row: row.oldest_running and row.oldest_running.started_at, "since"),
+    Column("failed", "failed", "failed"),
+    Column("backlog", "backlog", "backlog"),
+    Column("unread_batches", "unread", "unread"),
+    Column("suspended_by", lambda row: row.suspension and row.suspension.changed_by),
+    Column("suspended_since", lambda row: row.suspension and row.suspension.changed_at),
+    Column("holds", "holds", "holds"),
+    "stale_since",
+)
+OVERVIEW_COLUMNS = _ROW.headings
+
+
+def overview_rows(found: Overview) -> Iterator[Sequence[str]]:
+    """Yield a row for each retention, replication and process, on each cluster."""
+    return _ROW.rows(found.rows)
+
+
+def _run(run: Run | None) -> dict[str, object] | None:
+    return None if run is None else _RUN.document(run)
 
 
 def stale_lines(found: Overview) -> Iterator[str]:
@@ -110,50 +114,9 @@ def overview_document(found: Overview) -> dict[str, object]:
         "time": format_instant(found.at.replace(second=0, microsecond=0)),
         "safe_mode": safe_mode_document(found.safe_mode),
         "stale": len(found.stale),
-        "old_holds": [hold_document(each) for each in found.old_holds],
-        "entities": [_document(row) for row in found.rows],
+        "old_holds": _HOLD.documents(found.old_holds),
+        "entities": _ROW.documents(found.rows),
     }
-
-
-def _document(row: OverviewRow) -> dict[str, object]:
-    suspension = row.suspension
-    return {
-        "name": row.entity,
-        "life_cycle": row.life_cycle,
-        "cluster": row.cluster,
-        "source": row.counterpart or None,
-        "status": row.status,
-        "last_success": _run_document(row.last_success),
-        "oldest_running": _run_document(row.oldest_running),
-        "running": row.running,
-        "failed": row.failed,
-        "backlog": row.backlog,
-        "unread_batches": row.unread,
-        "suspended_by": None if suspension is None else suspension.changed_by,
-        "suspended_since": None if suspension is None else moment_value(suspension.changed_at),
-        "holds": row.holds,
-        "stale_since": moment_value(row.stale_since),
-    }
-
-
-def _run_document(run: Run | None) -> dict[str, object] | None:
-    if run is None:
-        return None
-    return {
-        "instance": run.instance_key,
-        "started_at": moment_value(run.started_at),
-        "ended_at": moment_value(run.ended_at),
-        "run_id": run.run_id,
-    }
-
-
-STATE_COLUMNS = ("cluster", "status", "validity", "suspended")
-HOLD_COLUMNS = ("id", "feed", "cluster", "start", "end", "owner", "added-by", "added-at", "reason")
-
-
-def state_rows(report: EntityReport) -> Iterator[Sequence[str]]:
-    """A row for each cluster."""
-    return ((each.cluster, str(each.status), str(each.validity), cell(_suspended(each))) for each in report.states)
 
 
 def _suspended(state: EntityState) -> str | None:
@@ -165,61 +128,70 @@ def _suspended(state: EntityState) -> str | None:
     return f"{where}by {suspension.changed_by} since {moment(suspension.changed_at)}{why}"
 
 
+def _suspension(state: EntityState) -> dict[str, object] | None:
+    found = state.suspension
+    if found is None:
+        return None
+    since = moment_value(found.changed_at)
+    return {"everywhere": not found.cluster, "by": found.changed_by, "since": since, "reason": found.reason}
+
+
+def _validity(state: EntityState) -> dict[str, object]:
+    return {"start": format_instant(state.validity.start), "end": format_instant(state.validity.end)}
+
+
+_STATE: Columns[EntityState] = Columns(
+    Column("cluster", "cluster", "cluster"),
+    Column("status", "status", "status"),
+    Column("validity", _validity, "validity", lambda state: state.validity),
+    Column("suspended", _suspension, "suspended", _suspended),
+)
+STATE_COLUMNS = _STATE.headings
+
+
+def state_rows(report: EntityReport) -> Iterator[Sequence[str]]:
+    """Yield a row for each cluster."""
+    return _STATE.rows(report.states)
+
+
 def state_document(report: EntityReport) -> dict[str, object]:
-    """The state of an entity as JSON; `changed` when it was a command."""
+    """Return the state of an entity as JSON; `changed` when it was a command."""
     changed = {} if report.is_changed is None else {"changed": report.is_changed}
-    states = [_state_document(each) for each in report.states]
-    return {"name": report.name, "touched_at": moment_value(report.touched_at), **changed, "clusters": states}
+    touched = moment_value(report.touched_at)
+    return {"name": report.name, "touched_at": touched, **changed, "clusters": _STATE.documents(report.states)}
 
 
-def _state_document(state: EntityState) -> dict[str, object]:
-    suspension = state.suspension
-    return {
-        "cluster": state.cluster,
-        "status": state.status,
-        "validity": {"start": format_instant(state.validity.start), "end": format_instant(state.validity.end)},
-        "suspended": None
-        if suspension is None
-        else {
-            "everywhere": not suspension.cluster,
-            "by": suspension.changed_by,
-            "since": moment_value(suspension.changed_at),
-            "reason": suspension.reason,
-        },
-    }
+def _hold_reason(known: KnownHold) -> str | None:
+    if known.file is None:
+        return known.hold.reason
+    seen = f"{known.file.path}, last seen {moment(known.file.last_seen_at)}"
+    return f"{known.hold.reason} ({seen})" if known.hold.reason else seen
 
 
-def hold_rows(holds: Sequence[KnownHold]) -> Iterator[Sequence[str]]:
-    """A row for each hold; only those of the ledger have a number."""
-    for known in holds:
-        each, row = known.hold, known.recorded
-        start = None if each.start is None else format_instant(each.start)
-        end = None if each.end is None else format_instant(each.end)
-        number = None if row is None else row.hold_id
-        by, reason = "holds.yaml" if row is None else row.added_by, each.reason
-        if known.file is not None:
-            by, seen = "a file", f"{known.file.path}, last seen {moment(known.file.last_seen_at)}"
-            reason = f"{reason} ({seen})" if reason else seen
-        since = None if known.since is None else moment(known.since)
-        yield tuple(map(cell, (number, each.feed, each.cluster, start, end, each.owner, by, since, reason)))
+def _added_by(known: KnownHold) -> str:
+    if known.file is not None:
+        return "a file"
+    return "holds.yaml" if known.recorded is None else known.recorded.added_by
 
 
-def hold_document(known: KnownHold) -> dict[str, object]:
-    """A hold as JSON."""
-    each, row = known.hold, known.recorded
-    return {
-        "id": None if row is None else row.hold_id,
-        "feed": each.feed,
-        "cluster": each.cluster,
-        "start": None if each.start is None else format_instant(each.start),
-        "end": None if each.end is None else format_instant(each.end),
-        "reason": each.reason,
-        "owner": each.owner,
-        "added_by": None if row is None else row.added_by,
-        "added_at": moment_value(known.since),
-        "path": None if known.file is None else known.file.path,
-        "seen_at": None if known.file is None else moment_value(known.file.last_seen_at),
-    }
+_HOLD: Columns[KnownHold] = Columns(
+    Column("id", lambda known: known.recorded and known.recorded.hold_id, "id"),
+    Column("feed", "hold.feed", "feed"),
+    Column("cluster", "hold.cluster", "cluster"),
+    Column("start", lambda known: known.hold.start and format_instant(known.hold.start), "start"),
+    Column("end", lambda known: known.hold.end and format_instant(known.hold.end), "end"),
+    "reason=hold.reason",
+    Column("owner", "hold.owner", "owner"),
+    Column("added_by", lambda known: known.recorded and known.recorded.added_by, "added-by", _added_by),
+    Column("added_at", "since", "added-at"),
+    Column("path", lambda known: known.file and known.file.path),
+    Column("seen_at", lambda known: known.file and known.file.last_seen_at),
+    Column("", _hold_reason, "reason"),
+)
+HOLD_COLUMNS = _HOLD.headings
+"""Only holds of the ledger have a number."""
+hold_rows = _HOLD.rows
+hold_document = _HOLD.document
 
 
 def safe_mode_line(state: SafeMode) -> str:

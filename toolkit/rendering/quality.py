@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from toolkit.ledger.errors import moment
 from toolkit.ledger.verdicts import ADMITTING, UNDECIDED, Verdict
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.wording import phrase
 from toolkit.rendering.action_result import Document
+from toolkit.rendering.columns import Column, Columns
 from toolkit.result import ExitCode
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from toolkit.ledger.verdicts import NewVerdict, StoredFinding
     from toolkit.quality.exchange import Question
 
@@ -23,58 +23,19 @@ HISTORY_COLUMNS = ("instance", "cluster", "suite", "column", "holds", "observed"
 
 
 def verdict_document(found: NewVerdict, findings: Sequence[StoredFinding] = ()) -> Document:
-    """A verdict with what was found, and of one of the ledger what a person has decided."""
+    """Return a verdict with its findings, and of one of the ledger with the decision of a person."""
     return {
         **({"verdict": found.verdict_id} if isinstance(found, Verdict) else {}),
-        "feed": found.feed,
-        "cluster": found.cluster,
-        "instance": found.instance_key,
-        "unit": found.unit,
-        "state": found.state.value,
-        "by_hand": found.is_by_hand,
-        "suites": list(found.suites),
-        "reason": found.reason,
-        "rows": found.rows,
-        "files": found.files,
-        "bytes": found.bytes,
-        "place": _places(found) if _is_there(found) else [],
-        "judged_at": _places(found),
-        "data_digest": found.data_digest,
-        "suites_digest": found.suites_digest,
-        "page": found.page,
-        "engine": found.engine,
-        "seconds": found.seconds,
-        "run": found.run_id,
-        "findings": [finding_document(each) for each in findings],
-        **(_decision(found) if isinstance(found, Verdict) else {}),
+        **_VERDICT.document(found),
+        "findings": _FINDING.documents(findings),
+        **(_DECISION.document(found) if isinstance(found, Verdict) else {}),
     }
 
 
-def _decision(found: Verdict) -> Document:
-    return {
-        "recorded_at": _time(found.recorded_at),
-        "decided_by": found.decided_by,
-        "decided_at": None if found.decided_at is None else _time(found.decided_at),
-        "decision": found.decision,
-    }
-
-
-def finding_document(found: StoredFinding) -> Document:
-    """Return the result of one expectation."""
-    return {
-        "suite": found.suite,
-        "position": found.position,
-        "type": found.type,
-        "column": found.column_name or None,
-        "severity": found.severity,
-        "success": found.success,
-        "observed": found.observed or None,
-        "rows": found.rows,
-        "unexpected": found.unexpected,
-        "examples": list(found.examples),
-        "error": found.error or None,
-        "kwargs": found.kwargs,
-    }
+_FINDING: Columns[StoredFinding] = Columns(
+    *("suite", "position", "type", "column=column_name?", "severity", "success", "observed?", "rows", "unexpected"),
+    *("examples", "error?", "kwargs"),
+)
 
 
 def question_document(question: Question, notes: Sequence[str]) -> Document:
@@ -106,20 +67,14 @@ def verdict_exit(found: NewVerdict, findings: Sequence[StoredFinding]) -> ExitCo
     return ExitCode.DONE if is_good else ExitCode.FAILED
 
 
+_IN_HISTORY: Columns[Verdict] = Columns(
+    *("instance=instance_key", "cluster", "unit", "state", "by_hand=is_by_hand", "recorded_at")
+)
+
+
 def history_document(found: Sequence[tuple[Verdict, StoredFinding]]) -> list[Document]:
-    """An expectation over the instances, the newest first."""
-    return [
-        {
-            "instance": verdict.instance_key,
-            "cluster": verdict.cluster,
-            "unit": verdict.unit,
-            "state": verdict.state.value,
-            "by_hand": verdict.is_by_hand,
-            "recorded_at": _time(verdict.recorded_at),
-            **finding_document(finding),
-        }
-        for verdict, finding in found
-    ]
+    """Return an expectation over the instances, the newest first."""
+    return [{**_IN_HISTORY.document(verdict), **_FINDING.document(finding)} for verdict, finding in found]
 
 
 def verdict_rows(
@@ -133,7 +88,7 @@ def verdict_rows(
             each.instance_key,
             each.cluster,
             f"{each.state.value} (by hand)" if each.is_by_hand else each.state.value,
-            _time(each.recorded_at),
+            moment(each.recorded_at),
             _number(each.rows),
             ", ".join(each.suites),
             f"{failed} of {len(of_it)}" if of_it else "",
@@ -198,6 +153,16 @@ def _is_there(found: NewVerdict) -> bool:
     return found.is_by_hand or found.state in UNDECIDED or (found.state in ADMITTING and found.place == found.unit)
 
 
+_VERDICT: Columns[NewVerdict] = Columns(
+    *("feed", "cluster", "instance=instance_key", "unit", "state", "by_hand=is_by_hand", "suites", "reason", "rows"),
+    *("files", "bytes"),
+    Column("place", lambda found: _places(found) if _is_there(found) else []),
+    Column("judged_at", _places),
+    *("data_digest", "suites_digest", "page", "engine", "seconds", "run=run_id"),
+)
+_DECISION: Columns[Verdict] = Columns("recorded_at", "decided_by", "decided_at", "decision")
+
+
 def _where(found: NewVerdict) -> Iterator[str]:
     """Where the data is, or went, after its state; only a look at the store could tell what a killed run has left."""
     for each in _places(found):
@@ -211,10 +176,6 @@ def _where(found: NewVerdict) -> Iterator[str]:
             yield f"waits at {each}; with on_failure: warn it is published as {found.unit}"
         else:
             yield f"judged at {each}, published as {found.unit}"
-
-
-def _time(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _number(value: int | None) -> str:

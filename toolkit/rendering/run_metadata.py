@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 
@@ -17,153 +17,74 @@ from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.registry.sync import SyncReport
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import JobMode
-from toolkit.rendering.tables import moment_value
+from toolkit.rendering.columns import Column, Columns
 
 Document = dict[str, object]
 
 
-def job_document(run: Run) -> Document:
-    """A job."""
-    return {
-        "run_id": run.run_id,
-        "process": run.entity,
-        "cluster": run.cluster,
-        "instance": run.instance_key if run.mode is not JobMode.QUEUE else None,
-        "mode": run.mode,
-        "attempt": run.attempt,
-        "status": run.status,
-        "reason": run.reason,
-        "forced": run.is_forced,
-        "target_batch_id": run.target_batch_id,
-        "target_marking": run.target_marking,
-        "started_at": moment_value(run.started_at),
-        "ended_at": moment_value(run.ended_at),
-    }
+_JOB: Columns[Run] = Columns(
+    *("run_id", "process=entity", "cluster"),
+    Column("instance", lambda run: None if run.mode is JobMode.QUEUE else run.instance_key),
+    *("mode", "attempt", "status", "reason", "forced=is_forced", "target_batch_id", "target_marking"),
+    *("started_at", "ended_at"),
+)
+_BATCH: Columns[SourceBatch] = Columns("batch_id", "state", "marking", "producer", "producer_run_id")
+_STARTED_STEP: Columns[StartedStep] = Columns(
+    *("step=name", "due=is_due", "min_batch_id", "max_batch_id", "min_batch_date", "max_batch_date"),
+    *("min_source_run_id", "max_source_run_id"),
+    Column("batches", lambda step: _BATCH.documents(step.batches)),
+)
+_DOWNSTREAM: Columns[Downstream] = Columns("process", "cluster", "step", "queue_id")
+_FILE: Columns[BatchFile] = Columns(
+    "file_id", "batch_id", "server", "server_kind", "endpoint", "path", "size", "hash", "modified_at"
+)
+_STARTED: Columns[StartedJob] = Columns(
+    Column("job", lambda started: _JOB.document(started.run)),
+    *("target_batch_id", "target_marking", "rerun=is_rerun", "last_recoverable_step", "steps_to_run"),
+    Column("steps", lambda started: _STARTED_STEP.documents(started.steps)),
+    Column("files", lambda started: _FILE.documents(started.files)),
+)
+_HALTED: Columns[HaltedJob] = Columns(
+    Column("job", lambda halted: _JOB.document(halted.run)),
+    *("batch_id", "marking", "archived"),
+    Column("downstream", lambda halted: _DOWNSTREAM.documents(halted.downstream)),
+    "events",
+)
+_STEP_RUN: Columns[StepRun] = Columns(
+    *("step_run_id", "run_id", "step", "attempt", "status", "application_id", "log=log_location"),
+    *("started_at", "ended_at"),
+)
+_ENQUEUED: Columns[Enqueued] = Columns(
+    "batch_id",
+    "marking",
+    Column("file", lambda enqueued: _FILE.document(enqueued.file)),
+    Column("waiting", lambda enqueued: _DOWNSTREAM.documents(enqueued.waiting)),
+)
+_LINE: Columns[LogLine] = Columns("log_id", "run_id", "step", "category", "message", "logged_at")
+_SITE: Columns[Site] = Columns("name", "cluster")
 
-
-def started_document(started: StartedJob) -> Document:
-    """Return the answer of init-job."""
-    return {
-        "job": job_document(started.run),
-        "target_batch_id": started.target_batch_id,
-        "target_marking": started.target_marking,
-        "rerun": started.is_rerun,
-        "last_recoverable_step": started.last_recoverable_step,
-        "steps_to_run": list(started.steps_to_run),
-        "steps": [_step(each) for each in started.steps],
-        "files": files_documents(started.files),
-    }
-
-
-def halted_document(halted: HaltedJob) -> Document:
-    """Return the answer of halt-job."""
-    return {
-        "job": job_document(halted.run),
-        "batch_id": halted.batch_id,
-        "marking": halted.marking,
-        "archived": halted.archived,
-        "downstream": [_downstream(each) for each in halted.downstream],
-        "events": list(halted.events),
-    }
-
-
-def step_document(step: StepRun) -> Document:
-    """Return the answer of init-step, halt-step and term-step."""
-    return {
-        "step_run_id": step.step_run_id,
-        "run_id": step.run_id,
-        "step": step.step,
-        "attempt": step.attempt,
-        "status": step.status,
-        "application_id": step.application_id,
-        "log": step.log_location,
-        "started_at": moment_value(step.started_at),
-        "ended_at": moment_value(step.ended_at),
-    }
-
-
-def enqueued_document(enqueued: Enqueued) -> Document:
-    """Return the answer of enqueue."""
-    return {
-        "batch_id": enqueued.batch_id,
-        "marking": enqueued.marking,
-        "file": file_document(enqueued.file),
-        "waiting": [_downstream(each) for each in enqueued.waiting],
-    }
-
-
-def file_document(file: BatchFile) -> Document:
-    """A file of a batch, with its server."""
-    return {
-        "file_id": file.file_id,
-        "batch_id": file.batch_id,
-        "server": file.server,
-        "server_kind": file.server_kind,
-        "endpoint": file.endpoint,
-        "path": file.path,
-        "size": file.size,
-        "hash": file.hash,
-        "modified_at": moment_value(file.modified_at),
-    }
-
-
-def files_documents(files: Iterable[BatchFile]) -> list[Document]:
-    """Files of batches."""
-    return [file_document(each) for each in files]
-
-
-def log_document(line: LogLine) -> Document:
-    """An entry of a process log."""
-    return {
-        "log_id": line.log_id,
-        "run_id": line.run_id,
-        "step": line.step,
-        "category": line.category,
-        "message": line.message,
-        "logged_at": moment_value(line.logged_at),
-    }
+job_document = _JOB.document
+started_document = _STARTED.document
+"""Answer of init-job."""
+halted_document = _HALTED.document
+"""Answer of halt-job."""
+step_document = _STEP_RUN.document
+"""Answer of init-step, halt-step and term-step."""
+enqueued_document = _ENQUEUED.document
+"""Answer of enqueue."""
+file_document = _FILE.document
+files_documents = _FILE.documents
+log_document = _LINE.document
 
 
 def sync_document(report: SyncReport) -> Document:
     """Return the effect of a sync."""
     return {
-        "added": [_site(each) for each in report.added],
-        "changed": [_site(each) for each in report.changed],
-        "removed": [_site(each) for each in report.removed],
+        "added": _SITE.documents(report.added),
+        "changed": _SITE.documents(report.changed),
+        "removed": _SITE.documents(report.removed),
         "unchanged": len(report.unchanged),
     }
-
-
-def _step(step: StartedStep) -> Document:
-    return {
-        "step": step.name,
-        "due": step.is_due,
-        "min_batch_id": step.min_batch_id,
-        "max_batch_id": step.max_batch_id,
-        "min_batch_date": step.min_batch_date,
-        "max_batch_date": step.max_batch_date,
-        "min_source_run_id": step.min_source_run_id,
-        "max_source_run_id": step.max_source_run_id,
-        "batches": [_batch(each) for each in step.batches],
-    }
-
-
-def _batch(batch: SourceBatch) -> Document:
-    return {
-        "batch_id": batch.batch_id,
-        "state": batch.state,
-        "marking": batch.marking,
-        "producer": batch.producer,
-        "producer_run_id": batch.producer_run_id,
-    }
-
-
-def _downstream(step: Downstream) -> Document:
-    return {"process": step.process, "cluster": step.cluster, "step": step.step, "queue_id": step.queue_id}
-
-
-def _site(site: Site) -> Document:
-    return {"name": site.name, "cluster": site.cluster}
 
 
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from toolkit.management.dependencies import Relation
-from toolkit.rendering.instances import run_document
+from toolkit.rendering.columns import Columns
+from toolkit.rendering.instances import ATTEMPT
 from toolkit.rendering.tables import cell
 
 if TYPE_CHECKING:
@@ -81,28 +82,21 @@ def triage_document(found: Triage) -> dict[str, object]:
 
 def _document(node: TriageNode) -> dict[str, object]:
     return {
-        **_identity(node),
+        **_NODE.document(node),
         "through": node.what.through or None,
         "notes": list(node.notes),
         "cause": node.cause,
         "attempt": None if node.run is None else node.run.attempt,
-        "run": None if node.run is None else run_document(node.run),
+        "run": None if node.run is None else ATTEMPT.document(node.run),
         "needs": [_document(each) for each in node.needs],
     }
 
 
 def _cause_document(node: TriageNode) -> dict[str, object]:
-    return {**_identity(node), "cause": node.cause, "log": node.log}
+    return {**_NODE.document(node), "cause": node.cause, "log": node.log}
 
 
-def _identity(node: TriageNode) -> dict[str, object]:
-    what = node.what
-    return {
-        "kind": what.kind,
-        "name": what.name,
-        "cluster": what.cluster,
-        "counterpart": what.counterpart or None,
-        "life_cycle": what.life_cycle,
-        "instance": what.instance_key,
-        "state": node.state,
-    }
+_NODE: Columns[TriageNode] = Columns(
+    *("kind=what.kind", "name=what.name", "cluster=what.cluster", "counterpart=what.counterpart?"),
+    *("life_cycle=what.life_cycle", "instance=what.instance_key", "state"),
+)
