@@ -53,7 +53,7 @@ bench: install ## every benchmarks/bench_*.py in order
 	    echo "== $$bench"; $(BIN)/python "$$bench" || failed="$$failed $$bench"; \
 	done; [ -z "$$failed" ] || { echo "bench: goals missed in:$$failed"; exit 1; }
 
-testbed: java install ## two HDFS clusters and metastores, S3 and Spark standalone, running until Ctrl-C; says what is where
+testbed: java install ## two HDFS clusters and metastores, S3, what stands in for Google and Azure, and Spark standalone, running until Ctrl-C; says what is where
 	@$(WITH_JAVA) $(BIN)/python -m tests.testbed
 
 docs: install ## docs/reference: write it anew from the code

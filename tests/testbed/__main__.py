@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests.testbed.activemq import ActiveMQ
 from tests.testbed.client import Testbed, TestbedFailed
+from tests.testbed.clouds import Azure, Gcs
 from tests.testbed.controller import Controller
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.metastore import HiveMetastoreServer
@@ -17,6 +18,10 @@ from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
 
 _BUCKET = "testbed"
+_SERVERS = (
+    *("hdfs", "restartable_hdfs", "metastore", "restartable_metastore"),
+    *("spark", "s3", "gcs", "azure", "activemq"),
+)
 
 
 def _say(line: str = "") -> None:
@@ -53,6 +58,15 @@ def _s3(testbed: Testbed) -> None:
     _say()
 
 
+def _clouds(testbed: Testbed) -> None:
+    for name, cloud in (("Google Cloud Storage", Gcs.of(testbed)), ("Azure", Azure.of(testbed))):
+        spec = cloud.make_bucket(_BUCKET)
+        _say(f"{name}: {spec.scheme}://{spec.authority}")
+        for variable, value in cloud.environment.items():
+            _say(f"    export {variable}='{value}'")
+    _say()
+
+
 def _spark(testbed: Testbed) -> None:
     cluster = SparkStandalone.of(testbed)
     _say(
@@ -75,17 +89,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         # Not closed by a `with`, which would wait for servers that come up before it lets Ctrl-C through.
-        list(
-            ThreadPoolExecutor().map(
-                testbed.facts,
-                ("hdfs", "restartable_hdfs", "metastore", "restartable_metastore", "spark", "s3", "activemq"),
-            )
-        )
+        list(ThreadPoolExecutor().map(testbed.facts, _SERVERS))
         for name in ("hdfs", "restartable_hdfs"):
             _hdfs(testbed, name)
         for name in ("metastore", "restartable_metastore"):
             _metastore(testbed, name)
         _s3(testbed)
+        _clouds(testbed)
         _spark(testbed)
         _activemq(testbed)
         _say(f"All is up after {time.monotonic() - began:.0f} s. Ctrl-C ends it, and everything in it is gone.")

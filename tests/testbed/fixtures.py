@@ -18,6 +18,7 @@ import pytest
 from tests.databases.postgresql import PostgresServer
 from tests.testbed.activemq import ActiveMQ
 from tests.testbed.client import Testbed
+from tests.testbed.cloud_places import CloudPlace, cloud_place
 from tests.testbed.clouds import Azure, Cloud, Gcs
 from tests.testbed.controller import Controller
 from tests.testbed.fault_proxy import FaultProxy, fault_proxy
@@ -156,6 +157,20 @@ def azure(testbed: Testbed, monkeypatch: pytest.MonkeyPatch) -> Azure:
     """The Azure Blob Storage that all tests share; the test's environment leads there."""
     with needing_programs():
         return _entered(Azure.of(testbed), monkeypatch)
+
+
+@pytest.fixture
+def on_gcs(gcs: Gcs, monkeypatch: pytest.MonkeyPatch) -> Iterator[CloudPlace]:
+    """A new bucket of Google Cloud Storage, reached through a proxy."""
+    with cloud_place(gcs, monkeypatch) as place:
+        yield place
+
+
+@pytest.fixture
+def on_azure(azure: Azure, monkeypatch: pytest.MonkeyPatch) -> Iterator[CloudPlace]:
+    """A new container of Azure, reached through a proxy."""
+    with cloud_place(azure, monkeypatch) as place:
+        yield place
 
 
 def _entered(cloud: _Cloud, monkeypatch: pytest.MonkeyPatch) -> _Cloud:

@@ -189,3 +189,8 @@ class Unreachable(StorageError, Unavailable):  # noqa: N818
 
     code = "unreachable"
     text = "the storage does not answer; try again later"
+
+
+def about_path(error: StorageError, path: CanonicalPath) -> StorageError:
+    """The same error for another path that the same request was about."""
+    return type(error)(path=path, detail=error.detail)

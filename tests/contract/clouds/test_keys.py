@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.contract.clouds.conftest import Place
 from tests.testbed.azure_server import ACCOUNT
+from tests.testbed.cloud_places import CloudPlace as Place
 from toolkit.el import CanonicalPath
 from toolkit.storage import (
     BadName,

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.clouds.conftest import Place
+from tests.testbed.cloud_places import CloudPlace as Place
 from tests.testbed.clouds import Cloud
 from tests.testbed.faults import Effect, Fault
-from toolkit.storage import AlreadyExists, NotFound, Unreachable
+from toolkit.storage import AlreadyExists, NotBegun, NotFound, Unreachable
 from toolkit.storage.cloud.file_system import PART_BYTES
 
 pytestmark = [pytest.mark.extended, pytest.mark.timeout(900)]
@@ -97,3 +97,37 @@ def test_the_flag_goes_first_and_when_it_stays_all_stays(place: Place) -> None:
     deletions = [each.path for each in place.proxy.seen(method="DELETE")]
     assert deletions[0].endswith("_SUCCESS")
     assert place.keys() == []
+
+
+def test_a_stop_in_the_middle_names_what_was_not_begun(place: Place) -> None:
+    paths = [f"d/{number:02}" for number in range(40)]
+    place.put(*(f"{path}/x" for path in paths))
+
+    class Stopped(Exception):  # noqa: N818 - named for what happened
+        pass
+
+    def stop_after_some() -> None:
+        if len(place.proxy.seen(method="DELETE")) >= 10:
+            raise Stopped
+
+    removal = place.opened(stop_after_some).delete_all(map(place.at, paths), below=place.at("d"))
+    told: dict[str, object] = {}
+    with pytest.raises(Stopped):
+        told.update((deleted.path.path[1:], deleted.error) for deleted in removal)
+    gone = {path for path, error in told.items() if error is None}
+    untouched = {path for path, error in told.items() if isinstance(error, NotBegun)}
+    assert gone
+    assert len(untouched) >= 10
+    stayed = {key.removesuffix("/x") for key in iter(place.keys())}
+    assert not gone & stayed
+    assert untouched <= stayed
+
+
+def test_a_store_that_is_silent_is_not_asked_about_the_rest(place: Place) -> None:
+    paths = [f"d/{number:02}" for number in range(20)]
+    place.put(*(f"{path}/x" for path in paths))
+    place.proxy.clear()
+    place.proxy.refuse()
+    told = list(place.opened().delete_all(map(place.at, paths), below=place.at("d")))
+    assert sorted(each.path for each in told) == [place.at(path) for path in paths]
+    assert {type(each.error) for each in told} == {Unreachable}

@@ -156,7 +156,7 @@ class GcsBucket(Bucket):
         call = Call(
             method="POST",
             url=self._uploads,
-            params={"uploadType": "multipart", **_condition(overwrite=overwrite)},
+            params={"uploadType": "multipart", "name": key, **_condition(overwrite=overwrite)},
             headers={"Content-Type": f"multipart/related; boundary={boundary}"},
             body=head.encode() + content + f"\r\n--{boundary}--\r\n".encode(),
         )

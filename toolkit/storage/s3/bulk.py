@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from toolkit.el import CanonicalPath
 from toolkit.storage.deletion import refuse_outside
-from toolkit.storage.errors import NotBegun, NotFound, PermissionDenied, StorageError, Unreachable
+from toolkit.storage.errors import NotBegun, NotFound, PermissionDenied, StorageError, Unreachable, about_path
 from toolkit.storage.flat import MOST_KEYS, key_of
 from toolkit.storage.port import Deleted
 from toolkit.storage.s3.bucket import Keys, Span, spans_of
-from toolkit.storage.s3.errors import KeyProblem, about_path
+from toolkit.storage.s3.errors import KeyProblem
 from toolkit.storage.s3.scan import DeleteTarget, Scan, Step, step
 
 _PATHS_AT_ONCE = 1000

@@ -160,11 +160,6 @@ def translated(path: CanonicalPath) -> Iterator[None]:
         raise StorageFailure(path=path, detail="the answer is not that of S3: it is nested too deep") from error
 
 
-def about_path(error: StorageError, path: CanonicalPath) -> StorageError:
-    """The same error for another path that the same request was about."""
-    return type(error)(path=path, detail=error.detail)
-
-
 def is_bucket_missing(error: StorageError) -> bool:
     """Whether the bucket, and not only what was asked for, does not exist."""
     return isinstance(error, NotFound) and error.detail.startswith("NoSuchBucket")
