@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.config_source.checkouts import REPO, checkout, git, write
-from toolkit.cli.linting import BaselineFile, LintOptions, lint_config_repo
+from toolkit.cli.lint import LintFlags
+from toolkit.cli.linting import BaselineFile, lint_config_repo
 from toolkit.cli.option_values import reference_time
 from toolkit.config_source import (
     Snapshot,
@@ -200,20 +201,8 @@ def test_the_time_of_a_lint_is_the_later_of_both_commits_and_never_the_future(
 def test_a_change_cannot_date_itself_before_its_base(tmp_path: Path) -> None:
     root = checkout(tmp_path)
     git(root, "commit", "--quiet", "--allow-empty", "--message=old", at="2001-01-01T00:00:00+00:00")
-    options = LintOptions(
-        paths=(),
-        changed_first=False,
-        config_repo=str(root),
-        environment=None,
-        all_environments=False,
-        select=(),
-        ignore=(),
-        baseline=None,
-        write_baseline=False,
-        against="HEAD~1",
-        time=None,
-    )
-    assert lint_config_repo(options, FixedClock()).time == parse_instant("2026-03-01T06:40Z")
+    flags = LintFlags(config_repo=str(root), against="HEAD~1")
+    assert lint_config_repo(flags, FixedClock()).time == parse_instant("2026-03-01T06:40Z")
 
 
 @pytest.mark.parametrize("after", [timedelta(minutes=6), timedelta(days=40_000)])

@@ -31,6 +31,16 @@ class RepoRequest:
     environment: str | None = None
     variables: Variables
 
+    @property
+    def location(self) -> Path:
+        """Where the config repo is.
+
+        Raises:
+            InvalidInput: it is not there.
+        """
+        named = self.config_repo
+        return find_repo(Path.cwd(), self.variables) if named is None else named_repo(named)
+
 
 def open_config(repo: RepoRequest, *, for_mutation: bool = False, allow_dirty: bool = False) -> Snapshot:
     """The snapshot of the config repo that a command means.
@@ -43,9 +53,7 @@ def open_config(repo: RepoRequest, *, for_mutation: bool = False, allow_dirty: b
     Raises:
         InvalidInput: there is no usable config repo.
     """
-    named = repo.config_repo
-    location = find_repo(Path.cwd(), repo.variables) if named is None else named_repo(named)
-    return open_snapshot(location, for_mutation=for_mutation, allow_dirty=allow_dirty)
+    return open_snapshot(repo.location, for_mutation=for_mutation, allow_dirty=allow_dirty)
 
 
 def load_repository(repo: RepoRequest) -> Repository:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from toolkit.cli.flags import RepoFlags, flat
-from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
+    from toolkit.bootstrap.config import RepoRequest
     from toolkit.clock import Clock
     from toolkit.linter.entity_diff import EntityDiff
 
@@ -43,44 +41,25 @@ def diff_entities(
     from toolkit.cli.streams import print_result
     from toolkit.clock import SystemClock
 
-    options = DiffOptions(ref=ref, config_repo=repo.config_repo, environment=repo.env, time=time)
-    print_result(render(diff_config_repo(options, SystemClock()), form))
+    print_result(render(diff_config_repo(repo.request(), ref, time, SystemClock()), form))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DiffOptions:
-    """The options as the user gave them.
-
-    Attributes:
-        ref: what to compare with.
-        config_repo: None: FEEDCTL_REPO, else the nearest parent with a repo.yaml.
-        environment: None: the repo's default one.
-        time: None: of the commit.
-    """
-
-    ref: str
-    config_repo: str | None
-    environment: str | None
-    time: str | None
-
-
-def diff_config_repo(options: DiffOptions, clock: Clock) -> EntityDiff:
-    """The difference that the options mean.
+def diff_config_repo(repo: RepoRequest, ref: str, time: str | None, clock: Clock) -> EntityDiff:
+    """Return the differences since a commit, for runs of retention at a time; None: that of the commit.
 
     Raises:
         InvalidInput: there is no config repo, no such commit or environment, or the time is none.
     """
     from toolkit.cli.option_values import reference_time
-    from toolkit.config_source import find_repo, named_repo, open_base, open_snapshot
+    from toolkit.config_source import open_base, open_snapshot
     from toolkit.linter.collect import Base
     from toolkit.linter.entity_diff import entity_diff
 
-    configured = options.config_repo
-    location = find_repo(Path.cwd(), process_variables()) if configured is None else named_repo(configured)
+    location = repo.location
     snapshot = open_snapshot(location)
-    base = Base(ref=options.ref, snapshot=open_base(location, options.ref))
-    time = reference_time(options.time, snapshot, clock, base.snapshot)
-    return entity_diff(snapshot, base, options.environment, time)
+    base = Base(ref=ref, snapshot=open_base(location, ref))
+    at = reference_time(time, snapshot, clock, base.snapshot)
+    return entity_diff(snapshot, base, repo.environment, at)
 
 
 def render(diff: EntityDiff, form: DiffFormat) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.cli.lint import LintFormat
+from toolkit.cli.lint import LintFlags, LintFormat
 from toolkit.cli.option_values import reference_time
 from toolkit.cli.streams import Keeps, encoded
 from toolkit.config_source import Snapshot, find_checkout, find_repo, named_repo, open_base, open_snapshot, read_file
@@ -151,32 +151,7 @@ class BadLintOption(InvalidInput):
         super().__init__(f"{option}: {why}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LintOptions:
-    """The options as the user gave them.
-
-    Attributes:
-        paths: files and folders of interest.
-        changed_first: findings of other files come after those of `paths`, instead of not at all.
-        select: identifiers and globs, each text perhaps several with commas.
-        against: None: nothing is compared.
-        time: None: of the commit.
-    """
-
-    paths: tuple[str, ...]
-    changed_first: bool
-    config_repo: str | None
-    environment: str | None
-    all_environments: bool
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    baseline: str | None
-    write_baseline: bool
-    against: str | None
-    time: str | None
-
-
-def lint_config_repo(options: LintOptions, clock: Clock) -> LintReport:
+def lint_config_repo(options: LintFlags, clock: Clock) -> LintReport:
     """Lint the config repo that the options mean, and write the baseline when they say so.
 
     Raises:
@@ -190,8 +165,8 @@ def lint_config_repo(options: LintOptions, clock: Clock) -> LintReport:
     request = LintRequest(
         snapshot=snapshot,
         time=reference_time(options.time, snapshot, clock, None if base is None else base.snapshot),
-        environments=() if options.environment is None else (options.environment,),
-        all_environments=options.all_environments,
+        environments=() if options.env is None else (options.env,),
+        all_environments=options.all_envs,
         base=base,
         selection=RuleSelection(select=_split(options.select), ignore=_split(options.ignore)),
         baseline=_baseline(options),
@@ -284,8 +259,8 @@ def _below(root: Path, top: Path) -> str:
     return "" if text == "." else f"{text}/"
 
 
-def _refuse_conflicts(options: LintOptions) -> None:
-    if options.environment is not None and options.all_environments:
+def _refuse_conflicts(options: LintFlags) -> None:
+    if options.env is not None and options.all_envs:
         raise BadLintOption(option="--env and --all-envs", why="found both, expected at most one of them")
     if options.write_baseline and options.baseline is None:
         raise BadLintOption(option="--write-baseline", why="found no --baseline FILE, expected the file to write")
@@ -299,16 +274,16 @@ def _base(location: Path, ref: str | None) -> Base | None:
     return None if ref is None else Base(ref=ref, snapshot=open_base(location, ref))
 
 
-def _split(texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(part.strip() for text in texts for part in text.split(","))
+def _split(texts: Iterable[str] | None) -> tuple[str, ...]:
+    return tuple(part.strip() for text in texts or () for part in text.split(","))
 
 
-def _baseline(options: LintOptions) -> Baseline | None:
+def _baseline(options: LintFlags) -> Baseline | None:
     if options.baseline is None:
         return None
     return BaselineFile(name=options.baseline).read(may_be_missing=options.write_baseline)
 
 
-def _focus(options: LintOptions, snapshot: Snapshot) -> Focus:
-    paths = repo_paths(options.paths, snapshot, Path.cwd(), strict=not options.changed_first)
+def _focus(options: LintFlags, snapshot: Snapshot) -> Focus:
+    paths = repo_paths(options.paths or (), snapshot, Path.cwd(), strict=not options.changed_first)
     return Focus(paths=tuple(paths), others_after=options.changed_first)
