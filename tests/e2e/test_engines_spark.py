@@ -109,7 +109,7 @@ def test_an_application_gets_its_arguments_settings_and_secrets_and_its_exit_cod
     spark = SparkAttributes(conf={**SETTINGS, "spark.feedctl.x": "a b"}, args=("--at=${clicks}",))
     workflow = Workflow(spark=spark, secrets={"PW": Credential(file=str(tmp_path / "pw"))})
     call = call_of(
-        tmp_path, java_home, Engine.SPARK_SUBMIT, APPLICATION, workflow=workflow, paths=("/a,/b", "/o"),
+        tmp_path, java_home, Engine.SPARK_SUBMIT, APPLICATION, workflow=workflow, data=("/a,/b", "/o"),
         properties={"clicks": "it's; $HOME"},
     )  # fmt: skip
     script = tmp_path / "job.py"

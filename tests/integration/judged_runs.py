@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from toolkit.el import CanonicalPath
-from toolkit.quality.exchange import Answer, Finding, read_question, write_answer
+from toolkit.quality.exchange import Answer, ExpectationResult, read_question, write_answer
 from toolkit.storage import FileKind, StorageSpec, open_file_system
 from toolkit.transfer.trees import below
 
@@ -45,7 +45,7 @@ asked = read_question(question)
 files = [text for part in asked.parts for text in texts(part.uri)]
 is_good = None not in files and not any("bad" in text for text in files)
 findings = tuple(
-    Finding(suite=each.suite, position=each.position, type=each.type, severity=each.severity, success=is_good)
+    ExpectationResult(suite=each.suite, position=each.position, type=each.type, severity=each.severity, success=is_good)
     for each in asked.expectations
 )
 write_answer(answer, Answer(findings=findings, rows=len(files), seconds=0.1, engine="test"))

@@ -93,7 +93,7 @@ def test_an_engine_is_told_all_of_the_instance(scene: Scene) -> None:
     assert scene.run().exit_code is ExitCode.DONE
     first, second = scene.engine.calls
     assert (first.step, second.step, second.args) == ("first", "second", ("--to", "${counts}"))
-    assert [Path(path).name for path in first.paths] == ["2026-03-01-00", "2026-03-01-00"]
+    assert [Path(path).name for path in first.data] == ["2026-03-01-00", "2026-03-01-00"]
     assert first.path == str(scene.runs.directory / "repo/workflows/first.sh")
     assert first.directory == scene.runs.directory / "repo"
     assert first.properties["nominalTime"] == KEYS[0]

@@ -117,6 +117,15 @@ def test_force_makes_it_anew_and_what_was_announced_stays_until_the_new_one_may_
     assert (counting.events(), list(counting.gate.iterdir())) == ([("available", "00"), ("updated", "00")], [])
 
 
+def test_what_was_announced_is_not_removed_before_the_new_one_has_passed(counting: JudgedRuns) -> None:
+    counting.write(of_output=", prepare: delete")
+    assert counting.run()[0] == 0
+    counting.spoil(KEYS[0])
+    code, result = counting.run("--force")
+    assert (code, [each["kind"] for each in result["items"]]) == (1, ["step"])
+    assert (counting.at("counts", KEYS[0]) / "part-0").read_text() == f"clicks of {KEYS[0]}\n"
+
+
 def test_a_workflow_that_writes_past_the_gate_is_told_where_to_write(counting: JudgedRuns) -> None:
     past = f"mkdir -p {counting.at('counts', KEYS[0])}\necho past > {counting.at('counts', KEYS[0])}/part-0"
     counting.write(scripts={"count": counting.saying("count", past)})

@@ -168,7 +168,12 @@ def test_an_instance_waits_for_its_partition_reads_it_and_makes_one(site: Site) 
     site.put("clicks", KEYS[0], "part-0")
     assert site.process().exit_code is ExitCode.DONE
     (call,) = site.calls
-    assert call.paths == (f"{site.database}.clicks", f"{site.database}.counts")
+    partition = "ds='2026-03-01 00'{}region='us'"
+    read, made = (
+        (f"({partition.format(' AND ')})", "clicks", site.database),
+        (partition.format(","), "counts", site.database),
+    )
+    assert call.data == (*read, *made)
     told = {name: call.properties[name] for name in ("clicks_filter", "counts.ds", "falcon_counts_dataout_partitions")}
     assert told == {
         "clicks_filter": "(ds='2026-03-01 00' AND region='us')",

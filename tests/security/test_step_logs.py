@@ -22,6 +22,7 @@ from tests.security.test_ledger_rows import forge
 from tests.unit.cli.running import Feedctl
 from tests.unit.cli.test_quality import NOON, Site, made_site
 from tests.unit.runs.fakes import left_item
+from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.clock import SystemClock
 from toolkit.ledger.identity import identity_of
@@ -33,6 +34,7 @@ from toolkit.process_runner.engines.left_over import end_processes
 from toolkit.process_runner.engines.log_folder import UnsafeLog, begin_log, require_own_folder
 from toolkit.process_runner.engines.port import StepMark
 from toolkit.process_runner.engines.step_log import StepLog
+from toolkit.process_runner.prepare import PrepareRules
 from toolkit.storage import StorageSpec
 
 _LOG = "5/job/primary/2026-03-01T12:00Z/1/step.log"
@@ -207,6 +209,7 @@ def test_a_row_does_not_choose_the_step_that_is_ended(tmp_path: Path, step: str)
         metastores=lambda _: pytest.fail("no table is asked for"),
         end_left_over=end,
         spec_of=lambda path: StorageSpec(scheme=path.scheme),
+        prepare=PrepareRules(holds=(), new_holds=NoNewHolds(), losing=lambda _feed, _cluster: ()),
     )
     target = SimpleNamespace(entity="job", cluster="primary", instance_key=NOON)
     left = left_item(NewItem(position=0, kind="step", path=step, instance_key=NOON), 7)

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.availability import NoRegistry
@@ -29,9 +30,12 @@ from toolkit.process_runner.choosing import ProcessSelection, feeds_of, sites, u
 from toolkit.process_runner.due import line_of_due, line_of_one, line_of_range
 from toolkit.process_runner.engines.opening import ENGINES, end_left_over
 from toolkit.process_runner.jobs import JobBook
+from toolkit.process_runner.prepare import PrepareRules
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem, files_of
 from toolkit.process_runner.turns import InstanceLine, InstanceTurns
+from toolkit.retention import SharedDataIndex
 from toolkit.runs.recorder import current_user
+from toolkit.storage import RealPlaces
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
@@ -130,6 +134,7 @@ class ProcessWiring:
             metastores=catalog_for_reading,
             workplace=place,
             spec_of=self.context.choice.spec_of,
+            prepare=self._prepare,
             end_left_over=lambda mark, target: end_left_over(
                 mark,
                 cluster=target.site.cluster,
@@ -142,6 +147,19 @@ class ProcessWiring:
             targets=Targets(to_do=tuple(candidates), settled=tuple(self.settled)),
             parallel=max(1, min(self.turns.at_once, MOST_AT_ONCE)),
             turns=self.turns,
+        )
+
+    @property
+    def _prepare(self) -> PrepareRules:
+        context, repository = self.context, self.context.repository
+        index = SharedDataIndex(
+            feeds=tuple(repository.feeds.values()), clusters=tuple(repository.clusters.values()), real=RealPlaces().of
+        )
+        has_holds = any(each.prepare for site in self.sites for each in site.process.outputs.values())
+        return PrepareRules(
+            holds=(*repository.holds, *(context.holds.as_entities if has_holds else ())),
+            new_holds=context.holds if has_holds and not context.options.dry_run else NoNewHolds(),
+            losing=index.losing,
         )
 
     @cached_property

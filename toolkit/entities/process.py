@@ -8,7 +8,7 @@ from typing import ClassVar
 from toolkit.el import Frequency, InstanceSequence, Unit
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.values import Acl, Notification, Properties, Validity
-from toolkit.entities.vocabulary import Kind, Order
+from toolkit.entities.vocabulary import Kind, Order, Prepare
 from toolkit.entities.workflow import LateProcess, Retry, Workflow
 
 
@@ -62,6 +62,7 @@ class Output:
         allow_empty: the workflow has succeeded also when it made nothing of it.
         allow_existing: the workflow has succeeded also when it left what was there as it was.
         suites: of expectations, besides those of the feed.
+        prepare: what an attempt does to it before its first step; None: nothing.
     """
 
     feed: str
@@ -69,6 +70,7 @@ class Output:
     allow_empty: bool = False
     allow_existing: bool = False
     suites: tuple[str, ...] = ()
+    prepare: Prepare | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -125,6 +125,13 @@ class Order(StrEnum):
     """The newest; the older ones are dropped."""
 
 
+class Prepare(StrEnum):
+    """Action of a run on an output instance before its first step."""
+
+    DELETE = "delete"
+    """Removes it, with its availability flag."""
+
+
 class Engine(StrEnum):
     """Program that runs a workflow."""
 

@@ -63,6 +63,7 @@ def pig(job: FalconWorkflow) -> Runs:
     job.put_engine("command", "the client of Pig runs the script, by the recipe of docs/steps.md")
     job.put_path(runs)
     job.put_arguments(pig_arguments(job.draft.document, job.known))
+    job.put_removals()
     job.draft.drop(job.libraries, "a Pig script names its jars itself: REGISTER")
     job.todo("the client `pig` has to be on the machine that runs processes")
     return runs

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+from toolkit.entities.pointers import value_at
 from toolkit.migration.arguments import StepArguments
 from toolkit.migration.draft import CannotConvert, Converted, Draft
-from toolkit.migration.known import Known
+from toolkit.migration.known import Known, names_in
 from toolkit.migration.xml_tree import Element, Fact
 
 URI = re.compile(r"(?P<store>[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?)(?P<path>/.*)")
@@ -66,6 +67,21 @@ class FalconWorkflow:
         """Leave something about the workflow to the owner."""
         source = self.element.attribute("path") or Fact(self.element.place, self.element.line, "")
         self.draft.todo(source, ("workflow", "path"), text)
+
+    def put_removals(self) -> None:
+        """Have each output removed before a run, as Falcon does for pig, hive and spark.
+
+        It drops the partition of a table; feedctl does not, so that is to do.
+        """
+        for name in names_in(self.draft.document, ("outputs",)):
+            if self.known.is_table(str(value_at(self.draft.document, ("outputs", name, "feed")))):
+                self.todo(
+                    f"Falcon drops the partition of the output {name} before each run, and feedctl does not: let the"
+                    " workflow overwrite it (INSERT OVERWRITE)"
+                )
+            else:
+                why = "Falcon removes an output before each run of pig, hive and spark"
+                self.draft.add(("outputs", name, "prepare"), "delete", why)
 
     def put_arguments(self, arguments: StepArguments, before: tuple[str, ...] = ()) -> None:
         """Write the arguments of the command."""

@@ -127,7 +127,7 @@ def accepting(plan: Plan, complaints: Iterable[Complaint]) -> tuple[Plan, tuple[
     return _commented(plan, comments), tuple(accepted)
 
 
-_LEFT_OPEN = frozenset({"property-expression"})
+_LEFT_OPEN = frozenset({"property-expression", "prepared-output"})
 """Rules whose findings stay findings: with a comment above it, lint would pass a process that can never run."""
 
 _WHY: Mapping[str, str] = {

@@ -50,6 +50,7 @@ def hive(job: FalconWorkflow) -> Runs:
     runs = _Copied(job=job)
     job.put_engine("spark_sql", "Spark runs the script; the report lists what to check in it")
     job.put_path(runs)
+    job.put_removals()
     _libraries(job)
     for each in HIVE_CHECKS:
         job.todo(f"check the script: {each}")
@@ -109,6 +110,11 @@ def spark(job: FalconWorkflow) -> Runs:
     """Submit an application."""
     runs = _Application(job=job)
     job.put_engine("spark_submit", "the same by spark-submit")
+    job.put_removals()
+    job.todo(
+        "check the order of the arguments against the application's main: each input, each output, then its arg; a path"
+        " is one argument, a table three: the partition filter (of an output, the partition), the table, the database"
+    )
     attributes, pointer = job.spark, ("workflow", "spark")
     if attributes is None:
         job.put_path(runs)

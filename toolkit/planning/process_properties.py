@@ -165,6 +165,11 @@ def partition_filter(partitions: Iterable[Mapping[str, str]], form: FilterForm) 
     return " OR ".join(_conjunction(partition, equals) for partition in partitions)
 
 
+def partition_spec(partition: Mapping[str, str]) -> str:
+    """Return a partition as a `PARTITION` clause of Hive and Spark SQL has it: ``ds='A',region='us'``."""
+    return ",".join(f"{key}='{_quoted(value)}'" for key, value in partition.items())
+
+
 def input_properties(
     planned: PlannedInput, registry: str = "", qualified: Callable[[str], str] = str
 ) -> dict[str, str]:

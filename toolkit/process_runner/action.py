@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Recovery, RunContext, left_over
+from toolkit.actions.action import Applied, Batch, Recovery, RunContext, left_over
 from toolkit.actions.file_copies import FileCopies
+from toolkit.actions.hold_watch import HoldCheckFailed
 from toolkit.actions.model import Problem
 from toolkit.actions.output_leases import EVICTION_UNDER_WAY
 from toolkit.availability import DATA_ERRORS, DataAccess
@@ -21,10 +22,13 @@ from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
 from toolkit.process_runner.planner import INVALID, Planner, blank_plan
+from toolkit.process_runner.prepare import NotReached, PrepareBatch, PrepareRules, prepared_of
 from toolkit.process_runner.steps import StepBatch
-from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, files_of, run_lease
+from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, StepItem, files_of, run_lease
+from toolkit.result import Outcome
 
 if TYPE_CHECKING:
+    from toolkit.actions.guard import Condition
     from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
     from toolkit.el import CanonicalPath
@@ -48,6 +52,7 @@ class ProcessAction:
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
         spec_of: how the store that a path is on is opened anywhere.
         executors_turn: held by the one instance that executors copy for.
+        prepare: what may stand against removing outputs before the first step.
     """
 
     jobs: JobBook
@@ -57,6 +62,7 @@ class ProcessAction:
     metastores: Callable[[Cluster], Metastore]
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
     spec_of: Callable[[CanonicalPath], StorageSpec]
+    prepare: PrepareRules
     executors_turn: threading.Lock = field(default_factory=threading.Lock)
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
@@ -65,10 +71,9 @@ class ProcessAction:
         """Return the leases of an instance and its outputs: one run at a time, and no import or decision beside it."""
         return (run_lease(target.ref), *output_leases(target))
 
-    def conditions(self, plan: ProcessPlan, work: RunContext) -> tuple[()]:
-        """Return none: a hold of a feed cannot stop the effects of a workflow."""
-        del plan, work
-        return ()
+    def conditions(self, plan: ProcessPlan, work: RunContext) -> tuple[Condition, ...]:
+        """Return the holds on the outputs that the run removes; what a workflow does, no hold of a feed can stop."""
+        return self.prepare.watch(plan.target.site, prepared_of(plan), work)
 
     def blank_plan(self, target: ProcessTarget) -> ProcessPlan:
         """Return the plan of a target that is not looked at."""
@@ -84,13 +89,18 @@ class ProcessAction:
         plan = Planner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
         if not plan.items or plan.detail.resolved is None:
             return plan
+        problem = self.prepare.checked(plan, plan.detail.resolved)
+        if problem is not None:
+            return replace(plan, items=(), failed=problem)
         try:
             why = eviction_in_the_way(target, plan.detail.resolved.outputs, work, self.metastores)
-        except DATA_ERRORS as error:
+            held = self.prepare.held(plan, work)
+        except (*DATA_ERRORS, HoldCheckFailed) as error:
             return replace(plan, items=(), failed=Problem(code=error.code, message=str(error)))
         except ElError as error:
             return replace(plan, items=(), failed=Problem(code=INVALID, message=str(error)))
-        return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why)) if why else plan
+        waiting = Problem(code=EVICTION_UNDER_WAY, message=why) if why else held
+        return replace(plan, items=(), waiting=waiting) if waiting else plan
 
     def limit(self, plans: Sequence[ProcessPlan], work: RunContext) -> tuple[Sequence[ProcessPlan], None]:
         """Return the plans: processes have no safety limit."""
@@ -130,12 +140,23 @@ class ProcessAction:
         if still:
             raise StepLeftBehind(step=left.step, processes=still)
 
-    def batches(self, plan: ProcessPlan, work: RunContext) -> tuple[StepBatch, ...]:
-        """Return one batch of all steps: the end of a step and the start of the next are one ledger write."""
+    def batches(self, plan: ProcessPlan, work: RunContext) -> Generator[Batch[StepItem], Applied[StepItem], None]:
+        """Make a batch of the outputs that are removed, then one of all steps.
+
+        The end of a step and the start of the next are one ledger write.
+        """
         if not plan.items:
-            return ()
-        batch = StepBatch(
+            return
+        prepared = PrepareBatch(plan=plan, work=work)
+        first = prepared.positions.stop
+        if first:
+            applied = yield prepared
+            if any(each.outcome is Outcome.FAILED for each in applied.results):
+                yield NotReached(plan=plan, first=first)
+                return
+        yield StepBatch(
             plan=plan,
+            first=first,
             work=work,
             data=self._data(work),
             jobs=self.jobs,
@@ -146,7 +167,6 @@ class ProcessAction:
                 work=work, pool=work.pool(path), spec_of=self.spec_of, executors_turn=self.executors_turn
             ),
         )
-        return (batch,)
 
     def _data(self, work: RunContext) -> DataAccess:
         return DataAccess(stores=work.stores, metastores=self.metastores)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.entities import LocationType
+from toolkit.planning.process_properties import FilterForm, partition_filter, partition_spec
 from toolkit.process_runner.engines.port import StepCall
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.gate_places import as_written
 from toolkit.process_runner.targets import libraries_of
 
 if TYPE_CHECKING:
-    from toolkit.planning.instance_storage import FeedStorage
-    from toolkit.planning.process_io import PlannedOutput, ProcessSite
+    from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
     from toolkit.process_runner.resolution import ResolvedInstance
     from toolkit.process_runner.targets import ProcessTarget, StepItem
 
@@ -104,8 +105,6 @@ def step_call(
     require_as_read(place, (item.path, *libraries_of(site.process.workflow)))
     log = place.log(target, run_id, item.name)
     place.begin_log(log)
-    read = (_table(each.storage) or ",".join(map(site.qualified, each.paths())) for each in resolved.inputs)
-    made = (_table(each.storage) or _path(site, each) for each in resolved.outputs)
     return StepCall(
         step=item.name if site.process.workflow.steps else site.process.name,
         engine=item.engine,
@@ -113,7 +112,7 @@ def step_call(
         args=item.args,
         workflow=site.process.workflow,
         cluster=site.cluster,
-        paths=(*read, *made),
+        data=data_arguments(site, resolved),
         properties=resolved.properties,
         environment=place.environment,
         variables=place.variables,
@@ -122,11 +121,25 @@ def step_call(
     )
 
 
-def _path(site: ProcessSite, output: PlannedOutput) -> str:
-    path = as_written(site, output).instance.paths.get(LocationType.DATA)
-    return "" if path is None else site.qualified(path)
+def data_arguments(site: ProcessSite, resolved: ResolvedInstance) -> tuple[str, ...]:
+    """Return how a Spark application is told its inputs and outputs, see `StepCall.data`."""
+    read = (_read(site, each) for each in resolved.inputs)
+    made = (_made(site, each) for each in resolved.outputs)
+    return tuple(chain(*read, *made))
 
 
-def _table(storage: FeedStorage) -> str:
-    """The name of a feed's table, as Spark takes it; which partitions, the properties say."""
-    return "" if storage.table is None else f"{storage.table.database}.{storage.table.table}"
+def _read(site: ProcessSite, planned: PlannedInput) -> tuple[str, ...]:
+    """Return how a Spark application is told an input: its paths; of a table, the partition filter and the table."""
+    table = planned.storage.table
+    if table is None:
+        return (",".join(map(site.qualified, planned.paths())),)
+    return (partition_filter(planned.partitions, FilterForm.HIVE), table.table, table.database)
+
+
+def _made(site: ProcessSite, output: PlannedOutput) -> tuple[str, ...]:
+    """Return how a Spark application is told an output: its path; of a table, the partition and the table."""
+    table, partition = output.storage.table, output.instance.partition
+    if table is None or partition is None:
+        path = as_written(site, output).instance.paths.get(LocationType.DATA)
+        return ("" if path is None else site.qualified(path),)
+    return (partition_spec(partition), table.table, table.database)

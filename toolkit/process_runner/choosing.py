@@ -12,6 +12,7 @@ from toolkit.entities.errors import NotInEnvironment
 from toolkit.errors import InvalidInput
 from toolkit.planning.process_io import ProcessSite
 from toolkit.process_runner.gate_places import ungated_table
+from toolkit.process_runner.prepare import unprepared_table
 
 if TYPE_CHECKING:
     from toolkit.entities import Process, Repository
@@ -114,6 +115,8 @@ def unsupported(site: ProcessSite) -> NotImplementedYet | NoRegistry | None:
         return value.error(where=f"process {site.process.name}")
     if (ungated := ungated_table(site)) is not None:
         return ungated
+    if (unprepared := unprepared_table(site)) is not None:
+        return unprepared
     has_table = any(site.feeds[name].table_on(site.cluster.name) is not None for name in feeds_of(site))
     return NoRegistry(cluster=site.cluster.name) if has_table and site.cluster.interfaces.registry is None else None
 

@@ -18,6 +18,7 @@ from toolkit.catalog.written_places import written_places
 from toolkit.el import format_instant
 from toolkit.errors import InvalidInput
 from toolkit.ledger.vocabulary import LeaseMode
+from toolkit.process_runner.prepare import is_prepared
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 def output_leases(target: ProcessTarget) -> Iterator[Wanted]:
     """Return the leases on all outputs; none if they cannot be resolved, which makes the plan fail.
 
-    They are shared, since several instances may write one output: those of a day, for example, its daily instance.
+    They are shared, since several instances may write one output: those of a day, for example, its daily instance. The
+    lease on an output that is removed before the first step is exclusive, since what others write would go with it.
     """
     try:
         outputs = target.site.outputs(target.nominal_time)
@@ -40,7 +42,8 @@ def output_leases(target: ProcessTarget) -> Iterator[Wanted]:
         return
     for each in outputs:
         key = format_instant(each.instance.instant)
-        yield output_lease(each.storage.feed, each.storage.cluster, key, LeaseMode.SHARED)
+        mode = LeaseMode.EXCLUSIVE if is_prepared(target.site, each.name) else LeaseMode.SHARED
+        yield output_lease(each.storage.feed, each.storage.cluster, key, mode)
         if each.storage.table is not None:
             table = TableName(each.storage.table.database, each.storage.table.table)
             yield from table_leases(each.storage.cluster, table, key, LeaseMode.SHARED)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
+from toolkit.process_runner.prepare import prepared_items
 from toolkit.process_runner.resolution import MissingInput, resolve_instance
 from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, items_of
 
@@ -98,7 +99,8 @@ class Planner:
             where = f"goes on at {due[0].name}" if due else "only its end was missing"
             notes.append(f"an earlier attempt had come so far: {where}; --force starts over")
         detail = ProcessDetail(resolved=resolved, resumed=resumed, made=chain.made, attempts=chain.attempts)
-        return replace(looked, items=due or (end,), detail=detail, notes=tuple(notes))
+        removed = () if resumed else prepared_items(target, resolved.outputs)
+        return replace(looked, items=(*removed, *due) or (end,), detail=detail, notes=tuple(notes))
 
 
 def _said(missing: tuple[MissingInput, ...]) -> str:

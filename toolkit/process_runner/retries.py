@@ -8,8 +8,8 @@ from toolkit.actions.gate import QUALITY_FAILED, QUALITY_UNKNOWN
 from toolkit.actions.model import INTERRUPTED, TIMED_OUT
 from toolkit.el.frequency import shift
 from toolkit.el.waits import WaitPolicy, retry_waits
+from toolkit.process_runner.codes import HOPELESS
 from toolkit.process_runner.planner import INVALID
-from toolkit.process_runner.steps import HOPELESS
 from toolkit.result import Outcome, Status
 
 if TYPE_CHECKING:

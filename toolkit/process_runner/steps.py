@@ -16,6 +16,7 @@ from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
 from toolkit.process_runner.calls import Workplace, step_call
+from toolkit.process_runner.codes import FAILED, HOPELESS, NO_OUTPUT, NOT_REACHED
 from toolkit.process_runner.engines.port import StepEnd, StepMark
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.gating import GatedOutputs, Passed
@@ -46,15 +47,13 @@ if TYPE_CHECKING:
     from toolkit.process_runner.targets import ProcessTarget
     from toolkit.runs.recorder import LedgerWrite
 
-FAILED, HOPELESS, NOT_REACHED, NO_OUTPUT = "step_failed", "step_cannot_succeed", "not_reached", "no_output"
-"""Codes of steps: it failed and may yet succeed; not without a change; one before it failed; it made nothing."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class StepBatch(Batch[StepItem]):
-    """Batch of all steps of a plan."""
+    """Batch of all steps of a plan, from the position `first` on."""
 
     plan: ProcessPlan
+    first: int
     work: RunContext
     data: DataAccess
     jobs: JobBook
@@ -66,7 +65,12 @@ class StepBatch(Batch[StepItem]):
     @property
     @override
     def positions(self) -> range:
-        return range(len(self.plan.items))
+        return range(self.first, len(self.plan.items))
+
+    @property
+    def steps(self) -> Sequence[StepItem]:
+        """The items of the plan at the positions."""
+        return self.plan.items[self.first :]
 
     @override
     def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
@@ -117,7 +121,7 @@ class _Job:
 
     def run(self) -> Applied[StepItem]:
         """All steps, until one fails."""
-        items = self.batch.plan.items
+        items = self.batch.steps
         results: list[ItemResult[StepItem]] = []
         try:
             self.before = self._opening()
@@ -204,7 +208,7 @@ class _Job:
             why = f"{item.name}: {error}"
             return self._failed(item, FAILED, str(error)) if has_begun else ItemResult.failed(item, FAILED, why)
         if not end.succeeded:
-            return self._failed(item, HOPELESS if end.may_retry is False else FAILED, _why(end))
+            return self._failed(item, HOPELESS if end.may_retry is False else FAILED, end.why)
         self.before = StepSuccess(step=item.name) if item.kind == STEP else None
         return self._ended(item) if is_last else self._continued(item)
 
@@ -332,7 +336,7 @@ class _Job:
         """An output is not there; what begins anew would else go on in the middle, and nothing would be made again."""
         if item.kind == END:
             return ItemResult.failed(item, NO_OUTPUT, f"{lacking}; --force runs all steps again")
-        first, is_written_down = self.batch.plan.items[0], not isinstance(self.before, StepSuccess)
+        first, is_written_down = self.batch.steps[0], not isinstance(self.before, StepSuccess)
         result = ItemResult.failed(item, NO_OUTPUT, f"{item.name}: {lacking}")
         if not is_written_down:
             result = self._failed(item, NO_OUTPUT, lacking)
@@ -344,7 +348,3 @@ class _Job:
 def _is_dealt_with(stopped: Stopped | None) -> bool:
     """Whether late data has had its run; one that somebody killed does not come back, one that died does."""
     return stopped is None or isinstance(stopped, RunKilled)
-
-
-def _why(end: StepEnd) -> str:
-    return end.message or f"it ended with exit code {end.exit_code}"

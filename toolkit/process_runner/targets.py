@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from toolkit.process_runner.resolution import ResolvedInstance
 
 NAME = "process"
-STEP, END = "step", "end"
+STEP, END, PREPARE = "step", "end", "prepare"
+"""Kinds of items: see `StepItem`."""
 
 
 def run_lease(ref: JobRef) -> Wanted:
@@ -96,15 +97,16 @@ class ProcessTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepItem:
-    """A step that is run.
+    """A step that is run, or an output that is removed before the first step.
 
     Attributes:
-        name: of the step.
-        engine: what runs it.
-        path: of its script or program, as the entity says.
+        name: of the step, or of the output.
+        engine: what runs it; None: nothing is run.
+        path: of its script or program, as the entity says; of an output, the URI of its instance.
         args: as the entity says.
         instance_key: of the process instance.
-        kind: ``step``; ``end`` when all steps of an earlier attempt had succeeded and only its end is missing.
+        kind: ``step``; ``end`` when all steps of an earlier attempt had succeeded and only its end is missing;
+            ``prepare``: the output is removed.
     """
 
     name: str
@@ -116,8 +118,8 @@ class StepItem:
 
     @property
     def uri(self) -> str:
-        """The name of the step: recovery finds its outcome by it."""
-        return self.name
+        """The name of the step, by which recovery finds its outcome; of an output, where it is."""
+        return self.path if self.kind == PREPARE else self.name
 
     @property
     def identity(self) -> tuple[str, ...]:

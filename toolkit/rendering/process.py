@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from toolkit.process_runner.targets import END, ProcessDetail, ProcessTarget, StepItem
+from toolkit.process_runner.targets import END, PREPARE, ProcessDetail, ProcessTarget, StepItem
 from toolkit.rendering.action_result import ActionView, Document, counts_document, ending_document, note_lines
 from toolkit.rendering.instance_params import shown_properties
 
@@ -56,7 +56,13 @@ def _item(item: StepItem) -> Document:
     }
 
 
+_ITEMS = {END: "instances' ends", PREPARE: "removals of the output {}"}
+"""How many items of a kind are called; any other kind is a step."""
+
+
 def _item_text(item: StepItem) -> str:
+    if item.kind == PREPARE:
+        return f"{item.instance_key}  remove the output {item.name} ({item.path})"
     what = "all steps had succeeded" if item.kind == END else f"{item.name} ({item.engine} {item.path})"
     return f"{item.instance_key}  {what}"
 
@@ -74,7 +80,7 @@ PROCESS_VIEW: ActionView[ProcessTarget, StepItem, ProcessDetail] = ActionView(
     target_document=_instance,
     item_document=_item,
     item_text=_item_text,
-    items_text=lambda item: "instances' ends" if item.kind == END else f"runs of {item.name}",
+    items_text=lambda item: _ITEMS.get(item.kind, "runs of {}").format(item.name),
     target_rule=lambda _: "",
     target_lines=_lines,
 )

@@ -49,6 +49,32 @@ def test_pig_is_told_what_falcon_told_it(tmp_path: Path) -> None:
     assert any("'a.b'" in each.text for each in made.migration.report.tasks)
 
 
+@pytest.mark.parametrize(
+    ("engine", "prepare"), [("pig", "delete"), ("hive", "delete"), ("spark", "delete"), ("oozie", None)]
+)
+def test_an_output_is_removed_before_each_run_where_falcon_did_it(
+    tmp_path: Path, engine: str, prepare: str | None
+) -> None:
+    made = made_with(tmp_path, f'<workflow engine="{engine}" path="/app/a"/>')
+    assert made.document("job")["outputs"]["out"].get("prepare") == prepare
+    rows = [each for each in made.rows("process job") if each.target and each.target.key == "outputs.out.prepare"]
+    assert [each.outcome for each in rows] == ([TextOutcome.ADDED] if prepare else [])
+
+
+def test_the_partition_of_an_output_that_falcon_drops_is_to_do(tmp_path: Path) -> None:
+    made = make_of(
+        tmp_path,
+        c=cluster(),
+        i=feed("clicks"),
+        o=feed("counts", storage=TABLE),
+        p=process(workflow='<workflow engine="spark" path="/app/a.py"/>', more=IO),
+    )
+    assert "prepare" not in made.document("job")["outputs"]["out"]
+    tasks = [each.text for each in made.migration.report.tasks]
+    assert any("drops the partition of the output out" in each for each in tasks)
+    assert any("check the order of the arguments against the application's main" in each for each in tasks)
+
+
 def test_oozie_is_the_engine_when_none_is_named(tmp_path: Path) -> None:
     made = made_with(tmp_path, '<workflow path="/app/wf" name="wf" version="1.0" lib="/app/lib"/>')
     workflow = made.document("job")["workflow"]

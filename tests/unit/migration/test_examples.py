@@ -127,6 +127,10 @@ WORKFLOWS = {
 }
 
 
+_REMOVED = {"pig-process": {"prepare": "delete"}}
+"""What Falcon does to the outputs of a process before a run: its path is removed, a partition of Hive is to do."""
+
+
 def _process(root: Element) -> dict[str, Any]:
     def named(path: str) -> dict[str, dict[str, str]]:
         return {
@@ -141,7 +145,9 @@ def _process(root: Element) -> dict[str, Any]:
         frequency=_text(root, "frequency"),
         timezone=_text(root, "timezone"),
         inputs=named("inputs/input"),
-        outputs=named("outputs/output"),
+        outputs={
+            name: {**each, **_REMOVED.get(root.get("name", ""), {})} for name, each in named("outputs/output").items()
+        },
         properties={each.get("name"): each.get("value") for each in _all(root, "properties/property")},
         workflow=WORKFLOWS[root.get("name", "")],
     )

@@ -14,10 +14,10 @@ from toolkit.ledger.runs.errors import LeaseHeld, TooManyRun
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.planning.process_io import ProcessSite
 from toolkit.process_runner.backfill import Backfill
+from toolkit.process_runner.codes import FAILED, HOPELESS, NO_OUTPUT
 from toolkit.process_runner.due import line_of_due, line_of_one, line_of_range
 from toolkit.process_runner.planner import INVALID, REPLACED
 from toolkit.process_runner.retries import retry_at
-from toolkit.process_runner.steps import FAILED, HOPELESS, NO_OUTPUT
 from toolkit.process_runner.turns import InstanceTurns, ProcessTurn
 from toolkit.runs.errors import Stopped
 

@@ -264,6 +264,7 @@ def unimplemented_value(context: LintContext) -> Iterator[Hit]:
             yield _refused_hit(entity.name, each)
     for process in context.repository.processes.values():
         yield from _validated_tables(process, context.repository)
+        yield from _prepared_tables(process, context.repository)
 
 
 def _validated_tables(process: Process, repository: Repository) -> Iterator[Hit]:
@@ -282,6 +283,22 @@ def _validated_tables(process: Process, repository: Repository) -> Iterator[Hit]
                     related=(feed.name,),
                 )
                 break
+
+
+def _prepared_tables(process: Process, repository: Repository) -> Iterator[Hit]:
+    """Outputs that are tables, of which no partition is dropped before a run."""
+    for name, output in sorted(process.outputs.items()):
+        feed = repository.feeds.get(output.feed)
+        if output.prepare is None or feed is None or not any(feed.table_on(each.name) for each in process.clusters):
+            continue
+        yield Hit(
+            subject=process.name,
+            pointer=("outputs", name, "prepare"),
+            message=f"prepare: {output.prepare} of {feed.name}, which is a table, is not implemented yet, and the "
+            "process action refuses it",
+            hint="let the workflow overwrite the partition (INSERT OVERWRITE), and remove prepare",
+            related=(feed.name,),
+        )
 
 
 def _refused_hit(subject: str, found: NotImplementedValue) -> Hit:

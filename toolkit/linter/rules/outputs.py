@@ -150,12 +150,12 @@ _SAMPLES = 36
 """Runs that are looked at: two of them fall into one unit of a truncating function or into one coarser instance."""
 
 
-def output_written_twice(context: LintContext) -> Iterator[Hit]:
+def outputwritten_twice(context: LintContext) -> Iterator[Hit]:
     """Two runs of a process do not make the same instance."""
     seen: set[tuple[str, str]] = set()
     for output in process_outputs(context.repository):
         key = (output.process.name, output.name)
-        twice = None if key in seen or _keeps_step(output) else _written_twice(output)
+        twice = None if key in seen or _keeps_step(output) else written_twice(output)
         if twice is not None:
             seen.add(key)
             yield _twice_hit(output, *twice)
@@ -179,7 +179,7 @@ _CLOCK_CHANGES = timedelta(hours=6)
 """More than two zones' clocks are changed by."""
 
 
-def _written_twice(output: ProcessOutput) -> tuple[datetime, datetime, datetime] | None:
+def written_twice(output: ProcessOutput) -> tuple[datetime, datetime, datetime] | None:
     """Two runs one after the other, and the instance that both make."""
     runs = islice(output.runs, _SAMPLES)
     made = ((run, _instance(output, run)) for run in runs)
@@ -341,6 +341,6 @@ def _writer_hit(writer: _Writer, message: str, hint: str, severity: Severity | N
 CHECKS: Mapping[str, Check] = {
     "output-function": output_function,
     "output-outside-validity": output_outside_validity,
-    "output-written-twice": output_written_twice,
+    "output-written-twice": outputwritten_twice,
     "two-writers": two_writers,
 }

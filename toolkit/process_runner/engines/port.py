@@ -24,8 +24,9 @@ class StepCall:
         args: of the entity: the step's, or the workflow's own; ``${name}`` still stands for a property.
         workflow: that the step belongs to: settings of Spark, libraries, references to secrets.
         cluster: that it runs on: the Spark master, the metastore, Hadoop's settings.
-        paths: the lists of input paths, then the output paths, in the order of the entity: the first arguments of a
-            Spark application (Falcon, spark-attributes).
+        data: the inputs, then the outputs, in the order of the entity: the first arguments of a Spark application. Of
+            paths, a list of paths for each input and the path of each output; of a table the partition filter, or the
+            partition, then the table's name and its database (Falcon, spark-attributes).
         properties: names and texts of the instance, without secrets.
         environment: of the child, as a whole: nothing else is taken from this process.
         variables: of this process: what secrets are found in, and what programs that end an application get.
@@ -42,7 +43,7 @@ class StepCall:
     workflow: Workflow
     cluster: Cluster
     args: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -85,6 +86,11 @@ class StepEnd:
     def succeeded(self) -> bool:
         """Whether the step did what it is there for."""
         return self.exit_code == 0 and not self.message
+
+    @property
+    def why(self) -> str:
+        """Why a step that did not succeed has failed, in words."""
+        return self.message or f"it ended with exit code {self.exit_code}"
 
 
 class StepEngine(Protocol):

@@ -1,6 +1,6 @@
 """The engine `spark_submit`: a Python file or a jar as a Spark application.
 
-Its arguments are the paths of inputs and outputs, those of the entity's `spark`, then those of the step.
+Its arguments are its inputs and outputs (`StepCall.data`), those of the entity's `spark`, then those of the step.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SparkSubmitEngine(StepEngine):
 def _program(call: StepCall) -> Program:
     spark = call.workflow.spark
     given = (*(spark.args if spark else ()), *call.args)
-    arguments = (*call.paths, *(filled(each, call.properties) for each in given))
+    arguments = (*call.data, *(filled(each, call.properties) for each in given))
     jar = spark.jar if spark else None
     if jar and ":" not in jar.partition("/")[0]:
         jar = str(call.directory / jar)

@@ -90,7 +90,7 @@ def test_an_application_is_told_paths_and_arguments_and_settings_of_cluster_enti
     workflow = Workflow(spark=spark, lib=("libs/a.jar", "hdfs://nn/b.py", "libs/c.conf"))
     properties = {"queueName": "etl", "jobPriority": "HIGH", "threshold": "1 0"}
     call = spark_call(
-        site, workflow=workflow, cluster=YARN, properties=properties, paths=("/in/1,/in/2", "/out"), args=("last",)
+        site, workflow=workflow, cluster=YARN, properties=properties, data=("/in/1,/in/2", "/out"), args=("last",)
     )
 
     end = run(call)

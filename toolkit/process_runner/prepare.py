@@ -1,0 +1,283 @@
+"""Removing output instances before the first step of an attempt: `prepare: delete` of an output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from toolkit.actions.action import Applied, Batch
+from toolkit.actions.guard import STOPPED, CalledOff, Refusal
+from toolkit.actions.hold_watch import HoldWatch, NewHolds
+from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
+from toolkit.el import shift
+from toolkit.entities import LocationType, Prepare
+from toolkit.errors import NotImplementedYet
+from toolkit.planning.retention import holding
+from toolkit.process_runner.codes import NOT_REACHED, NOT_REMOVABLE, NOTHING_THERE
+from toolkit.process_runner.targets import PREPARE, StepItem
+from toolkit.result import Outcome
+from toolkit.runs.errors import Stopped
+from toolkit.runs.recorder import path_text
+from toolkit.storage import NotFound, StorageError, Unreachable, aside_name
+from toolkit.transfer.publication import remove
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster, Feed, Hold
+    from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
+    from toolkit.process_runner.resolution import ResolvedInstance
+    from toolkit.process_runner.targets import ProcessPlan, ProcessTarget
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PreparedOutput:
+    """An output instance that is removed before the first step.
+
+    Attributes:
+        output: of the process instance.
+        place: of its data.
+        base: the feed's directory; nothing at or above it is removed.
+        flag: the availability flag, which goes first; empty: the feed has none.
+    """
+
+    output: PlannedOutput
+    place: CanonicalPath
+    base: CanonicalPath
+    flag: str
+
+
+def is_prepared(site: ProcessSite, name: str) -> bool:
+    """Return whether an output is removed before the first step.
+
+    The steps of a process write an output with quality beside its place. What readers see stays until the new data has
+    passed; the staged data is removed in any case.
+    """
+    return site.process.outputs[name].prepare is Prepare.DELETE and site.quality_of(name) is None
+
+
+def prepared_outputs(site: ProcessSite, outputs: Sequence[PlannedOutput]) -> tuple[PreparedOutput, ...]:
+    """Return the output instances that are removed before the first step, computed from the config repo."""
+    return tuple(
+        PreparedOutput(
+            output=each,
+            place=site.cluster.place(each.instance.paths[LocationType.DATA]),
+            base=site.cluster.place(each.storage.templates[LocationType.DATA].base),
+            flag=site.feeds[each.storage.feed].availability_flag or "",
+        )
+        for each in outputs
+        if each.storage.table is None and is_prepared(site, each.name)
+    )
+
+
+def prepared_items(target: ProcessTarget, outputs: Sequence[PlannedOutput]) -> tuple[StepItem, ...]:
+    """Return the removals of a plan, in the order of `prepared_outputs`."""
+    return tuple(
+        StepItem(
+            name=each.output.name,
+            engine=None,
+            path=path_text(str(each.place)),
+            instance_key=target.instance_key,
+            kind=PREPARE,
+        )
+        for each in prepared_outputs(target.site, outputs)
+    )
+
+
+def unprepared_table(site: ProcessSite) -> NotImplementedYet | None:
+    """Return why a process cannot be run: `prepare: delete` of a table."""
+    for name, each in site.process.outputs.items():
+        if each.prepare is Prepare.DELETE and site.feeds[each.feed].table_on(site.cluster.name) is not None:
+            return NotImplementedYet(
+                what=f"prepare: delete of the output {name}, which is a table ({each.feed}),",
+                instead="let the workflow overwrite the partition (INSERT OVERWRITE), and remove prepare",
+                where=f"process {site.process.name}",
+            )
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareRules:
+    """What may stand against removing an output.
+
+    Attributes:
+        holds: of the repo and the ledger.
+        new_holds: added since the run read them.
+        losing: the feeds, each with its cluster, that lose data when instances of a feed go.
+    """
+
+    holds: Sequence[Hold]
+    new_holds: NewHolds
+    losing: Callable[[Feed, Cluster], Sequence[tuple[str, str]]]
+
+    def watch(self, site: ProcessSite, outputs: Sequence[PreparedOutput], work: RunContext) -> tuple[HoldWatch, ...]:
+        """Return the condition on removals: a hold that is set while the run is at work stops them."""
+        if not outputs:
+            return ()
+        pairs = tuple((each.output.storage.feed, site.cluster.name) for each in outputs)
+        bases = tuple(each.base for each in outputs)
+        return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
+
+    def checked(self, plan: ProcessPlan, resolved: ResolvedInstance) -> Problem | None:
+        """Return why the config repo does not allow a removal of the plan.
+
+        The removal would take more than this instance's output: the directory of all instances, data of another feed,
+        or what the process reads.
+        """
+        site = plan.target.site
+        for each in prepared_of(plan):
+            name, feed = each.output.name, site.feeds[each.output.storage.feed]
+            whys = (
+                _not_its_own(each),
+                _shared(self.losing(feed, site.cluster), site.cluster.name),
+                *_read(site, each, resolved.inputs),
+            )
+            why = next(filter(None, whys), "")
+            if why:
+                message = f"the output {name} must not be removed before the run: {why}; remove its prepare: delete"
+                return Problem(code=NOT_REMOVABLE, message=message)
+        return None
+
+    def held(self, plan: ProcessPlan, work: RunContext) -> Problem | None:
+        """Return which hold a removal of the plan waits for.
+
+        Raises:
+            Unreachable: a store does not answer.
+            HoldCheckFailed: a hold file or the ledger cannot be read.
+            Stopped: the run must not go on.
+        """
+        site, outputs = plan.target.site, prepared_of(plan)
+        for each in outputs:
+            feed, instant = site.feeds[each.output.storage.feed], each.output.instance.instant
+            concerned = [hold for hold in self.holds if hold.concerns(feed.name, site.cluster.name)]
+            hold = holding(instant, shift(instant, feed.frequency, 1, feed.timezone), concerned)
+            is_held = hold is not None or any(
+                watch.holds(each.base, must_look=True) for watch in self.watch(site, (each,), work)
+            )
+            if is_held:
+                why = f"a hold ({hold.reason})" if hold is not None else f"a hold file in {each.base} or a new hold"
+                message = (
+                    f"the output {each.output.name} would be removed before the first step (prepare: delete), and "
+                    f"{why} keeps {each.place}; run again when the hold is lifted"
+                )
+                return Problem(code=SkipReason.HELD, message=message)
+        return None
+
+
+def prepared_of(plan: ProcessPlan) -> tuple[PreparedOutput, ...]:
+    """Return the outputs that the plan removes: none when an earlier attempt is continued."""
+    resolved = plan.detail.resolved
+    if resolved is None or not any(each.kind == PREPARE for each in plan.items):
+        return ()
+    return prepared_outputs(plan.target.site, resolved.outputs)
+
+
+def _not_its_own(each: PreparedOutput) -> str:
+    template = each.output.storage.templates[LocationType.DATA]
+    if template.dated and each.place != each.base and each.place.is_within(each.base):
+        return ""
+    return f"{each.place} is the directory of all instances of {each.output.storage.feed}, whose path has no date"
+
+
+def _shared(losing: Sequence[tuple[str, str]], here: str) -> str:
+    names = [feed if cluster == here else f"{feed} on {cluster}" for feed, cluster in losing]
+    return f"data of {', '.join(names)} is, or may be, in the same directories" if names else ""
+
+
+def _read(site: ProcessSite, each: PreparedOutput, inputs: Sequence[PlannedInput]) -> Iterator[str]:
+    for one in inputs:
+        for instance in one.instances:
+            for path in instance.paths.values():
+                if site.cluster.place(path).meets(each.place):
+                    yield f"the input {one.name} reads {path}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareBatch(Batch[StepItem]):
+    """Batch of all removals, the first items of a plan, one after the other until one cannot be removed."""
+
+    plan: ProcessPlan
+    work: RunContext
+
+    @property
+    @override
+    def positions(self) -> range:
+        return range(sum(each.kind == PREPARE for each in self.plan.items))
+
+    @override
+    def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
+        results: list[ItemResult[StepItem]] = []
+        is_open: set[int] = set()
+        for at, each in enumerate(prepared_of(self.plan)):
+            item = self.plan.items[at]
+            if results and results[-1].outcome is Outcome.FAILED:
+                results.append(ItemResult.skipped(item, NOT_REACHED))
+                continue
+            results.append(self._removed(item, each))
+            if results[-1].code in {INTERRUPTED, Unreachable.code}:
+                is_open.add(at)
+            advance(1)
+        return Applied(results=tuple(results), open=frozenset(is_open))
+
+    def _removed(self, item: StepItem, each: PreparedOutput) -> ItemResult[StepItem]:
+        guard, system = self.work.guard, self.work.stores(each.place)
+        refusal = guard.refusal(each.base, must_look=True)
+        if refusal is not None:
+            return _refused(item, refusal)
+        try:
+            with guard.watching(each.base):
+                was_there = self._remove(each)
+        except StorageError as error:
+            if isinstance(error, Unreachable):
+                guard.note_unanswered(system, each.base)
+            return ItemResult.failed(item, error.code, str(error))
+        except CalledOff as called_off:
+            return _refused(item, called_off.refusal)
+        except Stopped as stopped:
+            guard.stop(stopped)
+            return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; the next run removes it")
+        return ItemResult.done(item) if was_there else ItemResult.skipped(item, NOTHING_THERE)
+
+    def _remove(self, each: PreparedOutput) -> bool:
+        """Remove an output and what a killed removal of it has put aside; return whether anything was there."""
+        system, was_there = self.work.stores(each.place), True
+        with suppress(NotFound):
+            if each.flag and not system.capabilities.atomic_delete:
+                system.delete(each.place.child(each.flag), below=each.base)
+        try:
+            system.delete(each.place, below=each.base)
+        except NotFound:
+            was_there = False
+        if system.capabilities.directories:
+            remove(system, each.place.parent.child(aside_name(each.place.name)), each.base)
+        return was_there
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotReached(Batch[StepItem]):
+    """Batch of the steps from a position on, which are not run since an output was not removed before them."""
+
+    plan: ProcessPlan
+    first: int
+
+    @property
+    @override
+    def positions(self) -> range:
+        return range(self.first, len(self.plan.items))
+
+    @override
+    def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
+        advance(len(self.positions))
+        return Applied(results=tuple(ItemResult.skipped(self.plan.items[at], NOT_REACHED) for at in self.positions))
+
+
+def _refused(item: StepItem, refusal: Refusal) -> ItemResult[StepItem]:
+    """Return the result of a removal that must not begin or go on: the steps rely on it, so that the run has failed."""
+    if refusal is STOPPED:
+        return refusal.of(item)
+    why = refusal.why or "its feed was put on hold"
+    return ItemResult.failed(item, refusal.code, f"{item.uri} was not removed before the first step: {why}")
