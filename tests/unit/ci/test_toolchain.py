@@ -28,7 +28,8 @@ def found(tmp_path: Path, name: str, *before: Path) -> subprocess.CompletedProce
         (tools / tool).unlink(missing_ok=True)
         (tools / tool).symlink_to(f"/usr/bin/{tool}")
     path = ":".join(str(each) for each in (*before, tools))
-    environment = {"PATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    environment = {"PATH": path, "HOME": str(tmp_path), "GO_DIR": str(tmp_path)}
+    environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
     return subprocess.run([SCRIPT, name], env=environment, capture_output=True, text=True, check=False)
 
 
@@ -53,4 +54,4 @@ def test_an_old_node_is_passed_over_and_the_message_says_what_to_do(tmp_path: Pa
     answer = found(tmp_path, "node", own.parent)
     assert (answer.returncode, answer.stdout) == (1, "")
     assert "Node.js 18" in answer.stderr
-    assert "requirements/toolchain.lock" in answer.stderr
+    assert ".ci/toolchain install" in answer.stderr

@@ -10,10 +10,11 @@ from typing import Self
 
 import pytest
 from requests import Request, Session
+from requests.exceptions import SSLError
 
 from toolkit.el import CanonicalPath
 from toolkit.errors import InvalidInput
-from toolkit.storage import PermissionDenied, StorageSpec, Unreachable
+from toolkit.storage import PermissionDenied, StorageFailure, StorageSpec, Unreachable
 from toolkit.storage.cloud import extras, file_system, gcs
 from toolkit.storage.cloud.azure_account import BadConnectionString, SharedKey, account_of
 from toolkit.storage.cloud.extras import MissingExtra
@@ -137,3 +138,15 @@ def test_googles_errors_become_errors_of_identity(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(IdentityError) as found:
             module.GoogleTokens()(Request("GET", "https://a.example/").prepare())
         assert found.value.is_passing is is_passing
+
+
+def test_an_unknown_authority_is_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> object:
+        said = "certificate verify failed"
+        raise SSLError(said)
+
+    monkeypatch.setattr(Session, "send", refuse)
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "https://127.0.0.1:1")
+    system = file_system.opened(StorageSpec(scheme="gs", authority="bucket"), no_check)
+    with pytest.raises(StorageFailure, match="REQUESTS_CA_BUNDLE"):
+        system.status(CanonicalPath("gs", "bucket", "/a"))

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from requests import Request, RequestException, Response, Session
 from requests.adapters import HTTPAdapter
+from requests.exceptions import SSLError
 from urllib3.exceptions import HTTPError
 
 from toolkit.el import CanonicalPath
@@ -176,6 +177,9 @@ class HttpClient:
             ) from error
         except BodyTooLong as error:
             raise StorageFailure(path=path, detail=f"the answer is not that of a store: {error}") from error
+        except SSLError as error:
+            detail = f"{_said(str(error))}; REQUESTS_CA_BUNDLE names the authorities that are trusted"
+            raise StorageFailure(path=path, detail=detail) from error
         except (RequestException, HTTPError, OSError) as error:
             raise Unreachable(path=path, detail=_said(str(error))) from error
 
