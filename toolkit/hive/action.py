@@ -159,7 +159,7 @@ class TableAction:
         if writer:
             message = f"{target.feed} {target.instance_key} is being written on {source}: {writer}"
             return replace(plan, items=(), waiting=Problem(code=SOURCE_BEING_WRITTEN, message=message))
-        if target.is_export:
+        if target.is_export or not work.outputs.evictions():
             return plan
         for item in plan.items:
             values = split_name(item.name) if item.name else {}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pytest
 
 from tests.unit.hive.test_landing import KEY, NAMES, TO, Dead, Life, Scene
 from tests.unit.retention.test_writers import RUN
@@ -27,10 +30,12 @@ def told(scene: Scene) -> tuple[Sequence[NewEvent], TablePlan]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Removing(OutputUse):
-    """A ledger in which retention removes the first partition."""
+    """A ledger in which retention removes something, the first partition unless it is said."""
+
+    path: str = f"catalog:dst:clicks#{NAMES[0]}"
 
     def evictions(self) -> list[OpenEviction]:
-        return [OpenEviction(path=f"catalog:dst:clicks#{NAMES[0]}", run=replace(RUN, cluster="backup"))]
+        return [OpenEviction(path=self.path, run=replace(RUN, cluster="backup"))]
 
 
 def recovered(scene: Scene, outputs: OutputUse | None = None) -> list[NewEvent]:
@@ -84,3 +89,21 @@ def test_nobody_is_told_of_a_part_when_a_dead_run_is_settled(tmp_path: Path) -> 
     assert [each.kind for each in recovered(scene)] == [EventKind.AVAILABLE]
     shutil.rmtree(scene.root / "from/clicks" / NAMES[1])
     assert recovered(scene) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "waits"),
+    [(NAMES[0], True), (f"{NAMES[1]}/part", True), ("ds=2026-03-02", False), (f"../other/{NAMES[0]}", False)],
+)
+def test_an_import_waits_for_retention_of_a_path_feed_in_its_partition(
+    tmp_path: Path, path: str, *, waits: bool
+) -> None:
+    scene = Scene(root=tmp_path)
+    scene.filled()
+    list(scene.ran())
+    scene.target.drop_partitions(TO, list(NAMES))
+    place = Path(os.path.normpath(tmp_path / "to/dst.db/clicks" / path))
+    work = replace(scene.work(Life()), outputs=_Removing(path=f"file://{place}"))
+    action, target = scene.action()
+    plan: TablePlan = action.plan(target, work)
+    assert (plan.waiting is not None and plan.waiting.code == "eviction_under_way") is waits
