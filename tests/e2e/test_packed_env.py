@@ -66,8 +66,8 @@ def test_what_the_job_adds_to_the_path_stays_on_it(home: Path) -> None:
 
 
 def test_it_is_small_enough_to_be_sent_to_every_node(home: Path) -> None:
-    assert packed_archive().stat().st_size < 45_000_000
-    assert sum(path.stat().st_size for path in home.rglob("*") if path.is_file()) < 140_000_000
+    assert packed_archive().stat().st_size < 50_000_000
+    assert sum(path.stat().st_size for path in home.rglob("*") if path.is_file()) < 155_000_000
 
 
 def test_a_link_to_its_programs_works(home: Path, tmp_path: Path) -> None:

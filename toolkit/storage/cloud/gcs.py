@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import json
+import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ from typing_extensions import override
 from toolkit.el import CanonicalPath
 from toolkit.storage.attributes import Checksum
 from toolkit.storage.cloud.bucket import Bucket
-from toolkit.storage.cloud.http import Call, HttpClient
+from toolkit.storage.cloud.http import RESUME, Call, HttpClient
 from toolkit.storage.errors import AlreadyExists, NotFound, StorageError, StorageFailure
 from toolkit.storage.flat import MOST_KEYS, Page, StoredObject
 from toolkit.variables import Variables
@@ -31,6 +32,7 @@ _EMULATOR = "STORAGE_EMULATOR_HOST"
 """The variable by which Google's own tools are sent to another server; it is not asked for credentials then."""
 _LISTED = "name,size,updated"
 _MARK = "feedctl-write"
+_TAKEN = re.compile(r"bytes=0-(\d+)")
 _JSON = {"Content-Type": "application/json"}
 _Resource: TypeAlias = Mapping[str, str]
 
@@ -188,13 +190,26 @@ class GcsBucket(Bucket):
         while part is not None:
             following = next(parts, None)
             end = offset + len(part)
-            total = end if following is None else "*"
-            headers = {"Content-Range": f"bytes {offset}-{end - 1}/{total}"}
-            call = Call(method="PUT", url=session, headers=headers, body=part)
-            answer = self._client.send(place, call, self._before_effect)
-            if following is not None and answer.headers.get("Range") != f"bytes=0-{end - 1}":
-                raise StorageFailure(path=place, detail="the store did not take all of a part; write it again")
+            total = str(end) if following is None else "*"
+            taken = self._put_range(place, session, offset, part, total)
+            while taken < end:  # the store may take only the begin of a part
+                taken = self._put_range(place, session, taken, part[taken - offset :], total)
             offset, part = end, following
+
+    def _put_range(self, place: CanonicalPath, session: str, offset: int, content: bytes, total: str) -> int:
+        """Send a range, and return how many bytes of the whole file the store has now."""
+        end = offset + len(content)
+        headers = {"Content-Range": f"bytes {offset}-{end - 1}/{total}"}
+        call = Call(method="PUT", url=session, headers=headers, body=content)
+        answer = self._client.send(place, call, self._before_effect)
+        if answer.status_code != RESUME:
+            if total == str(end):
+                return end
+        elif found := _TAKEN.fullmatch(answer.headers.get("Range", "")):
+            taken = int(found[1]) + 1
+            if offset < taken <= end:
+                return taken
+        raise StorageFailure(path=place, detail="the store took nothing of a part of the file; write it again")
 
     def _about(self, key: str, fields: str) -> _Resource:
         answer = self._client.send(

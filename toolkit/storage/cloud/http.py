@@ -45,7 +45,7 @@ _MOST_SAID = 64 << 10
 _SAID_CHARACTERS = 1000
 _PIECE_BYTES = 64 << 10
 _NO_SUCCESS = 300
-_RESUME = 308
+RESUME = 308
 """How Google says that it wants the rest of an upload."""
 
 _BY_STATUS: dict[int, type[StorageError]] = {
@@ -190,7 +190,7 @@ class HttpClient:
             allow_redirects=False,
             timeout=(_CONNECT_SECONDS, self._seconds),
         )
-        is_success = response.status_code < _NO_SUCCESS or response.status_code == _RESUME
+        is_success = response.status_code < _NO_SUCCESS or response.status_code == RESUME
         if is_stream and is_success:
             return response
         most = _MOST_BYTES if is_success else _MOST_SAID
