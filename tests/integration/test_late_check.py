@@ -20,9 +20,11 @@ from tests.described import faults
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import environment
 from tests.integration.process_runs import KEYS, ONLY, Runs, steps
+from toolkit.bootstrap import action_context
 from toolkit.cli import main
 from toolkit.cli.boundary import run_app
 from toolkit.rendering.document_schemas import DocumentName
+from toolkit.runs.errors import AuditUnusable
 
 LATE = "late_process: {policy: backoff, delay: hours(1), inputs: {clicks: workflows/late.sh}}"
 ARRIVAL = "availability_flag: _SUCCESS\nlate_arrival: {cut_off: hours(6)}"
@@ -354,3 +356,24 @@ def test_what_cannot_be_checked_is_refused(runs: Lateness, capsys: pytest.Captur
     assert runs.check()[0] == 2
     assert "process count has no late_process" in capsys.readouterr().err
     assert runs.check("--all", "--due")[0] == 0
+
+
+def test_in_safe_mode_and_in_a_dry_run_nothing_is_noted_and_the_check_stays_due(runs: Lateness) -> None:
+    assert runs.run()[0] == 0
+    assert runs.check("--dry-run", at=KEYS[0])[0] == 0
+    assert main.main(["admin", "safe-mode", "on", "--reason", "upgrade", *runs.repo]) == 0
+    assert runs.check("--allow-dirty", at=KEYS[0])[0] == 5
+    assert runs.checks() == []
+    assert main.main(["admin", "safe-mode", "off", *runs.repo]) == 0
+    assert runs.check(at=FIRST)[0] == 0
+    assert runs.checks() == [("01:00", "unchanged")]
+
+
+def test_before_the_envelope_is_open_nothing_is_noted(runs: Lateness, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unusable(_: object) -> None:
+        raise AuditUnusable(place="/audit.jsonl", why="No space left on device")
+
+    assert runs.run()[0] == 0
+    monkeypatch.setattr(action_context, "opened_envelope", unusable)
+    assert runs.check()[0] == 1
+    assert runs.checks() == []

@@ -21,7 +21,7 @@ from toolkit.actions.runner import ActionRunner, Targets
 from toolkit.actions.turns import TurnRunner, Turns
 from toolkit.bootstrap.config import RepoRequest, load_entities, open_config
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
-from toolkit.bootstrap.ledger_use import LedgerHolds, LedgerUse, ledger_in_use
+from toolkit.bootstrap.ledger_use import FirstWrite, LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.bootstrap.messages import Messages, Told
 from toolkit.bootstrap.quality import quality_gate
@@ -90,6 +90,7 @@ class Wired(Generic[T, I, D]):
         parallel: so many targets are at work at once, unless the user says another number.
         told: what brokers are told of its runs; None: nothing.
         turns: whose turn it is, when each target is worked on for itself; None: all are planned first.
+        first_writes: tells what the ledger gets before the first run; asked and written once the envelope is open.
     """
 
     action: Action[T, I, D]
@@ -97,6 +98,7 @@ class Wired(Generic[T, I, D]):
     parallel: int = 1
     told: Told[T] | None = None
     turns: Turns[T, I, D] | None = None
+    first_writes: Callable[[], Iterable[FirstWrite]] = tuple
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +263,7 @@ def run_action(
         messages = _messages(wired, context, clock)
         stack.callback(messages.close)
         envelope = stack.enter_context(opened_envelope(enveloped))
+        context.use.write_first(wired.first_writes())
         result = _ran(replace(runner, notifier=messages), wired, _request(context, wired.parallel), envelope)
         return replace(result, request=replace(result.request, notes=(*result.request.notes, *messages.close())))
 

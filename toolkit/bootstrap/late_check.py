@@ -27,9 +27,11 @@ from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
+    from toolkit.bootstrap.ledger_use import FirstWrite
     from toolkit.clock import Clock
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.fingerprints import ReadInput
+    from toolkit.ledger.late_checks import MadeCheck
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
     from toolkit.process_runner.targets import ProcessResult
@@ -77,12 +79,14 @@ class Looked:
         known: the newest attempt of each instance, from before the first look.
         checked: what could be looked at, oldest first.
         failed: what could not, with the reason; its check stays due.
+        not_expected: checks that are over without a look.
     """
 
     site: ProcessSite
     known: Known
     checked: Sequence[CheckedInstance] = ()
     failed: Sequence[tuple[DueCheck, DataError]] = ()
+    not_expected: Sequence[MadeCheck] = ()
 
     def found(self, verdict: LateVerdict) -> list[CheckedInstance]:
         """The instances of which a check found this."""
@@ -115,6 +119,13 @@ class Looked:
             yield _settled(self.site, due.instance_key, failed=problem)
 
     @property
+    def made(self) -> Iterator[MadeCheck]:
+        """The checks that lead to no run; the others are noted with what became of their run."""
+        yield from self.not_expected
+        over = (*self.found(LateVerdict.UNCHANGED), *self.found(LateVerdict.GONE), *self.given_up)
+        yield from (check for each in over for check in each.made())
+
+    @property
     def note(self) -> str:
         """Why nothing of it runs again."""
         if not self.checked:
@@ -124,7 +135,7 @@ class Looked:
 
 @dataclass(kw_only=True)
 class LateWiring(ProcessWiring):
-    """Looks, notes what needs no run, and puts the run of the other instances together."""
+    """The wiring of a check: looks, and puts the runs of the instances with late data together."""
 
     _looked: dict[str, Looked] = field(default_factory=dict, init=False)
 
@@ -148,6 +159,13 @@ class LateWiring(ProcessWiring):
     def nothing(self, site: ProcessSite) -> str:
         return self._of(site).note
 
+    @override
+    def first_writes(self) -> Iterator[FirstWrite]:
+        yield from super().first_writes()
+        made = [check for each in self._looked.values() for check in each.made]
+        if made:
+            yield lambda tx: late_checks.record(tx, made)
+
     def _of(self, site: ProcessSite) -> Looked:
         """What was found of a process, which is looked at once."""
         name = site.process.name
@@ -164,9 +182,7 @@ class LateWiring(ProcessWiring):
         known = _known(ledger, site, due.checks)
         checks = [each for each in due.checks if _is_current(each, known)]
         looked = self._looks(site, known, checks, checker.read_by(checks))
-        if not self.context.options.dry_run:
-            _note(ledger, due, looked)
-        return looked
+        return replace(looked, not_expected=due.not_expected)
 
     def _due(self, site: ProcessSite, checker: LateChecker) -> DueChecks:
         nominal = self.context.options.nominal_time
@@ -214,14 +230,6 @@ def _looked(due: DueCheck, read: Sequence[ReadInput], data: DataAccess) -> Check
         return look(due, read, data)
     except DATA_ERRORS as error:
         return error
-
-
-def _note(ledger: Ledger, due: DueChecks, looked: Looked) -> None:
-    """What leads to no run; the others are noted with what became of their run."""
-    over = (*looked.found(LateVerdict.UNCHANGED), *looked.found(LateVerdict.GONE), *looked.given_up)
-    made = [*due.not_expected, *(check for each in over for check in each.made())]
-    if made:
-        ledger.write(lambda tx: late_checks.record(tx, made))
 
 
 def _settled(site: ProcessSite, instance_key: str, failed: Problem) -> Settled:

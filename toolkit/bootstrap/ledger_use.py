@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from toolkit.config_source import Snapshot
     from toolkit.entities import Hold
     from toolkit.entities.repo import RepoSettings
-    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.database import Ledger, Transaction
     from toolkit.ledger.state.holds import LedgerHold
+
+FirstWrite: TypeAlias = "Callable[[Transaction], object]"
+"""A change to the ledger that an action's runs rely on, made before the first of them starts."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -124,6 +127,23 @@ class LedgerUse:
         found, files = self.ledger.read(lambda tx: (holds.active(tx), holds.seen_files(tx)))
         known = frozenset((each.feed, each.cluster) for each in files)
         return LedgerHolds(ledger=self.ledger, found=tuple(found), files=known)
+
+    def write_first(self, writes: Iterable[FirstWrite]) -> None:
+        """Write what the runs of an action rely on, in one transaction.
+
+        Raises:
+            SafeModeIsOn: the whole installation rests, so that nothing was written.
+            LedgerUnavailable: it cannot be written.
+        """
+        wanted = tuple(writes)
+
+        def work(tx: Transaction) -> None:
+            start_check.refuse_in_safe_mode(tx)
+            for each in wanted:
+                each(tx)
+
+        if wanted and self.ledger is not None:
+            self.ledger.write(work)
 
     def obstacle(self, entity: str, cluster: str) -> str | None:
         """What would keep a run of the entity from starting now; None: nothing of what can be known beforehand.

@@ -39,10 +39,11 @@ from toolkit.storage import RealPlaces
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
+    from toolkit.bootstrap.ledger_use import FirstWrite
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Engine, Feed
     from toolkit.errors import NotImplementedYet
-    from toolkit.ledger.database import Ledger, Transaction
+    from toolkit.ledger.database import Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
     from toolkit.process_runner.engines.port import StepEngine
@@ -124,8 +125,6 @@ class ProcessWiring:
             ledger="" if ledger is None else identity_of(ledger),
         )
         place = here.reading(path for site in self.sites for path in files_of(site.process))
-        if ledger is not None and not self.context.options.dry_run:
-            self._register(ledger)
         candidates = [each.target for line in self.turns.lines for each in line.candidates]
         action = ProcessAction(
             jobs=JobBook(ledger=ledger),
@@ -147,6 +146,7 @@ class ProcessWiring:
             targets=Targets(to_do=tuple(candidates), settled=tuple(self.settled)),
             parallel=max(1, min(self.turns.at_once, MOST_AT_ONCE)),
             turns=self.turns,
+            first_writes=self.first_writes,
         )
 
     @property
@@ -248,9 +248,11 @@ class ProcessWiring:
             return format_instant(backfill.first), format_instant(backfill.end)
         return ("" if self.own.due else nominal), f"{nominal}~"
 
-    def _register(self, ledger: Ledger) -> None:
-        """The ledger knows the processes as they are about to run."""
-        repository = self.context.repository
+    def first_writes(self) -> Iterator[FirstWrite]:
+        """Yield the registration of the processes as they are about to run, unless the ledger has it."""
+        repository, ledger = self.context.repository, self.context.use.ledger
+        if ledger is None:
+            return
         wanted = {each.process.name: entity_digest(repository, each.process.name) for each in self.sites}
         cluster = next((each.cluster.name for each in self.sites), "")
         if ledger.read(
@@ -258,7 +260,7 @@ class ProcessWiring:
         ):
             return
         registration = registration_of(repository, str(self.context.snapshot.id))
-        ledger.write(lambda tx: sync(tx, registration, current_user()))
+        yield lambda tx: sync(tx, registration, current_user())
 
 
 def _is_registered(tx: Transaction, site: Site, digest: str) -> bool:
