@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
 from toolkit.actions.model import D, I, ItemResult, NoTarget, T, TargetPlan
+from toolkit.errors import Skipped
 from toolkit.result import ExitCode, Outcome, Status, derive_status
 
 if TYPE_CHECKING:
@@ -93,6 +94,18 @@ class TargetResult(Generic[T, I, D]):
             yield Outcome.DONE if outcome is Outcome.PLANNED else outcome
 
 
+class NotStarted(Skipped):
+    """A run that could not start.
+
+    Args:
+        why: what stands against it.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActionResult(Generic[T, I, D]):
     """Result of a run of an action.
@@ -112,6 +125,19 @@ class ActionResult(Generic[T, I, D]):
     targets: tuple[TargetResult[T, I, D], ...] = ()
     refusal: Refused | None = None
     stopped: Stopped | None = None
+
+    def require_run(self) -> None:
+        """Return when no target was skipped or stopped; for commands about one target that print no result.
+
+        Raises:
+            Stopped: the run was ended before its time.
+            NotStarted: it was skipped.
+        """
+        if self.stopped is not None:
+            raise self.stopped
+        for each in self.targets:
+            if each.plan.skipped is not None:
+                raise NotStarted(why=each.plan.skipped.message)
 
     @property
     def items(self) -> Iterator[ItemResult[I]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Generic
@@ -260,8 +260,7 @@ def run_action(
             clock=clock,
             variables=options.repo.variables,
         )
-        messages = _messages(wired, context, clock)
-        stack.callback(messages.close)
+        messages = stack.enter_context(closing(_messages(wired, context, clock)))
         envelope = stack.enter_context(opened_envelope(enveloped))
         context.use.write_first(wired.first_writes())
         result = _ran(replace(runner, notifier=messages), wired, _request(context, wired.parallel), envelope)

@@ -21,7 +21,7 @@ from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.decided_places import DecidedPlaces
 from toolkit.bootstrap.ledgers import NoLedgerNamed, quality_folder
 from toolkit.entities.not_implemented import Area
-from toolkit.errors import Failed, Skipped
+from toolkit.errors import Failed
 from toolkit.hive.resolve import name_of
 from toolkit.ledger import verdicts
 from toolkit.ledger.jobs.rows import JobRef
@@ -49,18 +49,6 @@ _LOG = logging.getLogger(__name__)
 
 DecisionResult: TypeAlias = "ActionResult[DecisionTarget, DecisionItem, DecisionDetail]"
 DecisionTargetResult: TypeAlias = "TargetResult[DecisionTarget, DecisionItem, DecisionDetail]"
-
-
-class NotStarted(Skipped):
-    """A decision whose run could not start.
-
-    Args:
-        why: what stands against it.
-    """
-
-    def __init__(self, *, why: str) -> None:
-        self.why = why
-        super().__init__(why)
 
 
 class NotRemoved(Failed):
@@ -149,14 +137,10 @@ def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided
 
 def _require_done(result: DecisionResult, told: DecisionTargetResult) -> None:
     """Raise the error that a person is told, whose exit code is the command's."""
-    plan, entity = told.plan, told.plan.target
-    if result.stopped is not None:
-        raise result.stopped
-    if plan.skipped is not None:
-        raise NotStarted(why=plan.skipped.message)
+    result.require_run()
     left = [each for each in told.items if each.outcome not in {Outcome.DONE, Outcome.PLANNED}]
     if any(each.code == SkipReason.HELD for each in left):
-        raise OnHold(feed=entity.entity, cluster=entity.cluster)
+        raise OnHold(feed=told.plan.target.entity, cluster=told.plan.target.cluster)
     if left:
         raise NotRemoved(why=left[0].message or left[0].code)
 

@@ -1,16 +1,18 @@
-"""Judging an instance by hand, wired: what is there is read, and nothing but the ledger gets anything."""
+"""A validation by hand, wired: what is there is read, and nothing but the ledger gets anything."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.gate import Judged, Part, Written
+from toolkit.actions.progress import NoProgress
+from toolkit.actions.result import ActionResult
+from toolkit.actions.runner import Targets
 from toolkit.availability import is_ready
-from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.hive import catalog_of
 from toolkit.bootstrap.quality import quality_gate
@@ -25,6 +27,13 @@ from toolkit.hive.waiting import Waiting
 from toolkit.hive.ways import Tables
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.quality.gate import Author
+from toolkit.quality.validation import (
+    ValidationAction,
+    ValidationDetail,
+    ValidationItem,
+    ValidationOutcome,
+    ValidationTarget,
+)
 from toolkit.runs.recorder import path_text
 
 if TYPE_CHECKING:
@@ -40,6 +49,9 @@ if TYPE_CHECKING:
     from toolkit.quality.gate import Judged as JudgedByHand
     from toolkit.quality.gate import QualityGate
     from toolkit.runs.stop import StopSignal
+
+
+ValidationResult: TypeAlias = "ActionResult[ValidationTarget, ValidationItem, ValidationDetail]"
 
 
 class NoQuality(InvalidInput):
@@ -94,41 +106,57 @@ class ValidateOptions:
 
 
 def judged_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) -> JudgedByHand:
-    """Judge what is there.
+    """Validate what is there.
 
     Raises:
         NoQuality, InstanceMissing: see there.
         InvalidInput: as for `run_action`.
         CatalogError, NoReading: the table cannot be looked at, or not be read.
-        Unavailable: the ledger cannot be used.
+        Skipped: another run is at it, or nothing may be started.
+        Unavailable: the ledger or the audit file cannot be used.
         StorageError: the instance cannot be listed.
-        Stopped: the process was told to end.
+        Stopped: the run was told to end.
     """
-    with _opened(asked, clock, process) as (gate, written):
-        return gate.judge_by_hand(written, process.check)
+    result, outcome = _ran(asked, clock, process)
+    result.require_run()
+    if outcome.error is not None:
+        raise outcome.error
+    assert outcome.judged is not None  # noqa: S101 - it was neither stopped nor has it failed
+    return outcome.judged
 
 
 def asked_of(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[Question, tuple[str, ...]]:
     """What would be asked of the data, and what would be left out; errors as `judged_by_hand`."""
-    with _opened(asked, clock, process) as (gate, written):
-        question, left_out = gate.question(written)
-        return question, tuple(each.note for each in left_out)
+    result, _ = _ran(asked, clock, process)
+    (told,) = result.targets
+    detail = told.plan.detail
+    assert detail.question is not None  # noqa: S101 - of every dry run
+    return detail.question, detail.left_out
 
 
-@contextmanager
-def _opened(asked: ValidateOptions, clock: Clock, process: StopSignal) -> Iterator[tuple[QualityGate, Written]]:
-    with ExitStack() as stack:
-        context = opened_context(_options(asked), clock, process, Area.PROCESS, stack, _stakes)
-        feed, cluster = context.pairs[0]
-        work = context.look(process)  # of no run, so that no effect passes
-        stack.callback(work.close)
-        feed.instances_on(cluster.name).index(asked.nominal_time)
-        written = (_of_table if feed.is_table else _of_path)(_judged(feed, cluster), asked.nominal_time, work)
-        author = Author(entity=feed.name)
-        gate = quality_gate(
-            context.snapshot, context.repository, context.use.ledger, work.stores, author, context.variables
-        )
-        yield gate, written
+def _ran(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[ValidationResult, ValidationOutcome]:
+    outcome = ValidationOutcome()
+    wire = partial(_wire, asked, outcome)
+    return run_action(_options(asked), clock, process, NoProgress(), wire, Area.PROCESS, _stakes), outcome
+
+
+def _wire(
+    asked: ValidateOptions, outcome: ValidationOutcome, context: ActionContext
+) -> Wired[ValidationTarget, ValidationItem, ValidationDetail]:
+    feed, cluster = context.pairs[0]
+    feed.instances_on(cluster.name).index(asked.nominal_time)
+    written = partial(_of_table if feed.is_table else _of_path, _judged(feed, cluster), asked.nominal_time)
+    key = format_instant(asked.nominal_time)
+    target = ValidationTarget(entity=feed.name, cluster=cluster.name, instance_key=key, written=written)
+    action = ValidationAction(gate=partial(_gate, context, feed), is_dry_run=asked.dry_run, outcome=outcome)
+    return Wired(action=action, targets=Targets(to_do=(target,)))
+
+
+def _gate(context: ActionContext, feed: Feed, work: RunContext) -> QualityGate:
+    author = Author(entity=feed.name)
+    return quality_gate(
+        context.snapshot, context.repository, context.use.ledger, work.stores, author, context.variables
+    )
 
 
 def _judged(feed: Feed, cluster: Cluster) -> Judged:

@@ -39,7 +39,8 @@ _FILES = {
         f"kind: process\nname: job\nfrequency: hours(1)\nclusters: [{{name: primary, {_VALIDITY}}}]\n"
         "inputs: {in: {feed: clicks, start: 'now(-1,0)', end: 'now(-1,0)'}}\n"
         "outputs: {out: {feed: clicks, instance: 'now(0,0)'}}\n"
-        "late_process: {policy: final, inputs: {in: workflows/job.sh}}\nworkflow: {engine: command, path: workflows/job.sh}\n"
+        "late_process: {policy: final, inputs: {in: workflows/job.sh}}\n"
+        "workflow: {engine: command, path: workflows/job.sh}\n"
     ),
     "workflows/job.sh": "#!/bin/sh\n",
 }

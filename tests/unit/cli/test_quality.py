@@ -215,6 +215,17 @@ def test_by_hand_what_is_there_is_judged_and_nothing_is_changed(
     assert NOT_NULL in capsys.readouterr().out
     states = feedctl("quality", "show", "clicks", "--output", "json").last["verdicts"]
     assert [(each["state"], each["by_hand"]) for each in states] == [("blocked", True), ("passed", False)]
+    assert site.items() == [("validation", f"file://{site.clicks}/{NAME}", "done")] * 2
+
+
+def test_in_safe_mode_and_in_a_dry_run_nothing_is_validated_by_hand(site: Site, feedctl: Feedctl) -> None:
+    site.makes("good")
+    site.run()
+    feedctl("admin", "safe-mode", "on", "--reason", "upgrade")
+    assert run_app(validate.app, ["--feed", "clicks", "--time", NOON]) == 5
+    assert run_app(validate.app, ["--feed", "clicks", "--time", NOON, "--dry-run"]) == 0
+    (found,) = feedctl("quality", "show", "clicks", "--output", "json").last["verdicts"]
+    assert (found["by_hand"], site.items()) == (False, [])
 
 
 def test_values_of_people_are_in_nothing_that_is_kept(
