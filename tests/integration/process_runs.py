@@ -178,6 +178,17 @@ class Runs:
         found = self.query("SELECT instance_key, attempt, status FROM run ORDER BY instance_key, attempt")
         return [(key[11:13], attempt, status) for key, attempt, status in found]
 
+    def audited(self, *kinds: str) -> list[tuple[str, str, str]]:
+        """Lines of the audit file about items of some kinds: kind, state, and path below the data directory."""
+        (file,) = self.directory.rglob("*.audit.jsonl")
+        lines = map(json.loads, file.read_text().splitlines())
+        root = f"file://{self.directory}/data/"
+        return [
+            (each["kind"], each["state"], each["path"].removeprefix(root))
+            for each in lines
+            if each["what"] == "item" and each["kind"] in kinds
+        ]
+
     def events(self) -> list[tuple[str, str]]:
         """What consumers were told: kind and hour."""
         return [

@@ -99,6 +99,11 @@ def test_an_instance_without_its_input_waits_in_the_ledger_and_runs_when_that_ha
     assert counting.statuses() == [("02", 1, "succeeded")]
 
 
+def test_the_audit_file_names_a_flag_that_the_run_has_written(counting: Runs) -> None:
+    counting.run()
+    assert counting.audited("flag") == [("flag", "done", f"counts/{counting.at('counts', KEYS[0]).name}/_SUCCESS")]
+
+
 def test_an_instance_that_waited_for_too_long_has_timed_out(counting: Runs) -> None:
     counting.run(time=KEYS[2])
     counting.change("UPDATE run SET created_at = '2026-01-01T00:00:00.000000Z'")

@@ -117,6 +117,19 @@ def test_force_makes_it_anew_and_what_was_announced_stays_until_the_new_one_may_
     assert (counting.events(), list(counting.gate.iterdir())) == ([("available", "00"), ("updated", "00")], [])
 
 
+def test_the_audit_file_names_what_is_published_and_the_staged_data_that_is_removed(counting: JudgedRuns) -> None:
+    key = KEYS[1]
+    name = counting.at("counts", key).name
+    assert counting.run(time=key)[0] == 1  # blocked, so that it stays staged
+    counting.fill(key)
+    (counting.at("clicks", key) / "part-0").write_text("better\n")
+    assert counting.run("--force", time=key)[0] == 0
+    assert counting.audited("clear", "publish") == [
+        ("clear", "done", f"counts/{counting.gate.name}/{name}"),
+        ("publish", "done", f"counts/{name}"),
+    ]
+
+
 def test_what_was_announced_is_not_removed_before_the_new_one_has_passed(counting: JudgedRuns) -> None:
     counting.write(of_output=", prepare: delete")
     assert counting.run()[0] == 0

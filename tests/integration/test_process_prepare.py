@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -56,17 +55,6 @@ def removals(runs: Runs) -> list[tuple[str, str | None]]:
     return runs.query("SELECT state, code FROM item WHERE kind = 'prepare' ORDER BY run_id, position")
 
 
-def audited(runs: Runs) -> list[tuple[str, str]]:
-    """State and place of the removals in the audit file."""
-    lines = (
-        json.loads(line)
-        for file in runs.directory.rglob("*.audit.jsonl")
-        for line in file.read_text().split("\n")
-        if line
-    )
-    return [(line["state"], line["path"]) for line in lines if line.get("kind") == "prepare"]
-
-
 def hold(runs: Runs, text: str) -> None:
     (runs.directory / "repo/holds.yaml").write_text(f"holds:\n  - {{feed: counts, reason: audit{text}}}\n")
 
@@ -77,7 +65,7 @@ def test_an_output_of_an_earlier_run_is_removed_before_the_first_step(counting: 
     assert (old.exists(), (old.parent / "part-0").exists(), (old.parent / "_SUCCESS").exists()) == (False, True, True)
     assert removals(counting) == [("done", None)]
     assert (result["items"][0]["kind"], result["items"][0]["path"]) == ("prepare", f"file://{old.parent}")
-    assert audited(counting) == [("done", f"file://{old.parent}")]
+    assert counting.audited("prepare") == [("prepare", "done", f"counts/{old.parent.name}")]
 
 
 def test_where_nothing_is_there_nothing_is_removed(counting: Runs) -> None:

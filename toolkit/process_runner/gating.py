@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolkit.actions.file_copies import FileCopies
     from toolkit.el import CanonicalPath
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
+    from toolkit.process_runner.output_effects import OutputEffects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +53,7 @@ class GatedOutputs:
         files: copies what goes to a path, where renames are not atomic.
         check: raises when the run must end.
         now: of the wall clock, UTC.
+        effects: gets what is removed and published.
         attempts: the numbers of the attempts that the run continues: what they published is the work of its steps.
     """
 
@@ -61,6 +63,7 @@ class GatedOutputs:
     files: Callable[[CanonicalPath], FileCopies]
     check: Callable[[], None]
     now: Callable[[], datetime]
+    effects: OutputEffects
     attempts: Collection[int] = ()
     _notes: list[str] = field(default_factory=list, init=False)
 
@@ -79,7 +82,10 @@ class GatedOutputs:
             unit = self._unit(output)
             unit.work.stores(unit.unit).mkdirs(unit.place.parent)
             if not resumed:
+                is_staged = is_there(unit.work.stores(unit.unit), unit.place)
                 unit.clear()
+                if is_staged:
+                    self.effects.note("clear", str(unit.place))
                 continue
             unit.settle()
             if (
@@ -130,6 +136,7 @@ class GatedOutputs:
         if not lacking and not blocked:
             for output, unit in waiting:
                 unit.publish()
+                self.effects.note("publish", self._address(output))
                 there.append(output)
         return Passed(
             outputs=tuple(there), lacking="; ".join(lacking), blocked=tuple(blocked), notes=tuple(self._notes)

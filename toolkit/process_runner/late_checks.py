@@ -17,12 +17,14 @@ from toolkit.ledger.vocabulary import LateVerdict
 from toolkit.planning.late_schedule import LateSchedule, late_schedule
 from toolkit.planning.partition_address import SCHEME
 from toolkit.process_runner.late_fingerprint import fingerprint_at
+from toolkit.runs.errors import RunKilled
 from toolkit.runs.recorder import message_text, path_text
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
+    from toolkit.runs.errors import Stopped
     from toolkit.runs.recorder import LedgerWrite
 
 MOST_KILLED = 3
@@ -284,6 +286,11 @@ def _is_whole(data: DataAccess, address: str, flag: str) -> bool:
         return True
     path = CanonicalPath.parse(address)
     return is_ready(data.stores(path), path, flag)
+
+
+def is_dealt_with(stopped: Stopped | None) -> bool:
+    """Return whether late data has had its run; one that somebody killed does not come back, one that died does."""
+    return stopped is None or isinstance(stopped, RunKilled)
 
 
 def noted(late: CheckedInstance) -> LedgerWrite:

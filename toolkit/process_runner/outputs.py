@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolkit.availability import DataAccess, FoundInstance
     from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
+    from toolkit.process_runner.output_effects import OutputEffects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,7 +135,7 @@ def look_at_outputs(site: ProcessSite, outputs: Sequence[PlannedOutput], data: D
     return Made(instances=tuple(instances), lacking="; ".join(lacking), unflagged=tuple(unflagged), notes=tuple(notes))
 
 
-def write_flags(site: ProcessSite, made: Made, data: DataAccess) -> Iterator[str]:
+def write_flags(site: ProcessSite, made: Made, data: DataAccess, effects: OutputEffects) -> Iterator[str]:
     """Write the availability flags that the workflow has not written, and yield a note for each.
 
     The flag is the workflow's to write, as Spark writes ``_SUCCESS``. Where there is data and no flag, it is written
@@ -148,6 +149,7 @@ def write_flags(site: ProcessSite, made: Made, data: DataAccess) -> Iterator[str
         flag = site.feeds[each.storage.feed].availability_flag or ""
         path = site.cluster.place(each.instance.paths[LocationType.DATA]).child(flag)
         data.stores(path).write(path, ())
+        effects.note("flag", str(path))
         uri = site.uri(each.storage, each.instance)
         yield f"the workflow did not write {flag} in {uri}, so it was written now"
 

@@ -21,12 +21,13 @@ from toolkit.process_runner.engines.port import StepEnd, StepMark
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.gating import GatedOutputs, Passed
 from toolkit.process_runner.jobs import Opening, StepSuccess, failed, last_succeeded, succeeded, without_effect
-from toolkit.process_runner.late_checks import noted
+from toolkit.process_runner.late_checks import is_dealt_with, noted
 from toolkit.process_runner.late_fingerprint import read_inputs
+from toolkit.process_runner.output_effects import OutputEffects
 from toolkit.process_runner.outputs import Made, feed_instance, look_at_outputs, unwritten, write_flags, written_outputs
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.result import Outcome
-from toolkit.runs.errors import PauseAsked, RunKilled, Stopped
+from toolkit.runs.errors import PauseAsked, Stopped
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
     from toolkit.ledger.jobs.rows import JobRef
-    from toolkit.planning.process_io import PlannedInput, PlannedOutput
+    from toolkit.planning.process_io import PlannedInput
     from toolkit.process_runner.engines.port import StepEngine
     from toolkit.process_runner.jobs import JobBook
     from toolkit.process_runner.resolution import ResolvedInstance
@@ -142,9 +143,10 @@ class _Job:
         if isinstance(self.before, StepSuccess):
             is_lost = self.target.stands_for_steps or self.is_unsure
             self.writes.append(failed(self.ref, self.before.step) if is_lost else succeeded(self.ref, self.before))
-        if self.target.late is not None and _is_dealt_with(self.batch.work.guard.stopped):
+        if self.target.late is not None and is_dealt_with(self.batch.work.guard.stopped):
             self.writes.append(noted(self.target.late))
-        return Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes), failed=self.failure)
+        told = Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes), failed=self.failure)
+        return replace(told, audit_only=tuple(self._effects.done))
 
     def _over(self, result: ItemResult[StepItem]) -> ItemResult[StepItem]:
         self.advance(1)
@@ -160,6 +162,10 @@ class _Job:
         return Opening(inputs=list(dict.fromkeys(instances)), consumed=consumed, is_forced=self.target.is_forced)
 
     @cached_property
+    def _effects(self) -> OutputEffects:
+        return OutputEffects(position=self.batch.first, instance_key=self.target.instance_key)
+
+    @cached_property
     def _gated(self) -> GatedOutputs:
         return GatedOutputs(
             site=self.target.site,
@@ -168,6 +174,7 @@ class _Job:
             files=self.batch.files,
             check=self._check,
             now=self.batch.now,
+            effects=self._effects,
             attempts=self.batch.plan.detail.attempts,
         )
 
@@ -180,10 +187,6 @@ class _Job:
         return {
             name: digest for name, digest in now.items() if digest != self.found.get(name) or digest == kept.get(name)
         }
-
-    @property
-    def _ungated(self) -> list[PlannedOutput]:
-        return [each for each in self.resolved.outputs if each not in self._gated.gated]
 
     def _inputs_of(self, step: Step) -> Iterable[str]:
         return self.target.site.process.inputs if step.inputs is None else step.inputs
@@ -309,7 +312,8 @@ class _Job:
             now = self._written()
             if old := unwritten(site, outputs, now.keys() - self._made(now).keys()):
                 return Made(lacking=old, is_old=True)
-        made = look_at_outputs(site, self._ungated, self.batch.data)
+        ungated = [each for each in outputs if each not in self._gated.gated]
+        made = look_at_outputs(site, ungated, self.batch.data)
         self.is_unsure = False
         return made
 
@@ -329,7 +333,7 @@ class _Job:
             self.before = self.before if late else None
         passed = patiently(lambda _: self._gated.publish(has_run=item.kind == STEP))
         if not (passed.lacking or passed.blocked):
-            self.notes += write_flags(self.target.site, made, self.batch.data)
+            self.notes += write_flags(self.target.site, made, self.batch.data, self._effects)
         return passed
 
     def _lacking(self, item: StepItem, lacking: str, *, begins_anew: bool) -> ItemResult[StepItem]:
@@ -343,8 +347,3 @@ class _Job:
         if is_written_down or (begins_anew and first is not item):
             self.writes.append(without_effect(self.ref, first.name))
         return result
-
-
-def _is_dealt_with(stopped: Stopped | None) -> bool:
-    """Whether late data has had its run; one that somebody killed does not come back, one that died does."""
-    return stopped is None or isinstance(stopped, RunKilled)

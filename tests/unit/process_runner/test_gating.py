@@ -17,6 +17,7 @@ from toolkit.entities import Output
 from toolkit.entities.quality import Quality
 from toolkit.planning.process_io import ProcessSite
 from toolkit.process_runner.gating import GatedOutputs
+from toolkit.process_runner.output_effects import OutputEffects
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -64,6 +65,7 @@ def outputs(root: Path, gate: FakeGate) -> GatedOutputs:
         files=lambda _: copies,
         check=lambda: None,
         now=lambda: NOON,
+        effects=OutputEffects(position=0, instance_key=""),
     )
 
 
