@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
@@ -94,7 +94,7 @@ def _options_of(parameter: inspect.Parameter) -> tuple[type | None, list[inspect
     flags, *marks = get_args(parameter.annotation) if is_annotated else (parameter.annotation,)
     if not (isinstance(flags, type) and is_dataclass(flags)):
         return None, [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
-    hints = get_type_hints(flags, include_extras=True)
+    hints = _hints(flags)
     return flags, [
         inspect.Parameter(
             each.name,
@@ -104,6 +104,12 @@ def _options_of(parameter: inspect.Parameter) -> tuple[type | None, list[inspect
         )
         for each in (marks[-1] if marks else Fields()).of(flags)
     ]
+
+
+@cache
+def _hints(flags: type) -> dict[str, object]:
+    """Return the annotations of the fields; cached, since `--help` needs those of one class for many commands."""
+    return get_type_hints(flags, include_extras=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
