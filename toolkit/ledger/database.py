@@ -19,7 +19,7 @@ from toolkit.ledger.engine import READING, UNHURRIED, cut_connection
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, NotUtf8, UnusableLedger
 from toolkit.ledger.location import SQLITE
 from toolkit.ledger.sqlite_place import hindrance
-from toolkit.ledger.statements import NOW, WRITTEN, Followed, S, Timed, if_new, insert_of, locking
+from toolkit.ledger.statements import NOW, S, Timed, if_new, insert_of, locking
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -76,15 +76,6 @@ class Transaction:
         at = {NOW: self.now()}
         rows = [{**row, **at} for row in values] if isinstance(values, list) else {**values, **at}
         return self.connection.execute(statement.by_hand, rows)
-
-    def execute_followed(self, statement: Followed, values: Values) -> sa.RowMapping | None:
-        """Execute a write and what follows from its row, which is returned; None: it wrote none, so nothing follows."""
-        if self.connection.dialect.name == "postgresql":
-            return self.execute_timed(statement.both, values).mappings().first()
-        row = self.execute_timed(statement.first, values).mappings().first()
-        if row is not None:
-            self.execute(statement.then, {**values, **{f"{WRITTEN}{name}": value for name, value in row.items()}})
-        return row
 
     def rows(self, kind: type[T], statement: sa.Select[Any], values: Values | None = None) -> Iterator[T]:
         """The rows of a query as values of a dataclass whose fields are named like the columns."""

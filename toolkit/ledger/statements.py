@@ -5,9 +5,9 @@ SQLAlchemy takes four times as long to build a statement anew, and to recognize 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -58,39 +58,6 @@ class Timed(Generic[S]):
     def __init__(self, build: Callable[[sa.ColumnElement[datetime]], S]) -> None:
         self.by_database = build(_Clock())
         self.by_hand = build(sa.bindparam(NOW, type_=UtcTime()))
-
-
-class Followed:
-    """A write of one row, and another one that takes values of that row; PostgreSQL is told both at once.
-
-    Args:
-        first: makes the one, which returns its row, with the present instant.
-        then: makes the other one, with the columns of that row by name.
-    """
-
-    def __init__(
-        self,
-        first: Callable[[sa.ColumnElement[datetime]], sa.Insert | sa.Update],
-        then: Callable[[Mapping[str, sa.ColumnElement[Any]]], sa.Update],
-    ) -> None:
-        returned = {each.name: each.type for each in first(_Clock()).exported_columns}
-        self.first: Timed[sa.Insert | sa.Update] = Timed(first)
-        self.then = then({name: sa.bindparam(f"{WRITTEN}{name}", type_=kind) for name, kind in returned.items()})
-        self.both = Timed(partial(_both, first, then))
-
-
-WRITTEN = "written_"
-"""Begins the names of the parameters that `Followed.then` takes of the first one's row."""
-
-
-def _both(
-    first: Callable[[sa.ColumnElement[datetime]], sa.Insert | sa.Update],
-    then: Callable[[Mapping[str, sa.ColumnElement[Any]]], sa.Update],
-    now: sa.ColumnElement[datetime],
-) -> sa.Select[tuple[Any, ...]]:
-    written = first(now).cte("written")
-    of_row = {each.name: sa.select(each).scalar_subquery() for each in written.c}
-    return sa.select(written).add_cte(then(of_row).cte("then"))
 
 
 def locking(statement: sa.Select[R]) -> sa.Select[R]:

@@ -264,10 +264,6 @@ _OPEN_IN_QUEUE = (
 )
 
 
-NOTHING_OPEN_IN_QUEUE = ~sa.exists(_OPEN_IN_QUEUE.with_only_columns(run.c.run_id).order_by(None))
-"""Whether `open_in_queue` has nothing, of the process with these `entity` and `cluster`."""
-
-
 def open_in_queue(tx: Transaction, process: RegisteredProcess) -> tuple[Run, ...]:
     """The jobs of a process on the queue that are not over, the oldest first: one that runs, and ordered reruns."""
     return tuple(tx.rows(Run, _OPEN_IN_QUEUE, {"entity": process.name, "cluster": process.cluster}))
@@ -284,10 +280,6 @@ _UNFINISHED_IN_QUEUE = (
     .order_by(batch.c.batch_id)
     .limit(1)
 )
-
-
-NOTHING_UNFINISHED_IN_QUEUE = ~sa.exists(_UNFINISHED_IN_QUEUE.with_only_columns(run.c.run_id).order_by(None))
-"""Whether `unfinished_in_queue` has nothing, of the process with this `process_id`."""
 
 
 def unfinished_in_queue(tx: Transaction, process_id: int) -> Run | None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs import taking
 from toolkit.ledger.jobs.beginning import Begun, Start, begin_again, begin_new, refuse_active
-from toolkit.ledger.jobs.current import (
-    NOTHING_OPEN_IN_QUEUE,
-    NOTHING_UNFINISHED_IN_QUEUE,
-    open_in_queue,
-    unfinished_in_queue,
-)
+from toolkit.ledger.jobs.current import open_in_queue, unfinished_in_queue
 from toolkit.ledger.jobs.errors import Missing, NothingEnqueued
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.jobs.taking import Edge
@@ -23,7 +18,6 @@ from toolkit.ledger.registry.reading import STEP_COLUMNS, RegisteredProcess, Reg
 from toolkit.ledger.runs import finding
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
-from toolkit.ledger.state.start_check import MAY_START
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import process, run, step, upstream
 
@@ -32,8 +26,6 @@ def begin_in_queue(
     tx: Transaction, process: RegisteredProcess, ref: JobRef, owner: Origin, max_batches: int | None
 ) -> Begun:
     """Begin a job: what was begun and not finished comes first, then what somebody wants again, then what is unread.
-
-    One look tells whether there is any of the former, which is seldom so, and what is unread.
 
     Args:
         tx: the transaction.
@@ -50,10 +42,9 @@ def begin_in_queue(
         InstanceKilled: the next attempt was killed before it began.
         NothingEnqueued: an upstream has nothing unread.
     """
-    outlook = _outlook(tx, process)
-    start = Start(process=process, ref=ref, owner=owner, steps=outlook.steps)
-    before = None if outlook.is_clear else _begin_what_comes_first(tx, start)
-    return before or _begin_fresh(tx, start, outlook.edges, max_batches)
+    steps, edges = _reads(tx, process.process_id)
+    start = Start(process=process, ref=ref, owner=owner, steps=steps)
+    return _begin_what_comes_first(tx, start) or _begin_fresh(tx, start, edges, max_batches)
 
 
 def _begin_what_comes_first(tx: Transaction, start: Start) -> Begun | None:
@@ -67,26 +58,11 @@ def _begin_what_comes_first(tx: Transaction, start: Start) -> Begun | None:
     return None if wanted_again is None else _make_again(tx, start, *wanted_again)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Outlook:
-    """State of the queue for a job.
-
-    Attributes:
-        steps: the live ones, in their order.
-        edges: from whom they read.
-        is_clear: nothing comes before a fresh start, or stands against it; False: it has to be looked at.
-    """
-
-    steps: tuple[RegisteredStep, ...]
-    edges: tuple[Edge, ...]
-    is_clear: bool
-
-
-def _outlook(tx: Transaction, of: RegisteredProcess) -> _Outlook:
-    values = {"process_id": of.process_id, "entity": of.name, "cluster": of.cluster}
-    steps, edges, is_clear = {}, [], False
-    for row in tx.execute(_OUTLOOK, values):
-        *registered, upstream_id, upstream, is_optional, oldest, is_clear = row
+def _reads(tx: Transaction, process_id: int) -> tuple[tuple[RegisteredStep, ...], tuple[Edge, ...]]:
+    """Return the live steps of a process, in their order, and from whom they read."""
+    steps, edges = {}, []
+    for row in tx.execute(_READS, {"process_id": process_id}):
+        *registered, upstream_id, upstream, is_optional, oldest = row
         found = RegisteredStep(**dict(zip(_STEP_FIELDS, registered, strict=True)))
         steps[found.step_id] = found
         if upstream_id is not None:
@@ -99,18 +75,17 @@ def _outlook(tx: Transaction, of: RegisteredProcess) -> _Outlook:
                 oldest=oldest,
             )
             edges.append(edge)
-    return _Outlook(steps=tuple(steps.values()), edges=tuple(edges), is_clear=is_clear)
+    return tuple(steps.values()), tuple(edges)
 
 
 _STEP_FIELDS = [each.name for each in STEP_COLUMNS]
-_OUTLOOK = (
+_READS = (
     sa.select(
         *STEP_COLUMNS,
         upstream.c.process_id.label("upstream_id"),
         process.c.name.label("upstream"),
         upstream.c.is_optional,
         taking.oldest_unread(upstream.c.step_id, upstream.c.process_id, 1).correlate(upstream).scalar_subquery(),
-        sa.and_(MAY_START, NOTHING_OPEN_IN_QUEUE, NOTHING_UNFINISHED_IN_QUEUE),
     )
     .select_from(step)
     .outerjoin(upstream, upstream.c.step_id == step.c.step_id)
@@ -118,7 +93,7 @@ _OUTLOOK = (
     .where(step.c.process_id == given(step.c.process_id), step.c.is_deleted.is_(sa.false()))
     .order_by(step.c.position, step.c.step_id, process.c.name)
 )
-"""A row for each live step and each of its upstreams; none for a process without steps, which is never clear."""
+"""A row for each live step and each of its upstreams."""
 
 
 def _try_again(tx: Transaction, start: Start, last: Run, target_batch_id: int) -> Begun:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,7 +18,7 @@ from toolkit.ledger.jobs.rows import JobRef, StepRun
 from toolkit.ledger.registry.reading import any_step, locked_process, unknown_step
 from toolkit.ledger.registry.registration import Site, UnknownStep
 from toolkit.ledger.runs.finding import get
-from toolkit.ledger.statements import Followed, InsertOr, given
+from toolkit.ledger.statements import InsertOr, Timed, given
 from toolkit.ledger.tables import process_log, queue, run, step, step_run
 from toolkit.ledger.vocabulary import QueueState, RunStatus
 
@@ -49,10 +48,11 @@ def init_step(
         StepIsRunning: the step runs already.
     """
     said = {"application_id": application_id, "log_location": log_location}
-    written = tx.execute_followed(_BEGUN(ref), {**values_of(ref), _NAME: step, **said})
-    if written is None:
+    begun = tx.execute_timed(_BEGUN(ref), {**values_of(ref), _NAME: step, **said}).mappings().first()
+    if begun is None:
         raise _why_not_begun(tx, ref, step)
-    return StepRun(step=step, **written)
+    tx.execute(_ACCESSED, {"of_run": begun["run_id"], "of_step": begun["step_id"], "at": begun["started_at"]})
+    return StepRun(step=step, **begun)
 
 
 def _why_not_begun(tx: Transaction, ref: JobRef, step: str) -> StepIsRunning:
@@ -110,11 +110,12 @@ class _Ending:
 
 
 def _end(tx: Transaction, ref: JobRef, step: str, ending: _Ending) -> StepRun:
-    values = {**values_of(ref), _NAME: step, "to": ending.status, "batches_to": ending.state}
-    written = tx.execute_followed(_ENDED(ref), values)
-    if written is None:
+    ended = tx.execute_timed(_ENDED(ref), {**values_of(ref), _NAME: step, "to": ending.status}).mappings().first()
+    if ended is None:
         raise _why_not_ended(tx, ref, step)
-    return StepRun(step=step, **written)
+    of_step = {"of_run": ended["run_id"], "of_step": ended["step_id"]}
+    tx.execute(_OVER, {**of_step, "at": ended["ended_at"], "batches_to": ending.state})
+    return StepRun(step=step, **ended)
 
 
 def _why_not_ended(tx: Transaction, ref: JobRef, step: str) -> StepNotRunning:
@@ -165,25 +166,16 @@ def _begun_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Inser
     return InsertOr(step_run).from_select(columns, row).returning(step_run)
 
 
-_Row = Mapping[str, sa.ColumnElement[Any]]
-
-
-def _marked(written: _Row) -> sa.Update:
-    """The batches that the step of a row of `step_run` reads."""
-    target = sa.select(run.c.target_batch_id).where(run.c.run_id == written["run_id"]).scalar_subquery()
-    return sa.update(queue).where(queue.c.target_batch_id == target, queue.c.step_id == written["step_id"])
-
-
-def _accessed(written: _Row) -> sa.Update:
-    accessed = sa.literal_column(f"'{QueueState.ACCESSED.value}'", queue.c.state.type)
-    return _marked(written).values(state=accessed, started_at=written["started_at"], ended_at=sa.null())
-
-
-def _over(written: _Row) -> sa.Update:
-    return _marked(written).values(state=given(queue.c.state, "batches_to"), ended_at=written["ended_at"])
-
-
-_BEGUN = ByReference(lambda is_meant: Followed(partial(_begun_by, is_meant), _accessed))
+_OF_JOB = sa.select(run.c.target_batch_id).where(run.c.run_id == given(run.c.run_id, "of_run")).scalar_subquery()
+_READ = sa.update(queue).where(queue.c.target_batch_id == _OF_JOB, queue.c.step_id == given(queue.c.step_id, "of_step"))
+"""The batches that a step of a job reads."""
+_ACCESSED = _READ.values(
+    state=sa.literal_column(f"'{QueueState.ACCESSED.value}'", queue.c.state.type),
+    started_at=given(queue.c.started_at, "at"),
+    ended_at=sa.null(),
+)
+_OVER = _READ.values(state=given(queue.c.state, "batches_to"), ended_at=given(queue.c.ended_at, "at"))
+_BEGUN = ByReference(lambda is_meant: Timed(partial(_begun_by, is_meant)))
 
 
 def _ended_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Update:
@@ -195,7 +187,7 @@ def _ended_by(is_meant: Conditions, now: sa.ColumnElement[datetime]) -> sa.Updat
     return sa.update(step_run).where(*is_it).values(status=to, ended_at=now).returning(step_run)
 
 
-_ENDED = ByReference(lambda is_meant: Followed(partial(_ended_by, is_meant), _over))
+_ENDED = ByReference(lambda is_meant: Timed(partial(_ended_by, is_meant)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -250,11 +250,6 @@ _COLUMNS = (
 )
 _HERE = entity_state.c.cluster.in_([sa.literal(EVERYWHERE), given(entity_state.c.cluster)])
 _IS_SUSPENDED = (entity_state.c.entity == given(entity_state.c.entity)) & _HERE & entity_state.c.is_suspended
-MAY_START = ~sa.or_(
-    sa.exists(sa.select(safe_mode.c.is_on).where(safe_mode.c.is_on)),
-    sa.exists(sa.select(entity_state.c.entity).where(_IS_SUSPENDED)),
-)
-"""Whether `check` lets start what has these `entity` and `cluster`."""
 _BOTH = (
     sa.select(*_COLUMNS)
     .outerjoin_from(safe_mode, entity_state, _IS_SUSPENDED)
