@@ -189,11 +189,6 @@ def _columns(columns: tuple[Column, ...]) -> str:
     return f"({', '.join(f'{each.name} {each.type}' for each in columns)})"
 
 
-def same_columns(one: tuple[Column, ...], other: tuple[Column, ...]) -> bool:
-    """Whether columns have the same names and types, in the same order."""
-    return _typed(one) == _typed(other)
-
-
 def added_columns(wanted: tuple[Column, ...], present: tuple[Column, ...]) -> tuple[Column, ...] | None:
     """The columns of `wanted` that `present` does not have; None: they differ in more than that."""
     types = dict(_typed(present))

@@ -24,7 +24,7 @@ from toolkit.hive.contents import Part
 from toolkit.hive.metadata import BadMetadataText, read_metadata
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, SymlinkRefused
 from toolkit.transfer.digests import DIGEST
-from toolkit.transfer.trees import Tree, below, read_tree
+from toolkit.transfer.trees import below, read_tree
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Partition, Table
@@ -256,11 +256,6 @@ def require_ours(system: FileSystem, directory: CanonicalPath) -> bool:
     if names:
         raise NotOurs(path=directory, detail=f"for example {names[0]}")
     return True
-
-
-def tree_of_files(part: ExportedPart, tree: Tree) -> bool:
-    """Whether a listing has exactly the files of an exported partition, by names and sizes."""
-    return {name: entry.size for name, entry in tree.items()} == {name: size for name, (size, _) in part.files.items()}
 
 
 def _bytes(system: FileSystem, path: CanonicalPath) -> bytes:

@@ -13,11 +13,8 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from toolkit.el import at_microseconds, microseconds_of
-from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
-from toolkit.ledger.runs.finding import Span
-from toolkit.ledger.tables import input_fingerprint, run
-from toolkit.ledger.vocabulary import RunStatus
+from toolkit.ledger.tables import input_fingerprint
 
 LISTED_FILES = 10_000
 """An instance of more files keeps no listing: that it changed is known then, and not which file did."""
@@ -149,43 +146,6 @@ def of_runs(tx: Transaction, run_ids: Sequence[int]) -> dict[int, list[ReadInput
         for row in tx.execute(of_chunk.order_by(*order)).mappings():
             found.setdefault(row["run_id"], []).append(_read_input(row))
     return found
-
-
-def last_read(tx: Transaction, span: Span) -> dict[str, list[ReadInput]]:
-    """Return the inputs of the last success of each instance, by instance key, input and instance.
-
-    In one statement. An instance that never succeeded, or whose last success has noted nothing, is left out.
-    """
-    wanted = (
-        sa.select(run.c.instance_key.label("of"), *_COLUMNS)
-        .join(input_fingerprint, input_fingerprint.c.run_id == run.c.run_id)
-        .where(*_successes(run, span), run.c.attempt == _last_success(span))
-        .order_by(run.c.instance_key, input_fingerprint.c.input, input_fingerprint.c.instance_key)
-    )
-    found: dict[str, list[ReadInput]] = {}
-    for row in tx.execute(wanted).mappings():
-        found.setdefault(row["of"], []).append(_read_input(row))
-    return found
-
-
-def _successes(table: sa.FromClause, span: Span) -> list[sa.ColumnElement[bool]]:
-    return [
-        table.c.entity == span.subject.entity,
-        table.c.life_cycle == span.subject.life_cycle,
-        table.c.cluster == span.subject.cluster,
-        table.c.instance_key >= span.start_key,
-        table.c.instance_key < span.end_key,
-        is_one_of(table.c.status, RunStatus.SUCCEEDED),
-    ]
-
-
-def _last_success(span: Span) -> sa.ScalarSelect[int]:
-    """The number of the last attempt that succeeded, of the instance of the row around."""
-    other = run.alias("other")
-    same = other.c.instance_key == run.c.instance_key
-    return (
-        sa.select(sa.func.max(other.c.attempt)).where(*_successes(other, span), same).correlate(run).scalar_subquery()
-    )
 
 
 def _row(read: ReadInput) -> dict[str, object]:

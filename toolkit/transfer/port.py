@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
-
-from typing_extensions import override
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -49,16 +46,3 @@ class ExecutorPool(Protocol):
             Unavailable: the machines are lost, or a task failed too often. What was not answered may have happened.
         """
         ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class LocalExecutorPool(ExecutorPool):
-    """An `ExecutorPool` without other machines: one task after the other in this process, for small places."""
-
-    parallel: int = 1
-
-    @override
-    def run(self, work: Work[Task, Answer], tasks: Sequence[Task], *, check: Callable[[], None]) -> Iterator[Answer]:
-        for task in tasks:
-            check()
-            yield from work(task, 0)

@@ -5,20 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from tests.contract.ledger.samples import begun, changed, key
-from tests.contract.ledger_jobs.plans import executed, scans
 from toolkit.ledger import fingerprints
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile, ReadInput
-from toolkit.ledger.runs.finding import Span, Subject
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-DAY = Span(
-    subject=Subject(entity="p", life_cycle=LifeCycle.EXECUTION, cluster="primary"),
-    start_key="2026-03-01T00:00Z",
-    end_key="2026-03-02T00:00Z",
-)
 
 
 def read(*names: str, name: str = "clicks", instance: str = "2026-03-01T11:00Z") -> ReadInput:
@@ -54,19 +47,6 @@ def test_what_a_run_read_comes_back_as_it_was(ledger: Ledger) -> None:
     reads(ledger, owner, *given[::-1])
     found = ledger.read(lambda tx: fingerprints.of_runs(tx, [owner.run_id, nothing.run_id]))
     assert found == {owner.run_id: given}
-
-
-def test_what_counts_is_what_the_last_success_of_each_instance_read(ledger: Ledger) -> None:
-    worked(ledger, RunStatus.SUCCEEDED, read("a"))
-    worked(ledger, RunStatus.SUCCEEDED, read("a", "b"))
-    worked(ledger, RunStatus.FAILED, read("a", "b", "c"))
-    worked(ledger, RunStatus.SUCCEEDED, read("d"), instance="2026-03-01T13:00Z")
-    worked(ledger, RunStatus.SUCCEEDED, read("e"), instance="2026-03-02T00:00Z")
-    worked(ledger, RunStatus.FAILED, read("f"), instance="2026-03-01T14:00Z")
-    with executed(ledger) as statements:
-        found = ledger.read(lambda tx: fingerprints.last_read(tx, DAY))
-    assert found == {"2026-03-01T12:00Z": [read("a", "b")], "2026-03-01T13:00Z": [read("d")]}
-    assert scans(ledger, statements) == []
 
 
 def test_a_run_that_goes_on_in_the_middle_keeps_what_the_one_before_it_had_read(ledger: Ledger) -> None:

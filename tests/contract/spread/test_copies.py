@@ -13,13 +13,14 @@ from xxhash import xxh3_128
 
 from tests.contract.spread.places import spark, standalone
 from tests.integration.replications import End
+from tests.local_executors import LocalExecutorPool
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
 from toolkit.storage import FileKind, NotFound
 from toolkit.transfer.digests import CHUNK_BYTES, digest_of
 from toolkit.transfer.plan import FileCopy
-from toolkit.transfer.port import ExecutorPool, LocalExecutorPool
+from toolkit.transfer.port import ExecutorPool
 from toolkit.transfer.spread_copy import SpreadCopy
 from toolkit.transfer.uploads import LARGE_BYTES
 

@@ -13,12 +13,13 @@ import pytest
 
 from tests.contract.spread.places import LOCAL, spark, standalone
 from tests.contract.spread.works import Broken, Numbers, broken, dying_once, killing_the_executor, marking, named, where
+from tests.local_executors import LocalExecutorPool
 from tests.testbed.client import Testbed
 from tests.testbed.spark import SparkStandalone
 from toolkit.runs.errors import Stopped
 from toolkit.transfer.adapters.spark_executors import SparkApplication
 from toolkit.transfer.errors import TasksFailed
-from toolkit.transfer.port import ExecutorPool, LocalExecutorPool
+from toolkit.transfer.port import ExecutorPool
 
 # Spark leaves it to Python to close its sockets, some time.
 pytestmark = [

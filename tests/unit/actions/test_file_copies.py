@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 import pytest
 
+from tests.local_executors import LocalExecutorPool
 from tests.unit.actions.fake_action import context
 from toolkit.actions import file_copies
 from toolkit.actions.file_copies import FileCopies
@@ -20,7 +21,6 @@ from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.threads import WorkerPool
 from toolkit.transfer.plan import FileCopy
-from toolkit.transfer.port import LocalExecutorPool
 
 MANY = 21
 REMOTE = CanonicalPath("hdfs", "far", "/")

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pytest
 
+from tests.local_executors import LocalExecutorPool
 from tests.unit.retention.acting import BASE, Acted, SharedStore, act, capabilities, item
 from tests.unit.runs.fakes import MemoryRecorder
 from toolkit.el import CanonicalPath
@@ -26,7 +27,7 @@ from toolkit.runs.errors import LedgerLost, Stopped
 from toolkit.runs.recorder import RecordedRun
 from toolkit.runs.stop import ProcessStop
 from toolkit.storage import StorageSpec
-from toolkit.transfer.port import ExecutorPool, LocalExecutorPool
+from toolkit.transfer.port import ExecutorPool
 from toolkit.transfer.timed_tasks import CLOCK_SKEW, TOO_LATE, TaskTime
 
 MANY = [item(f"{number // 28:04d}/{number % 28 + 1:02d}") for number in range(EXECUTOR_BATCH + 300)]

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xxhash import xxh3_128
 
+from tests.local_executors import LocalExecutorPool
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
 from toolkit.storage import FileKind, MultipartUpload, StorageSpec, Unreachable, UploadedPart
@@ -26,7 +27,7 @@ from toolkit.threads import WorkerPool
 from toolkit.transfer.copying import TRIES, Copier
 from toolkit.transfer.digests import PIECE_BYTES, digest_of
 from toolkit.transfer.plan import Copied, FileCopy
-from toolkit.transfer.port import LocalExecutorPool, Work
+from toolkit.transfer.port import Work
 from toolkit.transfer.room import Room
 from toolkit.transfer.spread_copy import TASK_BYTES, TASK_FILES, CopyTask, SpreadCopy, divided
 from toolkit.transfer.timed_tasks import TOO_LATE, TaskTime

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.local_executors import LocalExecutorPool
 from toolkit.errors import StopRequested, Unavailable
-from toolkit.transfer.port import LocalExecutorPool, Work
+from toolkit.transfer.port import Work
 from toolkit.transfer.timed_tasks import (
     CLOCK_SKEW,
     LONGEST_SECONDS,
