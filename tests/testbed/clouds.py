@@ -83,15 +83,21 @@ class Gcs(Cloud):
         return StorageSpec(scheme="gs", authority=name)
 
     def put(self, bucket: str, key: str, content: bytes = b"", metadata: Mapping[str, str] | None = None) -> None:
-        """See `Cloud.put`; without metadata."""
-        assert not metadata
-        self._put(bucket, key, content)
+        """Put an object; metadata are further parameters of the upload."""
+        self._put(bucket, key, content, metadata)
 
-    def _put(self, bucket: str, key: str, content: bytes = b"", *, connection: _Connection = None) -> None:
-        url = f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={quote(key, safe='')}"
-        self._ask("POST", url, content, connection=connection)
+    def _put(
+        self,
+        bucket: str,
+        key: str,
+        content: bytes = b"",
+        more: Mapping[str, str] | None = None,
+        *,
+        connection: _Connection = None,
+    ) -> None:
+        query = urlencode({"uploadType": "media", "name": key, **(more or {})})
+        self._ask("POST", f"/upload/storage/v1/b/{bucket}/o?{query}", content, connection=connection)
 
-    @override
     def fill(self, bucket: str, keys: Iterable[str]) -> None:
         _fill(self.port, keys, lambda key, connection: self._put(bucket, key, connection=connection))
 
@@ -145,8 +151,8 @@ class Azure(Cloud):
         self._ask("PUT", name, {"restype": "container"})
         return StorageSpec(scheme="abfs", authority=f"{name}@{ACCOUNT}.dfs.core.windows.net")
 
+    @override
     def put(self, bucket: str, key: str, content: bytes = b"", metadata: Mapping[str, str] | None = None) -> None:
-        """See `Cloud.put`."""
         own = {f"x-ms-meta-{name}": value for name, value in (metadata or {}).items()}
         self._put(bucket, key, content, own)
 

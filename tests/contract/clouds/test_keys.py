@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from dataclasses import replace
 
@@ -133,3 +134,13 @@ def test_a_container_opens_by_all_names_that_hadoop_has_for_it(on_azure: Place, 
     path = CanonicalPath.parse(f"{written.format(on_azure.bucket, ACCOUNT)}.core.windows.net/d")
     system = open_file_system(StorageSpec(scheme=path.scheme, authority=path.authority))
     assert [entry.name for entry in system.list(path)] == ["a"]
+
+
+def test_an_object_that_google_would_unpack_is_read_as_it_is_kept(on_gcs: Place) -> None:
+    kept = gzip.compress(b"0123456789" * 100)
+    on_gcs.put("d/a", content=kept, metadata={"contentEncoding": "gzip"})
+    system = on_gcs.opened()
+    assert system.status(on_gcs.at("d/a")).size == len(kept)
+    for offset, length in ((0, None), (5, 7)):
+        with system.read(on_gcs.at("d/a"), offset=offset, length=length) as stream:
+            assert stream.read() == kept[offset:][:length]

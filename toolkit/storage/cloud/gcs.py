@@ -125,7 +125,8 @@ class GcsBucket(Bucket):
     @override
     def opened(self, key: str, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         end = "" if length is None else str(offset + length - 1)
-        headers = {"Range": f"bytes={offset}-{end}"} if offset or end else {}
+        # An object that is kept packed comes as it is kept: Google unpacks it for who does not take gzip.
+        headers = {"Accept-Encoding": "gzip"} | ({"Range": f"bytes={offset}-{end}"} if offset or end else {})
         call = Call(method="GET", url=self._object(key), params={"alt": "media"}, headers=headers)
         return self._client.open(self._place(key), call)
 

@@ -41,7 +41,6 @@ _ATTEMPTS = 4
 _FIRST_WAIT = 0.2
 _MOST_BYTES = 32 << 20
 """A page of 1,000 names of 1,024 bytes, each escaped, with what Azure says of each has some MB."""
-_MOST_SAID = 64 << 10
 _SAID_CHARACTERS = 1000
 _PIECE_BYTES = 64 << 10
 _NO_SUCCESS = 300
@@ -184,19 +183,19 @@ class HttpClient:
             raise Unreachable(path=path, detail=_said(str(error))) from error
 
     def _sent(self, path: CanonicalPath, call: Call, outgoing: Outgoing, *, is_stream: bool) -> Response:
+        prepared = self._prepared(call, outgoing)
+        # The operator's proxies and authorities; `send` by itself does not look for the latter.
+        known = self._session.merge_environment_settings(prepared.url, {}, True, None, None)  # noqa: FBT003 - of requests
         response = self._session.send(
-            self._prepared(call, outgoing),
-            stream=True,
-            allow_redirects=False,
-            timeout=(_CONNECT_SECONDS, self._seconds),
+            prepared, allow_redirects=False, timeout=(_CONNECT_SECONDS, self._seconds), **known
         )
         is_success = response.status_code < _NO_SUCCESS or response.status_code == RESUME
         if is_stream and is_success:
             return response
-        most = _MOST_BYTES if is_success else _MOST_SAID
         try:
-            # So `content`, `text` and `json()` have it.
-            vars(response)["_content"] = joined(response.iter_content(_PIECE_BYTES), most)
+            pieces = response.iter_content(_PIECE_BYTES)
+            # So `content`, `text` and `json()` have it; the begin of a refusal says enough.
+            vars(response)["_content"] = joined(pieces, _MOST_BYTES) if is_success else next(pieces, b"")
         finally:
             response.close()
         if not is_success:
