@@ -21,9 +21,9 @@ from toolkit.actions.model import plan_digest
 from toolkit.el import CanonicalPath, Frequency
 from toolkit.entities import Cluster, Feed, FeedCluster, Interface, Interfaces, Locations, Retention, Validity
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import Resolver
+from toolkit.retention import RetentionResolver
 from toolkit.retention.plan import evicted
-from toolkit.retention.planner import Planner
+from toolkit.retention.planner import RetentionPlanner
 from toolkit.storage import Capabilities, Entry, FileKind, FileStatus, NotFound
 
 LAYOUTS = {
@@ -94,14 +94,14 @@ def measured(layout: str, instances: int, due: int) -> dict[str, float]:
         ),
     )
     cluster = Cluster(name="primary", interfaces=Interfaces(write=Interface(endpoint="hdfs://ns1")))
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=START + timedelta(hours=due + 1),
         keep_beyond_validity=True,
         holds=(),
         storage=lambda _: store,  # type: ignore[arg-type, return-value] # only what planning asks
     )
     targets = resolver.resolve([(feed, cluster)], must_all_work=True)
-    planner = Planner(storage=lambda _: store, check=lambda: None)  # type: ignore[arg-type, return-value]
+    planner = RetentionPlanner(storage=lambda _: store, check=lambda: None)  # type: ignore[arg-type, return-value]
     before = resource.getrusage(resource.RUSAGE_SELF)
     began = time.process_time()
     plans, _ = planner.limited([planner.plan(target) for target in targets.to_do], DeleteLimits(instances=due))

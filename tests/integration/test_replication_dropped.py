@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.replications import KEYS, End, Replication, hour, outcomes
-from toolkit.replication.verify import Verdict
+from toolkit.replication.verify import VerifyStatus
 
 INSTANCE = "clicks/2026-03-01-00"
 ONE = ("--start", KEYS[0])
@@ -67,9 +67,9 @@ def events(copying: Replication) -> list[str]:
 def test_a_part_that_the_source_dropped_is_kept_and_named_by_verify(copying: Replication) -> None:
     code, result = copying.run(*ONE, time=KEYS[0])
     assert (code, result["items"], parts(copying)) == (0, [], ["_SUCCESS", "at", "de", "fr"])
-    assert verified(copying) == (0, {Verdict.KEPT: 1})
+    assert verified(copying) == (0, {VerifyStatus.KEPT: 1})
     Path(copying.target.root.path, INSTANCE, "fr/part-0").write_text("changed")
-    assert verified(copying) == (4, {Verdict.KEPT: 1, Verdict.DIFFERENT: 1})
+    assert verified(copying) == (4, {VerifyStatus.KEPT: 1, VerifyStatus.DIFFERENT: 1})
 
 
 def test_a_part_that_was_cleaned_up_at_the_target_too_is_not_missing_and_the_ledger_forgets_it(
@@ -89,7 +89,7 @@ def test_a_part_that_was_cleaned_up_at_the_target_too_is_not_missing_and_the_led
 
 def test_with_delete_it_goes_as_the_dry_run_says_and_consumers_are_told(copying: Replication) -> None:
     removing = replace(copying, of_target=DELETE)
-    assert verified(removing) == (4, {Verdict.EXTRA: 1})
+    assert verified(removing) == (4, {VerifyStatus.EXTRA: 1})
     code, planned = removing.run("--dry-run", *ONE, time=KEYS[0])
     (item,) = planned["items"]
     assert (code, item["kind"], item["removed"], item["outcome"]) == (0, "remove", 1, "planned")

@@ -27,7 +27,7 @@ from toolkit.process_runner.engines.command import CommandEngine
 from toolkit.process_runner.engines.port import StepCall, StepEnd
 from toolkit.process_runner.engines.step_environment import offers, step_environment
 from toolkit.quality.exchange import Question
-from toolkit.quality.gate import NoAnswer
+from toolkit.quality.gate import NoValidatorAnswer
 
 __all__ = ["site"]  # the fixture
 
@@ -135,7 +135,7 @@ class Recording:
 def test_a_validation_gets_what_a_step_gets() -> None:
     engine = Recording()
     judge = SparkJudge(cluster=LOCAL, variables={"PATH": "/bin", **SECRETS}, engine=engine)
-    with pytest.raises(NoAnswer):
+    with pytest.raises(NoValidatorAnswer):
         judge.ask(Question(parts=(), format="parquet", expectations=()), 60, never)
     (call,) = engine.calls
     assert "planted" not in str(call.environment)

@@ -27,7 +27,7 @@ from toolkit.entities import (
     Validity,
 )
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import Resolver, RetentionAction, RetentionResult
+from toolkit.retention import RetentionAction, RetentionResolver, RetentionResult
 from toolkit.runs.run import ActiveRun
 from toolkit.runs.stop import StopSignal
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
@@ -108,7 +108,7 @@ def run(
     work = _Work(place=place, opening=opening, limiter=limiter)
     holds = () if case.hold is None else (Hold(feed=_NAME, start=case.hold[0], end=case.hold[1], reason="fuzz"),)
     stores = work.open(stop_signal).stores
-    resolver = Resolver(nominal_time=case.nominal, keep_beyond_validity=True, holds=holds, storage=stores)
+    resolver = RetentionResolver(nominal_time=case.nominal, keep_beyond_validity=True, holds=holds, storage=stores)
     cluster = Cluster(name=_CLUSTER, interfaces=Interfaces(write=Interface(endpoint=place.endpoint)))
     targets = resolver.resolve([(_feed(case), cluster)], must_all_work=True)
     action = RetentionAction(limits=DeleteLimits(instances=10_000), spec_of=lambda _: place.spec)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from toolkit.catalog.errors import AlreadyExists, BadMetadata, NoSuchDatabase, NoSuchPartition, NoSuchTable
+from toolkit.catalog.errors import BadMetadata, CatalogAlreadyExists, NoSuchDatabase, NoSuchPartition, NoSuchTable
 from toolkit.catalog.model import Partition, Table, TableName
 from toolkit.catalog.partition_name import matching_names
 from toolkit.catalog.port import NOTHING
@@ -72,7 +72,7 @@ class MemoryMetastore:
         tables = self._database(table.name.database)
         with self._lock:
             if table.name.table in tables:
-                raise AlreadyExists(about=str(table.name))
+                raise CatalogAlreadyExists(about=str(table.name))
             tables[table.name.table] = table
             self._partitions[table.name] = {}
 
@@ -87,7 +87,7 @@ class MemoryMetastore:
         named = self._named(name, partitions)
         with self._lock:
             if double := named.keys() & self._partitions[name].keys():
-                raise AlreadyExists(about=f"{name}/{min(double)}")
+                raise CatalogAlreadyExists(about=f"{name}/{min(double)}")
             self._partitions[name].update(named)
 
     def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
@@ -128,5 +128,5 @@ class MemoryMetastore:
                 raise BadMetadata(about=str(name), detail=f"{each.values} for the keys {table.key_names}")
         named = {table.partition_name(each): each for each in partitions}
         if len(named) < len(partitions):
-            raise AlreadyExists(about=str(name), detail="one partition comes twice")
+            raise CatalogAlreadyExists(about=str(name), detail="one partition comes twice")
         return named

@@ -52,7 +52,7 @@ def gate_top(place: CanonicalPath) -> CanonicalPath | None:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
+class FeedValidation:
     """How the instances of a feed are judged on the cluster that they are copied to."""
 
     feed: Feed
@@ -60,7 +60,7 @@ class Judged:
     quality: Quality
 
     @classmethod
-    def on(cls, feed: Feed, cluster: Cluster) -> Judged | None:
+    def on(cls, feed: Feed, cluster: Cluster) -> FeedValidation | None:
         """Return the feed with its validation on a cluster; None: it is not validated there."""
         quality = feed.quality_on(cluster.name)
         return None if quality is None else cls(feed=feed, cluster=cluster, quality=quality)

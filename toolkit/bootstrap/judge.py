@@ -26,7 +26,7 @@ from toolkit.process_runner.engines.spark_submit import SparkSubmitEngine
 from toolkit.process_runner.engines.step_environment import step_environment
 from toolkit.process_runner.engines.step_log import NoPlaceForLogs, log_directory
 from toolkit.quality.exchange import NotUnderstood, read_answer, write_question
-from toolkit.quality.gate import Judge, NoAnswer
+from toolkit.quality.gate import Judge, NoValidatorAnswer
 
 if TYPE_CHECKING:
     from toolkit.entities import Cluster
@@ -82,17 +82,17 @@ class SparkJudge(Judge):
                 end = self.engine.run(self._call(folder, program), _nobody, check_time)
         except _OverBudget:
             why = f"it was not judged within its budget of {budget_seconds:g} seconds, and the process was ended"
-            raise NoAnswer(why=why + self._kept(folder, question)) from None
+            raise NoValidatorAnswer(why=why + self._kept(folder, question)) from None
         if not end.succeeded:
             with suppress(NotUnderstood, OSError):
                 if (answer := read_answer(folder / "answer.json")).refused:  # an error has told what may be said of it
                     return answer
             how = end.message if question.shows_values or end.exit_code is None else f"exit code {end.exit_code}"
-            raise NoAnswer(why=f"the process that judges failed: {how}{self._kept(folder, question)}")
+            raise NoValidatorAnswer(why=f"the process that judges failed: {how}{self._kept(folder, question)}")
         try:
             return read_answer(folder / "answer.json")
         except (NotUnderstood, OSError) as error:
-            raise NoAnswer(why=f"{error}{self._kept(folder, question)}") from error
+            raise NoValidatorAnswer(why=f"{error}{self._kept(folder, question)}") from error
 
     def _call(self, folder: Path, program: Path) -> StepCall:
         return StepCall(

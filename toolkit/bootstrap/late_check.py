@@ -16,7 +16,7 @@ from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, stakes_of
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import late_checks
-from toolkit.ledger.runs.finding import Span, Subject
+from toolkit.ledger.runs.finding import InstanceSpan, Subject
 from toolkit.ledger.runs.instances import newest_attempts
 from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
 from toolkit.process_runner.choosing import ProcessSelection
@@ -215,7 +215,7 @@ def _known(ledger: Ledger, site: ProcessSite, checks: Sequence[DueCheck]) -> Kno
     if not checks:
         return {}
     subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
-    span = Span(subject=subject, start_key=checks[0].instance_key, end_key=f"{checks[-1].instance_key}~")
+    span = InstanceSpan(subject=subject, start_key=checks[0].instance_key, end_key=f"{checks[-1].instance_key}~")
     return ledger.read(lambda tx: newest_attempts(tx, span))
 
 

@@ -21,7 +21,7 @@ from toolkit.ledger.identity import identity_of
 from toolkit.ledger.registry import reading
 from toolkit.ledger.registry.registration import Site, UnknownProcess, entity_digest, registration_of
 from toolkit.ledger.registry.sync import sync
-from toolkit.ledger.runs.finding import Span, Subject
+from toolkit.ledger.runs.finding import InstanceSpan, Subject
 from toolkit.ledger.runs.instances import newest_attempts
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.process_runner.action import ProcessAction
@@ -239,7 +239,7 @@ class ProcessWiring:
             return {}
         subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
         first, end = self._keys
-        return ledger.read(lambda tx: newest_attempts(tx, Span(subject=subject, start_key=first, end_key=end)))
+        return ledger.read(lambda tx: newest_attempts(tx, InstanceSpan(subject=subject, start_key=first, end_key=end)))
 
     @property
     def _keys(self) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.replication import Range, Route, routes
 from toolkit.replication.action import ReplicationAction
 from toolkit.replication.planner import SOURCE_EVICTED
-from toolkit.replication.resolve import Resolver
+from toolkit.replication.resolve import ReplicationResolver
 from toolkit.replication.targets import ReplicationDetail, ReplicationTarget, UnitItem
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
     found, wanted = list(routes_of(own, context)), own.wanted
     if not found:
         raise NothingChosen(wanted="a cluster with type: target", known=())
-    resolver = Resolver(
+    resolver = ReplicationResolver(
         nominal=options.nominal_time,
         clock=context.retention_clock,
         wanted=wanted,

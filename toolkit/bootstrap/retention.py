@@ -12,7 +12,7 @@ from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.messages import Told
 from toolkit.entities.not_implemented import Area
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import FeedTarget, PlanItem, Resolver, RetentionAction, RetentionDetail, SharedDataIndex
+from toolkit.retention import FeedTarget, PlanItem, RetentionAction, RetentionDetail, RetentionResolver, SharedDataIndex
 from toolkit.retention.resolve import LedgerNeeded, NoArchive
 from toolkit.retention.shared_tables import SharedTables
 from toolkit.storage import RealPlaces
@@ -45,7 +45,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     repository, options = context.repository, context.options
     limits = repository.settings.max_delete
     feeds, clusters = tuple(repository.feeds.values()), tuple(repository.clusters.values())
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=options.nominal_time,
         keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
         holds=(*repository.holds, *context.holds.as_entities),

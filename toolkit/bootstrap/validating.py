@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.choosing import EntitySelection
-from toolkit.actions.gate import Judged, Part, Written
+from toolkit.actions.gate import FeedValidation, Part, Written
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.result import ActionResult
 from toolkit.actions.runner import Targets
@@ -44,10 +44,9 @@ if TYPE_CHECKING:
     from toolkit.catalog.model import StorageDescriptor, Table
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
-    from toolkit.hive.contents import Part as ComingPart
+    from toolkit.hive.contents import TablePart
     from toolkit.quality.exchange import Question
-    from toolkit.quality.gate import Judged as JudgedByHand
-    from toolkit.quality.gate import QualityGate
+    from toolkit.quality.gate import QualityGate, UnitValidation
     from toolkit.runs.stop import StopSignal
 
 
@@ -105,7 +104,7 @@ class ValidateOptions:
     allow_dirty: bool
 
 
-def judged_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) -> JudgedByHand:
+def judged_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) -> UnitValidation:
     """Validate what is there.
 
     Raises:
@@ -159,14 +158,14 @@ def _gate(context: ActionContext, feed: Feed, work: RunContext) -> QualityGate:
     )
 
 
-def _judged(feed: Feed, cluster: Cluster) -> Judged:
-    found = Judged.on(feed, cluster)
+def _judged(feed: Feed, cluster: Cluster) -> FeedValidation:
+    found = FeedValidation.on(feed, cluster)
     if found is None:
         raise NoQuality(feed=feed.name, cluster=cluster.name)
     return found
 
 
-def _of_path(judged: Judged, instant: datetime, work: RunContext) -> Written:
+def _of_path(judged: FeedValidation, instant: datetime, work: RunContext) -> Written:
     """The instance of that time, where readers find it."""
     feed, cluster = judged.feed, judged.cluster
     place = cluster.place(FeedStorage.of(feed, cluster).at(instant).paths[LocationType.DATA])
@@ -182,7 +181,7 @@ def _of_path(judged: Judged, instant: datetime, work: RunContext) -> Written:
     )
 
 
-def _of_table(judged: Judged, instant: datetime, work: RunContext) -> Written:
+def _of_table(judged: FeedValidation, instant: datetime, work: RunContext) -> Written:
     """All partitions of that time, where readers find them."""
     feed, cluster = judged.feed, judged.cluster
     uri = uri_of(feed, cluster)
@@ -206,7 +205,7 @@ def _of_table(judged: Judged, instant: datetime, work: RunContext) -> Written:
     return written_of(target, judged, address, contents.table, lying)
 
 
-def _storage(table: Table, part: ComingPart) -> StorageDescriptor:
+def _storage(table: Table, part: TablePart) -> StorageDescriptor:
     return table.storage if part.partition is None else part.partition.storage
 
 

@@ -17,7 +17,7 @@ from toolkit.ledger import manifests
 from toolkit.ledger.runs import finding
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.replication import Range
-from toolkit.replication.resolve import Resolver
+from toolkit.replication.resolve import ReplicationResolver
 from toolkit.replication.verify import VerifiedInstance, Verifier
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Pr
         context = opened_context(options, clock, process, Area.REPLICATION, stack, partial(ends, asked.chosen))
         ledger = context.use.ledger
         copied = cache(partial(copied_keys, ledger))
-        resolver = Resolver(
+        resolver = ReplicationResolver(
             nominal=now,
             clock=None,
             wanted=wanted,

@@ -59,7 +59,7 @@ class NoSuchPartition(CatalogError, Failed):  # noqa: N818
     text = "the table has no such partition (any more); look again"
 
 
-class AlreadyExists(CatalogError, Failed):  # noqa: N818
+class CatalogAlreadyExists(CatalogError, Failed):  # noqa: N818
     """A table or a partition that was to be added is there already; nothing was added."""
 
     code = "already_exists"

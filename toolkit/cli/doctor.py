@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from toolkit.cli.flags import AnswerFlags, flat
-from toolkit.cli.options import ClusterName, Output, print_json
+from toolkit.cli.options import ClusterName, OutputFormat, print_json
 
 
 @flat
@@ -29,7 +29,7 @@ def doctor(
 
     options = DoctorOptions(cluster=cluster, repo=repo.request(), spark=spark)
     found = diagnose(options, SystemClock().now())
-    if repo.output is Output.JSON:
+    if repo.output is OutputFormat.JSON:
         print_json(findings_document(found))
     else:
         write_findings(found, sys.stdout)

@@ -12,7 +12,7 @@ from toolkit.cli.completion import entity_names, group_names, tag_texts
 from toolkit.cli.entity_diff import diff_entities
 from toolkit.cli.entity_new import new_entity
 from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
-from toolkit.cli.options import ClusterName, Output, OutputAs, print_json, print_rows
+from toolkit.cli.options import ClusterName, OutputAs, OutputFormat, print_json, print_rows
 from toolkit.cli.streams import say
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def show_entity(
     name: EntityName,
     repo: RepoFlags,
     origins: Annotated[bool, typer.Option("--origins", help="Print the file and line of every value.")] = False,
-    output: OutputAs = Output.TEXT,
+    output: OutputAs = OutputFormat.TEXT,
 ) -> None:
     """Print an entity with defaults and environment merged in."""
     from toolkit.rendering.documents import leaf_rows, yaml_text
@@ -128,7 +128,7 @@ def show_entity(
     document = repository.merged(name)
     found = repository.origins(name) if origins else {}
     rows = list(leaf_rows(document, {pointer: str(origin) for pointer, origin in found.items()}))
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         places = {"origins": {path: place for path, _, place in rows}} if origins else {}
         print_json({"entity": document, **places})
     elif origins:
@@ -144,7 +144,7 @@ def show_dependencies(
     name: EntityName,
     repo: RepoFlags,
     transitive: Annotated[bool, typer.Option("--transitive", help="Also what those depend on, and so on.")] = False,
-    output: OutputAs = Output.TEXT,
+    output: OutputAs = OutputFormat.TEXT,
 ) -> None:
     """Print what an entity depends on, and what depends on it."""
     repository = repo.entities()
@@ -171,7 +171,7 @@ def look_up(
     ],
     repo: RepoFlags,
     cluster: ClusterName = None,
-    output: OutputAs = Output.TEXT,
+    output: OutputAs = OutputFormat.TEXT,
 ) -> None:
     """Print which feeds a path, or a partition of a table, belongs to.
 
@@ -183,7 +183,7 @@ def look_up(
 
     found = looked_up(repo.entities(), path, cluster)
     rows = owner_rows(found.owners)
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         print_json({"path": path, "owners": rows})
     elif rows:
         columns = ("feed", "cluster", "location", "first", "end", "template")
@@ -226,11 +226,11 @@ def _command(repository: Repository, name: str, cluster: str | None, reason: str
     return EntityCommand(entity=entity, cluster=cluster, who=current_user(), reason=reason)
 
 
-def _print_report(report: EntityReport, output: Output, *, done: str = "", already: str = "") -> None:
+def _print_report(report: EntityReport, output: OutputFormat, *, done: str = "", already: str = "") -> None:
     from toolkit.rendering.overview import STATE_COLUMNS, state_document, state_rows
     from toolkit.rendering.tables import STATUS_STYLES
 
-    if report.is_changed is not None and output is Output.TEXT:
+    if report.is_changed is not None and output is OutputFormat.TEXT:
         print(f"{report.name} {done}" if report.is_changed else f"{report.name} {already}; nothing was changed")
     print_rows(
         output, lambda: state_document(report), STATE_COLUMNS, state_rows(report), STATUS_STYLES, nothing="no clusters"

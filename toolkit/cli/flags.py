@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Generic, TypeVar, get_args, get_ori
 import typer
 
 from toolkit.cli.completion import environment_names
-from toolkit.cli.options import Output, OutputAs
+from toolkit.cli.options import OutputAs, OutputFormat
 from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
@@ -179,4 +179,4 @@ class RepoFlags:
 class AnswerFlags(RepoFlags):
     """The config repo that a command reads, and the form of its answer."""
 
-    output: OutputAs = Output.TEXT
+    output: OutputAs = OutputFormat.TEXT

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from toolkit.cli.instance_options import InstanceFlags, OrderBy, SortOrder
 from toolkit.cli.option_values import BadOption, instant_of
-from toolkit.cli.options import Output, print_rows
+from toolkit.cli.options import OutputFormat, print_rows
 from toolkit.cli.streams import say
 from toolkit.el import parse_instant
 from toolkit.entities.nearest import suggestion
@@ -190,18 +190,18 @@ def _status(text: str, statuses: type[_Status]) -> _Status:
         raise BadOption(option="--filter-by STATUS", found=text, expected=expected) from error
 
 
-def print_instances(found: InstanceList, output: Output) -> None:
+def print_instances(found: InstanceList, output: OutputFormat) -> None:
     """Print the rows that a question found."""
     columns, rows = instance_table(found)
     print_rows(output, lambda: instance_document(found), columns, rows, STATUS_STYLES, nothing="no such instances")
-    if output is Output.TEXT and found.on_queue and any(row.run is None for row in found.rows):
+    if output is OutputFormat.TEXT and found.on_queue and any(row.run is None for row in found.rows):
         where = f"{found.name} works off the queue on {', '.join(found.on_queue)}, so its jobs stand for no instance"
         say(f"note: {where}; without --start they are listed")
 
 
-def print_answers(result: CommandResult, output: Output) -> None:
+def print_answers(result: CommandResult, output: OutputFormat) -> None:
     """Print what a command did to each instance, and to how many."""
     columns, rows = answer_table(result)
     print_rows(output, lambda: answer_document(result), columns, rows, STATUS_STYLES, nothing="no such instances")
-    if output is Output.TEXT:
+    if output is OutputFormat.TEXT:
         print(f"{result.changed} of {len(result.answers)} changed")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.cli.instance_answers import answer, asked_range, filters_of, print_instances, wanted_clusters
 from toolkit.cli.option_values import BadOption, MissingOption
-from toolkit.cli.options import Output, print_rows
+from toolkit.cli.options import OutputFormat, print_rows
 from toolkit.cli.streams import say
 from toolkit.entities import Feed
 
@@ -39,7 +39,7 @@ def print_list(asked: InstanceFlags, repo: AnswerFlags) -> None:
         _print_planned(repository, asked, repo.output)
 
 
-def _print_data(repository: Repository, feed: Feed, asked: InstanceFlags, output: Output) -> None:
+def _print_data(repository: Repository, feed: Feed, asked: InstanceFlags, output: OutputFormat) -> None:
     from toolkit.availability import DataState
     from toolkit.bootstrap.reading import reader_of
     from toolkit.clock import SystemClock
@@ -64,7 +64,7 @@ def _print_data(repository: Repository, feed: Feed, asked: InstanceFlags, output
         raise problems[0]
 
 
-def _print_planned(repository: Repository, asked: InstanceFlags, output: Output) -> None:
+def _print_planned(repository: Repository, asked: InstanceFlags, output: OutputFormat) -> None:
     from toolkit.el import parse_instant
     from toolkit.planning.listing import list_instances
 

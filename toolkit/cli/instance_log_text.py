@@ -11,7 +11,7 @@ from toolkit.cli.flags import AnswerFlags
 from toolkit.cli.instance_answers import answer
 from toolkit.cli.instance_options import InstanceFlags
 from toolkit.cli.option_values import BadOption, MissingOption
-from toolkit.cli.options import Output
+from toolkit.cli.options import OutputFormat
 from toolkit.errors import InvalidInput
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.identity import identity_of
@@ -71,13 +71,13 @@ def print_step_logs(which: InstanceFlags, repo: AnswerFlags) -> None:
         raise NoSuchStep(name=which.name, step=which.step)
 
 
-def _require_fitting(which: InstanceFlags, output: Output) -> None:
+def _require_fitting(which: InstanceFlags, output: OutputFormat) -> None:
     """Refuse what does not go with printing logs."""
     if which.time is None:
         raise MissingOption(option="--time", command="instance logs")
     if which.start not in {None, which.time} or which.end is not None:
         raise BadOption(option="--time", found=which.time, expected="no --start and --end beside it")
-    if output is not Output.TEXT:
+    if output is not OutputFormat.TEXT:
         raise BadOption(option="--output", found=output.value, expected="text: logs are printed as they are")
 
 

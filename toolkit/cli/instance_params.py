@@ -8,7 +8,7 @@ import typer
 
 from toolkit.cli.completion import entity_names
 from toolkit.cli.flags import AnswerFlags, flat
-from toolkit.cli.options import ClusterName, Output, print_rows
+from toolkit.cli.options import ClusterName, OutputFormat, print_rows
 from toolkit.cli.streams import say
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def params(*, name: Name, time: Time, cluster: ClusterName = None, repo: AnswerF
         params_rows(found),
         nothing="the environment may act on none of its clusters",
     )
-    if repo.output is Output.TEXT:
+    if repo.output is OutputFormat.TEXT:
         _say_what_is_assumed(process)
 
 

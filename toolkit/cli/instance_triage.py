@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from toolkit.cli.option_values import instant_of
-from toolkit.cli.options import Output, print_json
+from toolkit.cli.options import OutputFormat, print_json
 
 if TYPE_CHECKING:
     from toolkit.availability import FeedInstances
@@ -38,7 +38,7 @@ def print_triage(name: str, time: str, cluster: str | None, repo: AnswerFlags) -
             return read(repository.feed(feed), repository.cluster(on))
 
         found = triage(ledger, repository, entity, clusters, instant, SystemClock().now(), look)
-    if repo.output is Output.JSON:
+    if repo.output is OutputFormat.JSON:
         print_json(triage_document(found))
     else:
         write_triage(found, sys.stdout)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
-from toolkit.cli.options import Output, print_answer, print_json
+from toolkit.cli.options import OutputFormat, print_answer, print_json
 from toolkit.cli.run_options import answering
 
 app = typer.Typer(no_args_is_help=True)
@@ -60,7 +60,7 @@ def status(*, repo: AnswerFlags) -> int:
     from toolkit.result import ExitCode
 
     found = examine_ledger(repo.request())
-    if repo.output is Output.JSON:
+    if repo.output is OutputFormat.JSON:
         print_json(status_document(found))
     else:
         write_status(found, sys.stdout)

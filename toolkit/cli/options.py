@@ -14,7 +14,7 @@ from toolkit.cli.completion import cluster_names
 from toolkit.cli.streams import say
 
 
-class Output(StrEnum):
+class OutputFormat(StrEnum):
     """How a command prints its result."""
 
     TEXT = "text"
@@ -26,7 +26,7 @@ class Output(StrEnum):
 ClusterName = Annotated[
     str | None, typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="Only this cluster.")
 ]
-OutputAs = Annotated[Output, typer.Option("--output", help="How to print the result.")]
+OutputAs = Annotated[OutputFormat, typer.Option("--output", help="How to print the result.")]
 
 
 def print_json(document: Mapping[str, object]) -> None:
@@ -38,11 +38,11 @@ def print_json(document: Mapping[str, object]) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def print_answer(output: Output, document: Mapping[str, object], *lines: str) -> None:
+def print_answer(output: OutputFormat, document: Mapping[str, object], *lines: str) -> None:
     """Print one JSON document, or lines that say the same."""
     from toolkit.printable import on_one_line
 
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         print_json(document)
     else:
         for line in lines:
@@ -50,7 +50,7 @@ def print_answer(output: Output, document: Mapping[str, object], *lines: str) ->
 
 
 def print_rows(
-    output: Output,
+    output: OutputFormat,
     document: Callable[[], Mapping[str, object]],
     columns: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -70,7 +70,7 @@ def print_rows(
     """
     from toolkit.rendering.tables import write_table
 
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         print_json(document())
     else:
         found = list(rows)

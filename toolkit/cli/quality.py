@@ -8,7 +8,7 @@ import typer
 
 from toolkit.cli.completion import feed_names
 from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
-from toolkit.cli.options import ClusterName, Output, print_json, print_rows
+from toolkit.cli.options import ClusterName, OutputFormat, print_json, print_rows
 
 if TYPE_CHECKING:
     from toolkit.bootstrap.deciding import Decided
@@ -51,7 +51,7 @@ def show(
         repository.feed(feed)
         found = ledger.read(lambda tx: verdicts.newest_of(tx, feed, cluster=cluster, instance_key=wanted, most=limit))
         findings = ledger.read(lambda tx: verdicts.findings_of(tx, [each.verdict_id for each in found]))
-    if key is not None and repo.output is Output.TEXT and found:
+    if key is not None and repo.output is OutputFormat.TEXT and found:
         print(
             *(on_one_line(line) for each in found for line in verdict_lines(each, findings[each.verdict_id])), sep="\n"
         )
@@ -134,7 +134,7 @@ def reject(
     found = decided.verdict
     if dry_run:
         _print_planned(decided, VerdictState.REJECTED, repo.output)
-    elif repo.output is Output.JSON:
+    elif repo.output is OutputFormat.JSON:
         print_json(
             {"state": VerdictState.REJECTED.value, "decided_by": decided.who, "verdict": verdict_document(found)}
         )
@@ -144,12 +144,12 @@ def reject(
             print(f"to make it anew: the process {found.entity}, --time {decided.run_key}, with --force")
 
 
-def _print_planned(decided: Decided, state: VerdictState, output: Output) -> None:
+def _print_planned(decided: Decided, state: VerdictState, output: OutputFormat) -> None:
     """Print what a decision would do."""
     from toolkit.rendering.quality import verdict_document
 
     found = decided.verdict
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         removes = list(decided.removes)
         print_json({"dry_run": True, "state": state.value, "removes": removes, "verdict": verdict_document(found)})
         return

@@ -10,7 +10,7 @@ import typer
 from toolkit.cli.action_flags import Clusters, FeedFlags, RunFlags, Time
 from toolkit.cli.completion import entity_names
 from toolkit.cli.flags import Fields, flat
-from toolkit.cli.options import Output, OutputAs, print_answer
+from toolkit.cli.options import OutputAs, OutputFormat, print_answer
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -81,7 +81,7 @@ def explain(
         str | None, typer.Option("--time", metavar="INSTANT", help="For a run at this time. Default: now.")
     ] = None,
     run: Annotated[RunFlags, Fields(only=("config_repo", "env", "no_ledger"))],
-    output: OutputAs = Output.TEXT,
+    output: OutputAs = OutputFormat.TEXT,
 ) -> int:
     """Say whether a path or an instance goes or stays, and by which rule; exit code 1: nobody can tell."""
     from toolkit.bootstrap.retention_explain import explain as explained
@@ -90,7 +90,7 @@ def explain(
     from toolkit.el import format_instant
     from toolkit.rendering.retention import explanation_document, explanation_lines
     from toolkit.result import ExitCode
-    from toolkit.retention.explain import Verdict
+    from toolkit.retention.explain import RetentionDecision
     from toolkit.runs.stop import NeverStopped
 
     clock = SystemClock()
@@ -101,7 +101,7 @@ def explain(
     found = explained(asked, asking, clock, NeverStopped())
     document = {"time": format_instant(at), "explanations": [explanation_document(each) for each in found]}
     print_answer(output, document, *(line for each in found for line in explanation_lines(each)))
-    is_unknown = any(each.verdict is Verdict.UNKNOWN for each in found)
+    is_unknown = any(each.verdict is RetentionDecision.UNKNOWN for each in found)
     return ExitCode.FAILED if is_unknown else ExitCode.DONE
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.flags import AnswerFlags, flat
-from toolkit.cli.options import Output, print_json
+from toolkit.cli.options import OutputFormat, print_json
 
 if TYPE_CHECKING:
     from toolkit.el import Frequency
@@ -39,7 +39,7 @@ def status(
     at = None if time is None else parse_instant(time)
     with repo.opened(writing=False) as (ledger, repository):
         found, reminder = overview(ledger, repository, at), repository.settings.hold_reminder
-    if repo.output is Output.JSON:
+    if repo.output is OutputFormat.JSON:
         print_json(overview_document(found))
     elif stale:
         _print_stale(found, reminder)

@@ -10,7 +10,7 @@ import typer
 from toolkit.cli.action_flags import RunFlags
 from toolkit.cli.completion import cluster_names, feed_names
 from toolkit.cli.flags import Fields, flat
-from toolkit.cli.options import Output, OutputAs, print_answer
+from toolkit.cli.options import OutputAs, OutputFormat, print_answer
 
 Feed = Annotated[str, typer.Option("--feed", metavar="NAME", autocompletion=feed_names, help="The feed.")]
 Time = Annotated[
@@ -39,7 +39,7 @@ def validate(
     feed: Feed,
     cluster: Cluster = None,
     run: Annotated[ValidateFlags, Fields(only=("config_repo", "env", "dry_run", "allow_dirty"))],
-    output: OutputAs = Output.TEXT,
+    output: OutputAs = OutputFormat.TEXT,
 ) -> int:
     """Judge what is there of an instance: 0, all that is critical holds; 1, it does not; 75, the instance is not there.
 

@@ -8,7 +8,7 @@ import typer
 
 from toolkit.cli.completion import cluster_names, entity_names
 from toolkit.cli.flags import AnswerFlags, flat
-from toolkit.cli.options import Output, print_answer
+from toolkit.cli.options import OutputFormat, print_answer
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
@@ -61,10 +61,10 @@ def verify(
     return verification_exit(found)
 
 
-def _progress(output: Output) -> Progress:
+def _progress(output: OutputFormat) -> Progress:
     import sys
 
-    if output is Output.JSON or not sys.stderr.isatty():
+    if output is OutputFormat.JSON or not sys.stderr.isatty():
         from toolkit.rendering.progress import LoggedProgress
 
         return LoggedProgress(what="verify")

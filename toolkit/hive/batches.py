@@ -13,7 +13,7 @@ from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.catalog.errors import CatalogError, MetastoreUnreachable
 from toolkit.catalog.port import BATCH
 from toolkit.errors import Unavailable
-from toolkit.hive.targets import Step, TableItem, TablePlan
+from toolkit.hive.targets import TableItem, TablePlan, TableStep
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs import counters
 from toolkit.ledger.vocabulary import EventKind
@@ -42,7 +42,7 @@ class Worker(Protocol):
         ...
 
     def work(self, items: Sequence[TableItem], told: dict[TableItem, ItemResult[TableItem]]) -> Sequence[str]:
-        """Do items of one batch, which are of one kind or `Step.REPLACE` with their `Step.CLEAN`.
+        """Do items of one batch, which are of one kind or `TableStep.REPLACE` with their `TableStep.CLEAN`.
 
         Args:
             items: of the batch.
@@ -132,10 +132,10 @@ class TableBatch:
         """Return the event of an instance that is complete with this batch; an export is no instance of its feed."""
         is_part = bool(self.plan.unreadable) or bool(self.so_far.failed)
         target, is_last = self.plan.target, self.positions.stop == len(self.plan.items)
-        changed = any(item.step not in {Step.CLEAN, Step.TABLE} for item in self.plan.items)
+        changed = any(item.step not in {TableStep.CLEAN, TableStep.TABLE} for item in self.plan.items)
         if target.is_export or target.instant is None or not (done and is_last and changed) or is_part:
             return ()
-        fresh = {Step.ADD, Step.TABLE}
+        fresh = {TableStep.ADD, TableStep.TABLE}
         was_there = bool(self.plan.detail.kept) or any(item.step not in fresh for item in self.plan.items)
         return (event_of(self.plan, self.address, was_there=was_there),)
 
@@ -182,10 +182,10 @@ def in_batches(items: Sequence[TableItem], *, at_once: bool = False) -> Iterator
         yield from (replace(each, batch=number) for each in parts)
         for each in parts:
             if each.outdated is not None:
-                yield replace(each, step=Step.CLEAN, place=each.outdated, outdated=None, wanted=None, batch=number)
+                yield replace(each, step=TableStep.CLEAN, place=each.outdated, outdated=None, wanted=None, batch=number)
 
     for item in items:
-        is_alone = item.step in {Step.TABLE, Step.FINISH}
+        is_alone = item.step in {TableStep.TABLE, TableStep.FINISH}
         is_full = not at_once and (chunk == _PARTS or size + item.bytes > _BATCH_BYTES)
         if parts and (is_alone or is_full):
             yield from ended()

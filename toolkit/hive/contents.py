@@ -28,7 +28,7 @@ DATA_MISSING = "data_missing"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
+class TablePart:
     """The data of one partition, or of a table that has none.
 
     Attributes:
@@ -85,7 +85,7 @@ class Contents:
     """
 
     table: Table
-    parts: tuple[Part, ...] = ()
+    parts: tuple[TablePart, ...] = ()
     broken: Mapping[str, Problem] = field(default_factory=dict)
 
 
@@ -149,7 +149,7 @@ class TableReader:
         if table.keys:
             partitions = self.metastore.partitions(table.name, names)
             found = sorted((table.partition_name(each), each, each.location) for each in partitions)
-        parts: dict[str, Part] = {}
+        parts: dict[str, TablePart] = {}
         refused = ((name, each and self._why_refused(each)) for name, each, _ in found)
         broken = {name: Problem(code=ForeignLocation.code, message=f"{name}: {why}") for name, why in refused if why}
 
@@ -169,7 +169,7 @@ class TableReader:
     def _why_refused(self, partition: Partition) -> str:
         return partition.refusal or self.policy.why_not_copyable(partition.storage)
 
-    def _part(self, name: str, partition: Partition | None, location: str) -> Part | Problem:
+    def _part(self, name: str, partition: Partition | None, location: str) -> TablePart | Problem:
         place = self.place(location)
         try:
             tree = read_tree(self.storage(place), place, self.check, directories=False)
@@ -178,4 +178,4 @@ class TableReader:
         if tree is None:
             message = f"{name or 'the table'} has no directory {place}; make it, or drop the partition, then run again"
             return Problem(code=DATA_MISSING, message=message)
-        return Part(name=name, partition=partition, place=place, tree=tree)
+        return TablePart(name=name, partition=partition, place=place, tree=tree)

@@ -8,7 +8,7 @@ from operator import eq
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import Problem
-from toolkit.hive.contents import Part
+from toolkit.hive.contents import TablePart
 from toolkit.storage import StorageError
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.publication import CopyDiffers, FilesFailed
@@ -47,7 +47,7 @@ class PartCopies:
     files: FileCopies
     work: RunContext
 
-    def copy(self, parts: Mapping[CanonicalPath, Part]) -> dict[CanonicalPath, Digests | Problem]:
+    def copy(self, parts: Mapping[CanonicalPath, TablePart]) -> dict[CanonicalPath, Digests | Problem]:
         """Copy parts; one that fails does not stop the others.
 
         Args:
@@ -78,7 +78,7 @@ class PartCopies:
         return outcomes
 
     def _by_store(
-        self, parts: Mapping[CanonicalPath, Part], owner: dict[CanonicalPath, CanonicalPath]
+        self, parts: Mapping[CanonicalPath, TablePart], owner: dict[CanonicalPath, CanonicalPath]
     ) -> dict[CanonicalPath, list[FileCopy]]:
         """The files by the root of the store that they are read from; partitions of a table may be on several."""
         found: dict[CanonicalPath, list[FileCopy]] = {}
@@ -89,7 +89,7 @@ class PartCopies:
                 found.setdefault(part.place.root, []).append(copy)
         return found
 
-    def _judged(self, into: CanonicalPath, part: Part, told: Sequence[Copied]) -> Digests:
+    def _judged(self, into: CanonicalPath, part: TablePart, told: Sequence[Copied]) -> Digests:
         failed = [each for each in told if each.code]
         if failed:
             raise FilesFailed(path=into, failed=failed)

@@ -20,11 +20,11 @@ from toolkit.catalog.model import (
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Column, TableName
-    from toolkit.hive.contents import Part
+    from toolkit.hive.contents import TablePart
     from toolkit.hive.targets import LandingRules
 
 COPIED = "feedctl.copied"
-"""The parameter that says of which files a partition, or an unpartitioned table, was copied: `Part.fingerprint`.
+"""The parameter that says of which files a partition, or an unpartitioned table, was copied: `TablePart.fingerprint`.
 
 It is written with the location, in one step, so that it never tells of other data than readers see.
 """
@@ -116,7 +116,7 @@ def at_place(
     return replace(storage, location=place, serde=serde)
 
 
-def carried_statistics(parameters: Mapping[str, str], part: Part) -> dict[str, str]:
+def carried_statistics(parameters: Mapping[str, str], part: TablePart) -> dict[str, str]:
     """The figures that are true of the copy: files and bytes always; rows when the source's figures are of these files.
 
     Statistics of columns are not carried over, so that none is called accurate.

@@ -11,7 +11,7 @@ from toolkit.actions.model import Problem
 from toolkit.actions.progress import Volume
 from toolkit.availability import is_there
 from toolkit.hive.batches import in_batches
-from toolkit.hive.contents import Contents, Part
+from toolkit.hive.contents import Contents, TablePart
 from toolkit.hive.layout import (
     DATA,
     MANIFEST,
@@ -28,7 +28,7 @@ from toolkit.hive.layout import (
 )
 from toolkit.hive.metadata import metadata_text
 from toolkit.hive.taken_places import remove_wholly
-from toolkit.hive.targets import Step, TableDetail, TableItem, TablePlan
+from toolkit.hive.targets import TableDetail, TableItem, TablePlan, TableStep
 from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.publication import remove
 from toolkit.transfer.trees import below, read_tree
@@ -60,7 +60,7 @@ def planned(blank: TablePlan, contents: Contents, directory: CanonicalPath, work
     items = [
         TableItem(
             instance_key=target.instance_key,
-            step=Step.EXPORT,
+            step=TableStep.EXPORT,
             table=target.table,
             place=data_of(directory, part.name),
             part=part,
@@ -73,7 +73,7 @@ def planned(blank: TablePlan, contents: Contents, directory: CanonicalPath, work
     if is_same and _describes(system, directory, contents):
         return replace(blank, detail=detail)
     finish = TableItem(
-        instance_key=target.instance_key, step=Step.FINISH, table=target.table, place=directory.child(METADATA)
+        instance_key=target.instance_key, step=TableStep.FINISH, table=target.table, place=directory.child(METADATA)
     )
     volume = Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items))
     return replace(blank, items=tuple(in_batches([*items, finish])), volume=volume, detail=detail)
@@ -111,7 +111,7 @@ def _manifest(system: FileSystem, directory: CanonicalPath) -> Manifest | None:
         return None
 
 
-def _kept(part: Part, manifest: Manifest | None, written: Mapping[str, Mapping[str, int]]) -> ExportedPart | None:
+def _kept(part: TablePart, manifest: Manifest | None, written: Mapping[str, Mapping[str, int]]) -> ExportedPart | None:
     """Return the part of a partition that the export has already; None: it has to be copied."""
     told = None if manifest is None else manifest.parts.get(part.name)
     if told is None or told.source != part.fingerprint:

@@ -27,10 +27,10 @@ from toolkit.transfer.trees import below, is_still, read_tree, same_bytes, same_
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.actions.gate import Judged
+    from toolkit.actions.gate import FeedValidation
     from toolkit.catalog.model import Table
     from toolkit.el import CanonicalPath
-    from toolkit.hive.contents import Part as ComingPart
+    from toolkit.hive.contents import TablePart as ComingPart
     from toolkit.hive.copies import Digests, PartCopies
 
 
@@ -48,7 +48,7 @@ class TableGate:
     """
 
     plan: TablePlan
-    judged: Judged
+    judged: FeedValidation
     work: RunContext
     copies: PartCopies
     address: str
@@ -202,7 +202,9 @@ class TableGate:
         return root
 
 
-def written_of(target: TableTarget, judged: Judged, address: str, table: Table, lying: Sequence[Standing]) -> Written:
+def written_of(
+    target: TableTarget, judged: FeedValidation, address: str, table: Table, lying: Sequence[Standing]
+) -> Written:
     """An instance of a table as the gate is asked for it.
 
     Args:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.availability import is_there
-from toolkit.catalog.errors import AlreadyExists, NoSuchTable
+from toolkit.catalog.errors import CatalogAlreadyExists, NoSuchTable
 from toolkit.catalog.model import Partition, Table, without_statistics
 from toolkit.catalog.port import BATCH
 from toolkit.hive.copies import rename_into
 from toolkit.hive.described import COPIED, at_place, carried_statistics, table_differences
 from toolkit.hive.taken_places import TakenPlaces, data_place, is_data_place, remove_emptied, remove_staging
-from toolkit.hive.targets import Step, TableItem, TablePlan
+from toolkit.hive.targets import TableItem, TablePlan, TableStep
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
 from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.publication import CopyDiffers, remove
@@ -112,7 +112,7 @@ class Lander:
             StopRequested: the work was called off.
             Unavailable: the executors were lost, or the ledger is.
         """
-        if any(item.step is Step.REPLACE for item in items):
+        if any(item.step is TableStep.REPLACE for item in items):
             _ = self.taken  # before anything is changed
         copied = [item for item in items if item.copies and item.part is not None]
         told = self._copied(copied) if self.gate is None else self.gate.copied(copied)
@@ -139,7 +139,7 @@ class Lander:
     def _put(self, item: TableItem, told: Digests | Problem | None) -> Landed | Problem:
         if isinstance(told, Problem):
             return told
-        if item.step is Step.DESCRIBE:
+        if item.step is TableStep.DESCRIBE:
             return Landed(place=item.place, digests={})
         if told is None:
             landed = Landed(place=item.place, digests=self._same_bytes(item))
@@ -151,7 +151,7 @@ class Lander:
     def _named(self, item: TableItem, digests: Digests) -> CanonicalPath:
         """Give a whole copy its place: the one that Hive would choose if it is free."""
         place = data_place(self.root, self.work.run_name, self._name(item))
-        if self.system.capabilities.atomic_rename and item.step is Step.ADD and self._is_free(item.place):
+        if self.system.capabilities.atomic_rename and item.step is TableStep.ADD and self._is_free(item.place):
             place = item.place
         if self.gate is not None:
             self.gate.publish(item, place, digests)
@@ -206,7 +206,7 @@ class Lander:
                 )
             elif isinstance(item.wanted, Partition):
                 partition = self._partition(item, item.wanted, self._location(item, each))
-                (added if item.step is Step.ADD else changed).append(partition)
+                (added if item.step is TableStep.ADD else changed).append(partition)
         name = self.plan.target.table
         for at in range(0, len(added), BATCH):
             self.metastore.add_partitions(name, added[at : at + BATCH])
@@ -255,7 +255,7 @@ class Lander:
             self.system.mkdirs(self.resolve(location))
         try:
             self.metastore.create_table(table)
-        except AlreadyExists:
+        except CatalogAlreadyExists:
             # The run of another instance was first; what it made came from the same source.
             there = self.metastore.table(table.name)
             if not table.keys or there.keys != table.keys or any(table_differences(table, there)):

@@ -13,7 +13,7 @@ from toolkit.catalog.errors import ForeignLocation, NoSuchTable
 from toolkit.catalog.model import Partition, Table
 from toolkit.errors import Failed
 from toolkit.hive.batches import in_batches
-from toolkit.hive.contents import Contents, Part
+from toolkit.hive.contents import Contents, TablePart
 from toolkit.hive.described import (
     COPIED,
     added_columns,
@@ -25,7 +25,7 @@ from toolkit.hive.described import (
     with_reading_of,
 )
 from toolkit.hive.taken_places import TakenPlaces, is_data_place
-from toolkit.hive.targets import SchemaChange, Standing, Step, TableDetail, TableItem, TablePlan, TableTarget
+from toolkit.hive.targets import SchemaChange, Standing, TableDetail, TableItem, TablePlan, TableStep, TableTarget
 from toolkit.storage import DATA_PREFIX, StorageError
 from toolkit.transfer.trees import Tree, below, read_tree
 
@@ -95,7 +95,7 @@ class LandingPlanner:
         text = self._location(present)
         place, root_text = self.reader.place(text), text if wanted.keys else directory_above(text)
         detail = TableDetail(contents=contents, present=present, root=self.reader.place(root_text), root_text=root_text)
-        items = [self._item(Step.TABLE, place, wanted=described)] if described != present else []
+        items = [self._item(TableStep.TABLE, place, wanted=described)] if described != present else []
         if wanted.kind.is_view:
             return replace(blank, items=tuple(items), detail=replace(detail, kept=int(not items)))
         self._require_apart(contents, place)
@@ -243,7 +243,7 @@ class LandingPlanner:
             is_there = bool(sizes) and sizes == part.files and is_free
             whose = "no partition refers to" if is_free else "another partition has"
             note = f"{slot.own} has files that {whose}; they stay" if sizes and not is_there else ""
-            return self._item(Step.ADD, slot.default, part=part, wanted=slot.wanted, is_there=is_there, note=note)
+            return self._item(TableStep.ADD, slot.default, part=part, wanted=slot.wanted, is_there=is_there, note=note)
         if isinstance(present, Partition) and present.refusal:
             message = f"{part.name} is there already, and {present.refusal}"
             return self._failed(part.name, slot.own, Problem(code=ForeignLocation.code, message=message))
@@ -253,7 +253,7 @@ class LandingPlanner:
         is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files
         if is_same:
             location = present.storage.location or ""
-            item = self._item(Step.DESCRIBE, slot.own, part=part, wanted=slot.wanted, location=location)
+            item = self._item(TableStep.DESCRIBE, slot.own, part=part, wanted=slot.wanted, location=location)
             return None if slot.is_described else item
         if sizes and not part.files:
             message = f"{part.place} has no data, and {slot.own} has; nothing is removed for an empty source"
@@ -261,14 +261,14 @@ class LandingPlanner:
         is_ours = COPIED in present.parameters and is_data_place(slot.own, root, part.name or self.target.table.table)
         note = "" if is_ours or not sizes else _stays(part.name, slot.own)
         outdated = slot.own if is_ours else None
-        return self._item(Step.REPLACE, slot.default, part=part, wanted=slot.wanted, outdated=outdated, note=note)
+        return self._item(TableStep.REPLACE, slot.default, part=part, wanted=slot.wanted, outdated=outdated, note=note)
 
     def _item(
         self,
-        step: Step,
+        step: TableStep,
         place: CanonicalPath,
         *,
-        part: Part | None = None,
+        part: TablePart | None = None,
         wanted: Partition | Table | None = None,
         outdated: CanonicalPath | None = None,
         is_there: bool = False,
@@ -289,7 +289,7 @@ class LandingPlanner:
         )
 
     def _failed(self, name: str, place: CanonicalPath, why: Problem) -> ItemResult[TableItem]:
-        return ItemResult.failed(self._item(Step.ADD, below(place, name)), why.code, why.message)
+        return ItemResult.failed(self._item(TableStep.ADD, below(place, name)), why.code, why.message)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,7 +303,7 @@ class _Slot:
         present: how it is described; None: it is not there.
     """
 
-    part: Part
+    part: TablePart
     default: CanonicalPath
     own: CanonicalPath
     wanted: Partition | Table

@@ -20,7 +20,7 @@ from toolkit.catalog.model import Statistics
 from toolkit.catalog.partition_name import NULL
 from toolkit.errors import Failed
 from toolkit.foreign_json import parse_json
-from toolkit.hive.contents import Part
+from toolkit.hive.contents import TablePart
 from toolkit.hive.metadata import BadMetadataText, read_metadata
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, SymlinkRefused
 from toolkit.transfer.digests import DIGEST
@@ -61,7 +61,7 @@ class Manifest:
 
     Attributes:
         parts: name of each partition (empty: of the unpartitioned table) to what its source looked like, see
-            `Part.fingerprint`, and its files with sizes and digests.
+            `TablePart.fingerprint`, and its files with sizes and digests.
         description: of the table and the partitions at the source, as one digest.
     """
 
@@ -174,7 +174,7 @@ def read_export(system: FileSystem, directory: CanonicalPath) -> Export:
 
 def parts_of(
     export: Export, names: list[str], system: FileSystem, pool: WorkerPool, check: Callable[[], None]
-) -> tuple[Part, ...]:
+) -> tuple[TablePart, ...]:
     """The data of partitions of an export.
 
     Raises:
@@ -182,7 +182,7 @@ def parts_of(
         SymlinkRefused: a symbolic link is on the way to them.
         StorageError: they cannot be listed.
     """
-    found: dict[str, Part] = {}
+    found: dict[str, TablePart] = {}
     if system.capabilities.directories:
         ways = {below(export.directory, way) for name in names for way in ways_to(name or DATA)}
         pool.run_all(partial(_require_no_link, system), sorted(ways))
@@ -191,7 +191,7 @@ def parts_of(
         place = data_of(export.directory, name)
         # Hive makes no directory for a partition without files.
         tree = read_tree(system, place, check, directories=False) or {}
-        part = Part(name=name, partition=export.partitions.get(name), place=place, tree=tree)
+        part = TablePart(name=name, partition=export.partitions.get(name), place=place, tree=tree)
         if export.manifest is None:
             _require_figures(part, export.table)
         found[name] = _with_digests(part, export.manifest)
@@ -200,7 +200,7 @@ def parts_of(
     return tuple(found[name] for name in names)
 
 
-def _require_figures(part: Part, table: Table) -> None:
+def _require_figures(part: TablePart, table: Table) -> None:
     """Refuse data that are fewer than the metastore counted; it counts no files whose names are hidden."""
     told = Statistics.of(table.parameters if part.partition is None else part.partition.parameters)
     found = {"numFiles": (len(part.files), told.files or 0), "totalSize": (part.bytes, told.size or 0)}
@@ -223,7 +223,7 @@ def _require_no_link(system: FileSystem, path: CanonicalPath) -> None:
             raise SymlinkRefused(path=path)
 
 
-def _with_digests(part: Part, manifest: Manifest | None) -> Part:
+def _with_digests(part: TablePart, manifest: Manifest | None) -> TablePart:
     if manifest is None:
         return part
     told = manifest.parts.get(part.name)

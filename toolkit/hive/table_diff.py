@@ -13,7 +13,7 @@ from toolkit.hive.described import COPIED, differences, lasting, table_differenc
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Partition, Table, TableName
-    from toolkit.hive.contents import Part, TableReader
+    from toolkit.hive.contents import TablePart, TableReader
 
 _MOST_NAMES = 3
 
@@ -147,7 +147,7 @@ def _of_tables(one: Table, other: Table) -> Iterator[Difference]:
     yield from _difference("", table_differences(one, other))
 
 
-def _of_parts(one: Part, other: Part) -> Iterator[str]:
+def _of_parts(one: TablePart, other: TablePart) -> Iterator[str]:
     if one.partition is not None and other.partition is not None:
         yield from _described(one.partition, other.partition)
     lacks, extra = sorted(one.files.keys() - other.files), sorted(other.files.keys() - one.files)

@@ -16,10 +16,10 @@ from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
 
 if TYPE_CHECKING:
-    from toolkit.actions.gate import Judged
+    from toolkit.actions.gate import FeedValidation
     from toolkit.catalog.model import Partition, StorageDescriptor, Table, TableKind, TableName
     from toolkit.el import CanonicalPath
-    from toolkit.hive.contents import Contents, Part
+    from toolkit.hive.contents import Contents, TablePart
     from toolkit.hive.layout import ExportedPart
 
 EXPORT, IMPORT, REPLICATION = "hive_export", "hive_import", "hive_replication"
@@ -37,7 +37,7 @@ class SchemaChange(StrEnum):
     """It is described anew; its partitions keep the descriptions that they have."""
 
 
-class Step(StrEnum):
+class TableStep(StrEnum):
     """Step of an item, as the ledger has it."""
 
     EXPORT = "export"
@@ -105,7 +105,7 @@ class TableTarget:
     flag: str = ""
     waits_until: datetime | None = None
     rules: LandingRules = field(default_factory=LandingRules)
-    judged: Judged | None = field(default=None, compare=False)
+    judged: FeedValidation | None = field(default=None, compare=False)
 
     @property
     def is_export(self) -> bool:
@@ -129,18 +129,18 @@ class TableItem:
         place: where its effect is: a directory of data, of an export, or of a table.
         part: what comes; None: no data do.
         wanted: the description that is to be registered, whatever its location; None: of an export.
-        outdated: of `Step.REPLACE` the place whose data are replaced.
+        outdated: of `TableStep.REPLACE` the place whose data are replaced.
         is_there: the data are at the place already, and only have to be seen to be the same.
-        location: of `Step.DESCRIBE` the place as the metastore has it, which stays.
+        location: of `TableStep.DESCRIBE` the place as the metastore has it, which stays.
         note: for the user.
         batch: items of one number are done together.
     """
 
     instance_key: str
-    step: Step
+    step: TableStep
     table: TableName
     place: CanonicalPath
-    part: Part | None = None
+    part: TablePart | None = None
     wanted: Partition | Table | None = None
     outdated: CanonicalPath | None = None
     is_there: bool = False
@@ -173,7 +173,11 @@ class TableItem:
     @property
     def copies(self) -> bool:
         """Whether files are copied for it."""
-        return self.step in {Step.EXPORT, Step.ADD, Step.REPLACE} and self.part is not None and not self.is_there
+        return (
+            self.step in {TableStep.EXPORT, TableStep.ADD, TableStep.REPLACE}
+            and self.part is not None
+            and not self.is_there
+        )
 
     @property
     def files(self) -> int:
@@ -196,7 +200,7 @@ class Standing:
         storage: how it is described.
     """
 
-    part: Part
+    part: TablePart
     place: CanonicalPath
     storage: StorageDescriptor
 

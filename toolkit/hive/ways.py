@@ -32,7 +32,7 @@ from toolkit.hive.taken_places import (
     remove_staging,
     remove_wholly,
 )
-from toolkit.hive.targets import Step, TablePlan, TableTarget
+from toolkit.hive.targets import TablePlan, TableStep, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.hive.workers import ExportWorker, LandingWorker
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from toolkit.threads import WorkerPool
 
 
-_WITH_DATA = frozenset({Step.ADD, Step.REPLACE})
+_WITH_DATA = frozenset({TableStep.ADD, TableStep.REPLACE})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,10 +280,10 @@ def _left_data(item: Item, plan: TablePlan, root: CanonicalPath, source: Source)
     has_keys = contents is not None and contents.table.keys
     name = plan.target.table.table
     if has_keys:
-        name = down.partition("/")[2] if item.kind == Step.CLEAN else down
+        name = down.partition("/")[2] if item.kind == TableStep.CLEAN else down
         if not _is_of_instance(name, plan.target, source):
             return None
-    if item.kind == Step.CLEAN:
+    if item.kind == TableStep.CLEAN:
         return place if is_data_place(place, root, name) else None
     return data_place(root, str(item.run_id), name) if item.kind in _WITH_DATA else None
 

@@ -14,7 +14,7 @@ from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
 from toolkit.catalog.errors import CatalogError
 from toolkit.errors import StopRequested, Unavailable
 from toolkit.hive.batches import Worker
-from toolkit.hive.targets import Step, TableItem
+from toolkit.hive.targets import TableItem, TableStep
 from toolkit.storage import StorageError
 from toolkit.transfer.copying import SourceChanged
 
@@ -43,7 +43,7 @@ class ExportWorker(Worker):
         if not self._begun:
             self.writer.begin()
             self._begun.append(True)
-        if items[0].step is Step.FINISH:
+        if items[0].step is TableStep.FINISH:
             self.writer.finish()
             told |= {item: ItemResult.done(item) for item in items}
             return ()
@@ -71,15 +71,15 @@ class LandingWorker(Worker):
 
     @override
     def work(self, items: Sequence[TableItem], told: Results) -> Sequence[str]:
-        if items[0].step is Step.TABLE:
+        if items[0].step is TableStep.TABLE:
             self.lander.make_table(items[0])
             told[items[0]] = ItemResult.done(items[0])
             return ()
         notes: list[str] = []
-        self._land([item for item in items if item.step is not Step.CLEAN], told, notes)
-        replaced = {item.part for item, each in told.items() if each.code == "" and item.step is Step.REPLACE}
+        self._land([item for item in items if item.step is not TableStep.CLEAN], told, notes)
+        replaced = {item.part for item, each in told.items() if each.code == "" and item.step is TableStep.REPLACE}
         for item in items:
-            if item.step is Step.CLEAN:
+            if item.step is TableStep.CLEAN:
                 is_outdated = item.part in replaced
                 told[item] = self._cleaned(item) if is_outdated else ItemResult.skipped(item, _STAYS)
         return notes
@@ -94,7 +94,7 @@ class LandingWorker(Worker):
         landed = {item: each for item, each in outcomes.items() if not isinstance(each, Problem)}
         if self.lander.gate is None:
             for is_fresh in (True, False):
-                own = {item: each for item, each in landed.items() if (item.step is Step.ADD) is is_fresh}
+                own = {item: each for item, each in landed.items() if (item.step is TableStep.ADD) is is_fresh}
                 if own:
                     self._register(own, told)
         elif len(landed) == len(outcomes):

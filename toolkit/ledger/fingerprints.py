@@ -69,7 +69,7 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Changes:
+class InputChanges:
     """The files by which two fingerprints differ, by name, sorted."""
 
     added: tuple[str, ...]
@@ -77,12 +77,12 @@ class Changes:
     removed: tuple[str, ...]
 
 
-def changes(before: Fingerprint, after: Fingerprint) -> Changes | None:
+def changes(before: Fingerprint, after: Fingerprint) -> InputChanges | None:
     """Which files came, changed and went; None: one of the two has no listing, so only the digests can be compared."""
     if before.listing is None or after.listing is None:
         return None
     old, new = _listed(before.listing), _listed(after.listing)
-    return Changes(
+    return InputChanges(
         added=tuple(sorted(new.keys() - old.keys())),
         changed=tuple(sorted(name for name in new.keys() & old.keys() if new[name] != old[name])),
         removed=tuple(sorted(old.keys() - new.keys())),

@@ -73,7 +73,7 @@ class InstanceState:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Decision:
+class CommandDecision:
     """Effect of a command, and the reason in words that follow the instance's name."""
 
     effect: CommandEffect
@@ -85,75 +85,83 @@ class Decision:
         return self.effect is not CommandEffect.NOTHING
 
 
-def decide(command: InstanceCommand, state: InstanceState) -> Decision:
+def decide(command: InstanceCommand, state: InstanceState) -> CommandDecision:
     """Return the effect of a command on an instance in a state."""
     return _DECIDERS[command](state)
 
 
-def _suspend(state: InstanceState) -> Decision:
+def _suspend(state: InstanceState) -> CommandDecision:
     match state.status:
         case None | RunStatus.WAITING | RunStatus.READY:
-            return Decision(effect=CommandEffect.SUSPEND_AHEAD, why="it will not start until a resume")
+            return CommandDecision(effect=CommandEffect.SUSPEND_AHEAD, why="it will not start until a resume")
         case RunStatus.RUNNING if state.is_owned:
             return _ask(state, RequestKind.SUSPEND)
         case RunStatus.RUNNING:
-            return Decision(effect=CommandEffect.SUSPEND, why="suspended")
+            return CommandDecision(effect=CommandEffect.SUSPEND, why="suspended")
         case RunStatus.SUSPENDED:
             return _already(state)
         case _:
             return _wrong(state, "only what is not over can be suspended")
 
 
-def _resume(state: InstanceState) -> Decision:
+def _resume(state: InstanceState) -> CommandDecision:
     match state.status:
         case RunStatus.RUNNING if state.asked is RequestKind.SUSPEND:
             return _ask(state, RequestKind.RESUME)
         case RunStatus.SUSPENDED if state.is_owned:
             return _ask(state, RequestKind.RESUME)
         case RunStatus.SUSPENDED if state.suspended_from is RunStatus.RUNNING and not state.is_job:
-            return Decision(effect=CommandEffect.REQUEUE, why="its owner is gone; ready, the next start of it goes on")
+            return CommandDecision(
+                effect=CommandEffect.REQUEUE, why="its owner is gone; ready, the next start of it goes on"
+            )
         case RunStatus.SUSPENDED:
-            return Decision(effect=CommandEffect.RESUME, why=f"{state.suspended_from or RunStatus.WAITING} again")
+            return CommandDecision(
+                effect=CommandEffect.RESUME, why=f"{state.suspended_from or RunStatus.WAITING} again"
+            )
         case _:
             return _wrong(state, "only a suspended instance can be resumed")
 
 
-def _kill(state: InstanceState) -> Decision:
+def _kill(state: InstanceState) -> CommandDecision:
     match state.status:
         case None:
-            return Decision(effect=CommandEffect.KILL_AHEAD, why="it will not start by itself; a rerun starts it")
+            return CommandDecision(
+                effect=CommandEffect.KILL_AHEAD, why="it will not start by itself; a rerun starts it"
+            )
         case RunStatus.RUNNING | RunStatus.SUSPENDED if state.is_owned:
             return _ask(state, RequestKind.KILL)
         case RunStatus.WAITING | RunStatus.READY | RunStatus.RUNNING | RunStatus.SUSPENDED:
-            return Decision(effect=CommandEffect.KILL, why="killed")
+            return CommandDecision(effect=CommandEffect.KILL, why="killed")
         case RunStatus.KILLED:
             return _already(state)
         case _:
             return _wrong(state, "it is over")
 
 
-def _rerun(state: InstanceState) -> Decision:
+def _rerun(state: InstanceState) -> CommandDecision:
     if state.status is None:
         return _wrong(state, "it has not run yet")
     if state.status.is_terminal:
-        return Decision(effect=CommandEffect.RERUN, why="a new attempt is ready")
+        return CommandDecision(effect=CommandEffect.RERUN, why="a new attempt is ready")
     if state.status is RunStatus.READY:
         return _already(state)
     return _wrong(state, "only what is over can be rerun, so kill it first")
 
 
-def _ask(state: InstanceState, kind: RequestKind) -> Decision:
+def _ask(state: InstanceState, kind: RequestKind) -> CommandDecision:
     if state.asked is kind:
-        return Decision(effect=CommandEffect.NOTHING, why=f"its owner has been asked to {kind} already")
-    return Decision(effect=CommandEffect.ASK, why=f"its owner is asked to {kind}, and does it at its next heartbeat")
+        return CommandDecision(effect=CommandEffect.NOTHING, why=f"its owner has been asked to {kind} already")
+    return CommandDecision(
+        effect=CommandEffect.ASK, why=f"its owner is asked to {kind}, and does it at its next heartbeat"
+    )
 
 
-def _already(state: InstanceState) -> Decision:
-    return Decision(effect=CommandEffect.NOTHING, why=f"it is {state.status} already")
+def _already(state: InstanceState) -> CommandDecision:
+    return CommandDecision(effect=CommandEffect.NOTHING, why=f"it is {state.status} already")
 
 
-def _wrong(state: InstanceState, rule: str) -> Decision:
-    return Decision(effect=CommandEffect.NOTHING, why=f"it is {state.status or RunStatus.WAITING}: {rule}")
+def _wrong(state: InstanceState, rule: str) -> CommandDecision:
+    return CommandDecision(effect=CommandEffect.NOTHING, why=f"it is {state.status or RunStatus.WAITING}: {rule}")
 
 
 _DECIDERS = {

@@ -14,7 +14,7 @@ from toolkit.ledger.batches.making import unread_batches
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.jobs.current import sites_on_queue
 from toolkit.ledger.jobs.rows import QUEUE_KEYS
-from toolkit.ledger.runs.finding import Span, Subject, active, failed, last_success, succeeded
+from toolkit.ledger.runs.finding import InstanceSpan, Subject, active, failed, last_success, succeeded
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.state.start_check import EVERYWHERE, SafeMode, Suspension, current_safe_mode, renewals, suspensions
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
@@ -265,15 +265,15 @@ def _began(run: Run) -> datetime:
     return run.started_at or run.created_at
 
 
-def _span(watched: Watched, last: Run | None, at: datetime, on_queue: Collection[tuple[str, str]]) -> Span:
+def _span(watched: Watched, last: Run | None, at: datetime, on_queue: Collection[tuple[str, str]]) -> InstanceSpan:
     """The instances that count: of a process those that are due, of evictions those since the last success."""
     subject = watched.subject
     if subject.life_cycle is LifeCycle.EXECUTION and (subject.entity, subject.cluster) in on_queue:
-        return Span(subject=subject, start_key=QUEUE_KEYS[0], end_key=QUEUE_KEYS[1])
+        return InstanceSpan(subject=subject, start_key=QUEUE_KEYS[0], end_key=QUEUE_KEYS[1])
     start = format_instant(watched.validity.start)
     if watched.subject.life_cycle is LifeCycle.EVICTION:
         start = key_after(last.instance_key) if last is not None else ""
-    return Span(subject=watched.subject, start_key=start, end_key=format_instant(_due_end(at)))
+    return InstanceSpan(subject=watched.subject, start_key=start, end_key=format_instant(_due_end(at)))
 
 
 def _due_end(at: datetime) -> datetime:

@@ -50,7 +50,7 @@ WritePage = Callable[[NewVerdict, "Quality", _Findings], str]
 """Writes the page of a verdict, and tells its URI; raises `NoPage` or OSError."""
 
 
-class NoAnswer(Failed):
+class NoValidatorAnswer(Failed):
     """The process that judges has given no answer that can be used.
 
     Args:
@@ -91,7 +91,7 @@ class Author:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
+class UnitValidation:
     """A verdict that was just made.
 
     Attributes:
@@ -149,7 +149,7 @@ class QualityGate(Gate):
             known = self.ledger.read(lambda tx: verdicts.on_layout(tx, address, found.layout_digest, suites))
         return known is not None and (by is None or known.run_id in by) and may_pass(known, written.quality)
 
-    def judge_by_hand(self, written: Written, check: Callable[[], None]) -> Judged:
+    def judge_by_hand(self, written: Written, check: Callable[[], None]) -> UnitValidation:
         """Judge what is there for a person, whatever was found before; the verdict admits nothing.
 
         Raises:
@@ -218,7 +218,7 @@ class QualityGate(Gate):
             return True
         return {(each.suite, each.position): kwargs_stored(each.kwargs) for each in asked} != then
 
-    def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> Judged:
+    def _judged(self, written: Written, found: DataPrint, check: Callable[[], None]) -> UnitValidation:
         """A verdict that nobody knows of yet."""
         partly = Answer(refused=f"the verdict would not be on all of it: {found.unread}")
         answer, findings, left_out = (partly, (), ()) if found.unread else self._answer(written, check)
@@ -230,14 +230,14 @@ class QualityGate(Gate):
             new = replace(new, page=self.write_page(new, written.quality, findings))
         except (NoPage, OSError) as error:
             _LOG.warning('event=no_page unit=%s why="%s"', written.unit, error)
-        return Judged(verdict=new, findings=findings, notes=tuple(each.note for each in left_out))
+        return UnitValidation(verdict=new, findings=findings, notes=tuple(each.note for each in left_out))
 
     def _answer(self, written: Written, check: Callable[[], None]) -> tuple[Answer, _Findings, tuple[LeftOut, ...]]:
         """Return the answer, one result for each expectation, and those left out; an incomplete answer is none."""
         try:
             question, left_out = self.question(written)
             answer = self.judges(written.cluster).ask(question, _seconds(written.quality), check)
-        except NoAnswer as error:
+        except NoValidatorAnswer as error:
             return Answer(refused=error.why), (), ()
         except InvalidInput as error:
             return Answer(refused=str(error)), (), ()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolkit.actions.gate import Written
     from toolkit.ledger.runs.items import Item
     from toolkit.quality.exchange import Question
-    from toolkit.quality.gate import Judged, QualityGate
+    from toolkit.quality.gate import QualityGate, UnitValidation
 
 NAME = "validate"
 
@@ -78,7 +78,7 @@ ValidationPlan = TargetPlan[ValidationTarget, ValidationItem, ValidationDetail]
 class ValidationOutcome:
     """Result of a validation, or the error that ended it."""
 
-    judged: Judged | None = None
+    judged: UnitValidation | None = None
     error: FeedctlError | None = None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolkit.rendering.action_result import MOST_LINES, Document, problem_document
-from toolkit.replication.verify import BEING_COPIED, Verdict
+from toolkit.replication.verify import BEING_COPIED, VerifyStatus
 from toolkit.result import ExitCode
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def verification_exit(found: Sequence[VerifiedInstance]) -> ExitCode:
     if any(each.is_different for each in found):
         return ExitCode.PARTIAL
     problems = {each.problem.code for each in found if each.problem is not None}
-    if problems - {BEING_COPIED} or any(each.counts.get(Verdict.UNREADABLE) for each in found):
+    if problems - {BEING_COPIED} or any(each.counts.get(VerifyStatus.UNREADABLE) for each in found):
         return ExitCode.FAILED
     return ExitCode.NOT_YET if problems else ExitCode.DONE
 
@@ -43,7 +43,7 @@ def _instance(found: VerifiedInstance) -> Document:
         "files": found.files,
         "bytes": found.bytes,
         "compared_with_source": found.by_source,
-        "counts": {verdict.value: found.counts.get(verdict, 0) for verdict in Verdict},
+        "counts": {verdict.value: found.counts.get(verdict, 0) for verdict in VerifyStatus},
         "differences": [
             {"path": str(each.path), "verdict": each.verdict.value, "message": each.message} for each in found.findings
         ],

@@ -1,7 +1,7 @@
 """Replication: pulls the instances of feeds from other clusters (DESIGN section 7)."""
 
 from toolkit.replication.action import ReplicationAction
-from toolkit.replication.resolve import Resolver
+from toolkit.replication.resolve import ReplicationResolver
 from toolkit.replication.targets import (
     NAME,
     ReplicationDetail,
@@ -16,8 +16,8 @@ __all__ = [
     "ReplicationAction",
     "ReplicationDetail",
     "ReplicationPlan",
+    "ReplicationResolver",
     "ReplicationResult",
     "ReplicationTarget",
-    "Resolver",
     "UnitItem",
 ]

@@ -42,7 +42,7 @@ from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, ItemState, LeaseMode, LifeCycle
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.replication.gating import was_admitted
-from toolkit.replication.planner import Planner, blank_plan
+from toolkit.replication.planner import ReplicationPlanner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.removals import exceeded_removal
 from toolkit.replication.targets import (
@@ -116,7 +116,7 @@ class ReplicationAction:
 
     def plan(self, target: ReplicationTarget, work: RunContext) -> ReplicationPlan:
         """Return the plan of an instance."""
-        planner = Planner(
+        planner = ReplicationPlanner(
             storage=work.stores,
             check=work.guard.run.check,
             nominal=self.nominal,

@@ -18,7 +18,7 @@ from toolkit.runs.recorder import path_text
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.file_copies import FileCopies
-    from toolkit.actions.gate import Judged
+    from toolkit.actions.gate import FeedValidation
     from toolkit.el import CanonicalPath
     from toolkit.replication.targets import ReplicationTarget, UnitItem
 
@@ -36,7 +36,7 @@ class CopyGate:
     """
 
     target: ReplicationTarget
-    judged: Judged
+    judged: FeedValidation
     work: RunContext
     files: FileCopies
     now: Callable[[], datetime]
@@ -71,7 +71,7 @@ class CopyGate:
         return GatedUnit(work=self.work, unit=unit, base=self.target.target_base, flag="", files=self.files)
 
 
-def written_at(target: ReplicationTarget, judged: Judged, unit: CanonicalPath, place: CanonicalPath) -> Written:
+def written_at(target: ReplicationTarget, judged: FeedValidation, unit: CanonicalPath, place: CanonicalPath) -> Written:
     """A unit as the gate is asked for it.
 
     Args:

@@ -34,7 +34,7 @@ def selected(system: FileSystem, root: CanonicalPath, parts: Sequence[Segment]) 
             yield from selected(system, root.child(name), parts[1:])
 
 
-class Difference(NamedTuple):
+class UnitDifference(NamedTuple):
     """Difference between the two sides of a unit.
 
     Attributes:
@@ -48,7 +48,7 @@ class Difference(NamedTuple):
 
 def difference(
     wanted: Tree, present: Tree | None, rules: CopyRules, step: timedelta, recorded: Manifest | None = None
-) -> Difference:
+) -> UnitDifference:
     """Compare by kind and size, and by time: that which the ledger has of the source's file, else that of the target's.
 
     Args:
@@ -71,7 +71,7 @@ def difference(
             )
         if reason is not None:
             copied[name] = reason
-    return Difference(copied, frozenset(there) - frozenset(wanted))
+    return UnitDifference(copied, frozenset(there) - frozenset(wanted))
 
 
 def _reason(wanted: TreeFile, present: TreeFile | None, rules: CopyRules) -> CopyReason | None:

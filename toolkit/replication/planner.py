@@ -11,7 +11,7 @@ from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.actions.progress import Volume
 from toolkit.availability import is_ready, is_there
 from toolkit.replication.completeness import mark_of
-from toolkit.replication.listing import Difference, difference, selected
+from toolkit.replication.listing import UnitDifference, difference, selected
 from toolkit.replication.removals import removals
 from toolkit.replication.targets import (
     COPY,
@@ -45,7 +45,7 @@ def blank_plan(target: ReplicationTarget) -> ReplicationPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planner:
+class ReplicationPlanner:
     """Plans instances.
 
     Attributes:
@@ -153,8 +153,8 @@ class Planner:
         )
 
     def _rehashed(
-        self, found: Difference, source: CanonicalPath, place: CanonicalPath, known: Mapping[str, str]
-    ) -> tuple[Difference, dict[str, str]]:
+        self, found: UnitDifference, source: CanonicalPath, place: CanonicalPath, known: Mapping[str, str]
+    ) -> tuple[UnitDifference, dict[str, str]]:
         """Without what has the same bytes at both ends; and the digests of these."""
         asked = [name for name, reason in found.copied.items() if reason is CopyReason.DIGEST]
         ends = [self._digests(root, asked) for root in (source, place)]
@@ -162,7 +162,7 @@ class Planner:
         # What the ledger knows better is copied again, so that it does not go on doing so.
         same = {name: digest for name, digest in same.items() if known.get(name, digest) == digest}
         copied = {name: reason for name, reason in found.copied.items() if name not in same}
-        return Difference(copied, found.extra), {**known, **same}
+        return UnitDifference(copied, found.extra), {**known, **same}
 
     def _digests(self, root: CanonicalPath, names: Sequence[str]) -> dict[str, str]:
         reader = DigestReader(system=self.storage(root), check=self.check)

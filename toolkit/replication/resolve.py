@@ -9,7 +9,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.gate import Judged
+from toolkit.actions.gate import FeedValidation
 from toolkit.actions.resolving import of_route, resolved
 from toolkit.el import format_instant, shift
 from toolkit.entities import Hold, OnSourceDelete
@@ -32,7 +32,7 @@ _TABLE = "is a table; replicate it with hive_replication.py, and compare it by `
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Resolver:
+class ReplicationResolver:
     """Resolves routes.
 
     Attributes:
@@ -112,7 +112,7 @@ class Resolver:
             rules=rules,
             removes_dropped=target.on.on_source_delete is OnSourceDelete.DELETE and not self._is_held(target, instant),
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
-            judged=Judged.on(feed, target.cluster),
+            judged=FeedValidation.on(feed, target.cluster),
             expired_below=source.base_for_reading if route.is_expired_at_source(instant, self.clock) else None,
         )
 

@@ -24,7 +24,7 @@ from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.digests import NO_BYTES
 
 if TYPE_CHECKING:
-    from toolkit.actions.gate import Judged
+    from toolkit.actions.gate import FeedValidation
     from toolkit.el.segment import Segment
     from toolkit.ledger.manifests import Manifest
     from toolkit.transfer.trees import Tree
@@ -130,7 +130,7 @@ class ReplicationTarget:
     rules: CopyRules = field(default_factory=CopyRules)
     removes_dropped: bool = False
     max_delete: DeleteLimits = field(default_factory=DeleteLimits)
-    judged: Judged | None = field(default=None, compare=False)
+    judged: FeedValidation | None = field(default=None, compare=False)
     expired_below: CanonicalPath | None = None
 
     @property

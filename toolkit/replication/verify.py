@@ -35,7 +35,7 @@ BEING_COPIED, NOTHING_TO_COMPARE = "being_copied", "nothing_to_compare"
 """Codes of instances of which nobody can tell."""
 
 
-class Verdict(StrEnum):
+class VerifyStatus(StrEnum):
     """Result of the verification of a file or directory at a target."""
 
     MISSING = "missing"
@@ -60,7 +60,7 @@ class DifferentFile:
     """
 
     path: CanonicalPath
-    verdict: Verdict
+    verdict: VerifyStatus
     message: str
 
 
@@ -82,19 +82,21 @@ class VerifiedInstance:
     files: int = 0
     bytes: int = 0
     by_source: int = 0
-    counts: Mapping[Verdict, int] = field(default_factory=dict)
+    counts: Mapping[VerifyStatus, int] = field(default_factory=dict)
     findings: tuple[DifferentFile, ...] = ()
     problem: Problem | None = None
 
     @property
     def is_different(self) -> bool:
         """Whether the target has something else than what was copied."""
-        return any(self.counts.get(each) for each in (Verdict.MISSING, Verdict.EXTRA, Verdict.DIFFERENT))
+        return any(self.counts.get(each) for each in (VerifyStatus.MISSING, VerifyStatus.EXTRA, VerifyStatus.DIFFERENT))
 
     @property
     def is_well(self) -> bool:
         """Whether it is as it was copied."""
-        return self.problem is None and not any(self.counts[each] for each in self.counts if each is not Verdict.KEPT)
+        return self.problem is None and not any(
+            self.counts[each] for each in self.counts if each is not VerifyStatus.KEPT
+        )
 
 
 @dataclass(kw_only=True)
@@ -108,7 +110,7 @@ class _Seen:
     is_unknown: bool = False
     """A part of it is neither in the ledger nor at the source."""
 
-    def add(self, path: CanonicalPath, verdict: Verdict, message: str) -> None:
+    def add(self, path: CanonicalPath, verdict: VerifyStatus, message: str) -> None:
         self.findings.append(DifferentFile(path=path, verdict=verdict, message=message))
 
 
@@ -220,16 +222,16 @@ class Verifier:
 
     def _told_of_dropped(
         self, target: ReplicationTarget, place: CanonicalPath, manifest: Manifest
-    ) -> tuple[Verdict, str]:
+    ) -> tuple[VerifyStatus, str]:
         gone = "the source no longer has it"
         if not target.removes_dropped:
-            return Verdict.KEPT, f"{gone}; on_source_delete: delete at the target lets a replication remove it"
+            return VerifyStatus.KEPT, f"{gone}; on_source_delete: delete at the target lets a replication remove it"
         if never_copied(self._files(place) or {}, manifest):
             return (
-                Verdict.EXTRA,
+                VerifyStatus.EXTRA,
                 f"{gone}, with files that were never copied, so no replication removes it; move them",
             )
-        return Verdict.EXTRA, f"{gone}; a replication of the instance (--start) removes it"
+        return VerifyStatus.EXTRA, f"{gone}; a replication of the instance (--start) removes it"
 
     def _units(
         self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
@@ -271,9 +273,9 @@ class Verifier:
         there = present or {}
         seen.files += len(wanted)
         for name in sorted(wanted.keys() - there.keys()):
-            seen.add(below(place, name), Verdict.MISSING, "it is not there")
+            seen.add(below(place, name), VerifyStatus.MISSING, "it is not there")
         for name in sorted(there.keys() - wanted.keys()) if target.rules.remove_deleted else ():
-            seen.add(below(place, name), Verdict.EXTRA, "it was not copied")
+            seen.add(below(place, name), VerifyStatus.EXTRA, "it was not copied")
         both = sorted(wanted.keys() & there.keys())
         seen.by_source += sum(not wanted[name].digest for name in both)
         reader = _UnitReader(
@@ -316,21 +318,21 @@ class _UnitReader:
         """Compare one file, whose bytes are read at the source too when nobody knows their digest."""
         path = below(self.roots[1], name)
         if size != wanted.size:
-            self.seen.add(path, Verdict.DIFFERENT, f"it has {size} bytes, and {wanted.size} were copied")
+            self.seen.add(path, VerifyStatus.DIFFERENT, f"it has {size} bytes, and {wanted.size} were copied")
             return
         found = self.target.read(path)
         self.seen.sizes.append(found.size)
         if found.error is not None:
             is_gone = isinstance(found.error, NotFound)
-            self.seen.add(path, Verdict.MISSING if is_gone else Verdict.UNREADABLE, str(found.error))
+            self.seen.add(path, VerifyStatus.MISSING if is_gone else VerifyStatus.UNREADABLE, str(found.error))
             return
         expected, of = wanted.digest, "its digest when it was copied"
         if not expected:
             there = self.source.read(below(self.roots[0], name))
             if there.error is not None:
                 why = f"the ledger has no digest of it, and the source cannot be compared: {there.error}"
-                self.seen.add(path, Verdict.UNREADABLE, why)
+                self.seen.add(path, VerifyStatus.UNREADABLE, why)
                 return
             expected, of = there.digest, "that of the source"
         if found.digest != expected:
-            self.seen.add(path, Verdict.DIFFERENT, f"its digest is {found.digest}, and {of} {expected}")
+            self.seen.add(path, VerifyStatus.DIFFERENT, f"its digest is {found.digest}, and {of} {expected}")

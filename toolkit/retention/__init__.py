@@ -11,7 +11,7 @@ from toolkit.retention.plan import (
     RetentionResult,
     StayReason,
 )
-from toolkit.retention.resolve import Resolver
+from toolkit.retention.resolve import RetentionResolver
 from toolkit.retention.shared_data import SharedDataIndex
 from toolkit.retention.targets import FeedTarget, Location
 
@@ -24,9 +24,9 @@ __all__ = [
     "ItemKind",
     "Location",
     "PlanItem",
-    "Resolver",
     "RetentionAction",
     "RetentionDetail",
+    "RetentionResolver",
     "RetentionResult",
     "SharedDataIndex",
     "StayReason",

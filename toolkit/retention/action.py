@@ -27,7 +27,7 @@ from toolkit.retention.delete_tree import TreeDelete
 from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for
 from toolkit.retention.output_watch import Writers, held_items, writers_of
 from toolkit.retention.plan import PlanItem, StayReason
-from toolkit.retention.planner import Planner, TooMuchOfFeed, TooMuchToDelete, blank_plan
+from toolkit.retention.planner import RetentionPlanner, TooMuchOfFeed, TooMuchToDelete, blank_plan
 from toolkit.retention.records import InstanceEvents, recovered
 from toolkit.retention.table_eviction import PartitionBatch, TableEviction
 from toolkit.retention.table_recovery import TableRecovery
@@ -108,7 +108,7 @@ class RetentionAction:
 
     def plan(self, target: FeedTarget, work: RunContext) -> FeedPlan:
         """Return the plan of a feed's eviction."""
-        planner = Planner(storage=work.stores, check=work.guard.run.check)
+        planner = RetentionPlanner(storage=work.stores, check=work.guard.run.check)
         plan = planner.plan(target) if target.table is None else planner.of_tables.plan(target, target.table)
         if self.hold_seen is not None and plan.failed is None:
             self.hold_seen(target.feed, target.cluster, plan.detail.hold_file)
@@ -118,12 +118,12 @@ class RetentionAction:
         self, plans: Sequence[FeedPlan], work: RunContext
     ) -> tuple[Sequence[FeedPlan], ExceededDeleteLimit | None]:
         """Return the plans, and the safety limit that they exceed together."""
-        limited, excess = Planner(storage=work.stores, check=work.guard.run.check).limited(plans, self.limits)
+        limited, excess = RetentionPlanner(storage=work.stores, check=work.guard.run.check).limited(plans, self.limits)
         return limited, None if excess is None else ExceededDeleteLimit(excess)
 
     def target_limit(self, plan: FeedPlan, work: RunContext) -> ExceededDeleteLimit | None:
         """Return the safety limit that a feed's plan exceeds, or None."""
-        planner, target = Planner(storage=work.stores, check=work.guard.run.check), plan.target
+        planner, target = RetentionPlanner(storage=work.stores, check=work.guard.run.check), plan.target
         _, excess = planner.limited((plan,), target.max_delete)
         if excess is None:
             return None

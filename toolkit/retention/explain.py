@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolkit.retention.targets import Location
 
 
-class Verdict(StrEnum):
+class RetentionDecision(StrEnum):
     """Decision of a run about a path."""
 
     GOES = "goes"
@@ -51,7 +51,7 @@ class Explanation:
 
     feed: str
     cluster: str
-    verdict: Verdict
+    verdict: RetentionDecision
     reason: str
     why: str
     path: CanonicalPath | None = None
@@ -116,18 +116,18 @@ class Explainer:
             yield replace(self._stays(KeepReason.TOO_YOUNG, self._age(instant)), instance=key)
         elif self.plan.unreadable:
             unreadable = self.plan.unreadable[0]
-            yield replace(self._answer(Verdict.UNKNOWN, unreadable.code, unreadable.message), instance=key)
+            yield replace(self._answer(RetentionDecision.UNKNOWN, unreadable.code, unreadable.message), instance=key)
         else:
             bases = ", ".join(str(location.base) for location in target.locations)
             where = f"below {bases}" if target.table is None else f"among the partitions of {target.table.name}"
             why = f"no run comes upon it {where}; {self._age(instant)}"
-            yield replace(self._answer(Verdict.ABSENT, "absent", why), instance=key)
+            yield replace(self._answer(RetentionDecision.ABSENT, "absent", why), instance=key)
 
     def _of_feed(self) -> Explanation | None:
         """Return the decision about the whole feed; None: each instance has one of its own."""
         plan = self.plan
         if plan.failed is not None:
-            return self._answer(Verdict.UNKNOWN, plan.failed.code, plan.failed.message)
+            return self._answer(RetentionDecision.UNKNOWN, plan.failed.code, plan.failed.message)
         hold_file = plan.detail.hold_file
         if hold_file is not None:
             others = tuple(note for note in plan.notes if str(hold_file) not in note)
@@ -142,14 +142,14 @@ class Explainer:
         """Return the decision about a path that the plan does not name: too young, no instance, or missing."""
         kind = self.kind_at(instance)
         if kind is None:
-            return self._answer(Verdict.ABSENT, "absent", "nothing is there", path)
+            return self._answer(RetentionDecision.ABSENT, "absent", "nothing is there", path)
         unreadable = next((each for each in self.plan.unreadable if path.is_within(each.item.path)), None)
         if unreadable is not None:
-            return self._answer(Verdict.UNKNOWN, unreadable.code, unreadable.message, path)
+            return self._answer(RetentionDecision.UNKNOWN, unreadable.code, unreadable.message, path)
         whole = next((each for each in self.plan.detail.subtrees if _is_in(path, each.root)), None)
         if whole is not None:
             why = f"{whole.root} goes as a whole, with the {whole.end - whole.begin:,} instances that are all it has"
-            return self._unless_refused(self._answer(Verdict.GOES, "whole_directory", why, path))
+            return self._unless_refused(self._answer(RetentionDecision.GOES, "whole_directory", why, path))
         period = location.template.parse(location.written(instance)) if instance != location.base else None
         if period is None:
             inside = sum(item.path.is_within(path) for item in self.plan.items if item.type is ItemKind.INSTANCE)
@@ -191,7 +191,7 @@ class Explainer:
             ItemKind.EMPTY_DIRECTORY: "it is an old directory that nothing is in",
         }
         why = told.get(item.type) or self._age(self._time_of(item))
-        found = self._answer(Verdict.GOES, "old" if item.type in EVICTED else item.type.value, why, item.path)
+        found = self._answer(RetentionDecision.GOES, "old" if item.type in EVICTED else item.type.value, why, item.path)
         to = () if item.archive is None else (f"it is copied to {item.archive} before it goes",)
         return self._unless_refused(replace(found, instance=item.instance_key, notes=(*to, *found.notes)))
 
@@ -230,7 +230,7 @@ class Explainer:
 
     def _stays(self, reason: str, why: str, path: CanonicalPath | None = None) -> Explanation:
         """By the rules of this feed; only a hold is one for all that share the data."""
-        found = self._answer(Verdict.STAYS, reason, why, path)
+        found = self._answer(RetentionDecision.STAYS, reason, why, path)
         others = ", ".join(sorted({feed for feed, _ in self.plan.target.neighbours}))
         if not others or reason in {KeepReason.HOLD, "hold_file"}:
             return found
@@ -239,7 +239,9 @@ class Explainer:
         )
         return replace(found, notes=(*found.notes, note))
 
-    def _answer(self, verdict: Verdict, reason: str, why: str, path: CanonicalPath | None = None) -> Explanation:
+    def _answer(
+        self, verdict: RetentionDecision, reason: str, why: str, path: CanonicalPath | None = None
+    ) -> Explanation:
         return Explanation(
             feed=self.plan.target.feed,
             cluster=self.plan.target.cluster,
@@ -255,7 +257,9 @@ def of_settled(plan: AnyPlan[FeedTarget, PlanItem, RetentionDetail]) -> Explanat
     """Return the explanation for a feed that has no retention on a cluster."""
     target, failed = plan.target, plan.failed
     reason, why = ("no_retention", "; ".join(plan.notes)) if failed is None else (failed.code, failed.message)
-    return Explanation(feed=target.entity, cluster=target.cluster, verdict=Verdict.STAYS, reason=reason, why=why)
+    return Explanation(
+        feed=target.entity, cluster=target.cluster, verdict=RetentionDecision.STAYS, reason=reason, why=why
+    )
 
 
 def _cut(path: CanonicalPath, location: Location) -> CanonicalPath:

@@ -78,7 +78,7 @@ class TooMuchOfFeed(Refused):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planner:
+class RetentionPlanner:
     """Makes plans.
 
     Attributes:

@@ -110,7 +110,7 @@ FeedTargets: TypeAlias = "Targets[FeedTarget, PlanItem, RetentionDetail]"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Resolver:
+class RetentionResolver:
     """Resolves feeds on clusters.
 
     Attributes:

@@ -10,7 +10,7 @@ from tests.contract.ledger.samples import ORIGIN, alone, begun, changed, key
 from tests.contract.ledger_jobs.plans import executed, scans
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import attempts, retries, starting
-from toolkit.ledger.runs.finding import Span, Subject
+from toolkit.ledger.runs.finding import InstanceSpan, Subject
 from toolkit.ledger.runs.instances import newest_attempts
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.runs.starting import StartRequest
@@ -95,7 +95,7 @@ def test_where_many_instances_stand_is_one_statement(ledger: Ledger) -> None:
     failed(ledger, NOON, of("2026-03-20T13:00Z", cluster="backup"))
     begun(ledger, key("2026-03-20T13:00Z", entity="p", life_cycle=LifeCycle.EVICTION))
     subject = Subject(entity="p", life_cycle=LifeCycle.EXECUTION, cluster="primary")
-    span = Span(subject=subject, start_key="2026-03-20T12:00Z", end_key="2026-03-20T14:00Z")
+    span = InstanceSpan(subject=subject, start_key="2026-03-20T12:00Z", end_key="2026-03-20T14:00Z")
     with executed(ledger) as statements:
         stand = ledger.read(lambda tx: newest_attempts(tx, span))
     assert {at: (each.run_id, each.status, each.retry_at) for at, each in stand.items()} == {

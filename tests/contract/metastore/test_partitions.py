@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.metastore.conftest import Place
 from tests.tables.tables import partition_of
-from toolkit.catalog.errors import AlreadyExists, BadMetadata, NoSuchPartition
+from toolkit.catalog.errors import BadMetadata, CatalogAlreadyExists, NoSuchPartition
 from toolkit.catalog.model import Column
 from toolkit.catalog.partition_name import NULL
 from toolkit.catalog.port import BATCH
@@ -89,7 +89,7 @@ def test_adding_one_that_is_there_adds_none(place: Place) -> None:
     table = place.made()
     first, second = partition_of(table, "1", "us"), partition_of(table, "2", "us")
     place.metastore.add_partitions(table.name, [first])
-    with pytest.raises(AlreadyExists, match=r"\.clicks"):
+    with pytest.raises(CatalogAlreadyExists, match=r"\.clicks"):
         place.metastore.add_partitions(table.name, [second, replace(first, parameters={"other": "1"})])
     assert place.metastore.partition_names(table.name) == ("ds=1/region=us",)
     assert "other" not in place.metastore.partitions(table.name, ["ds=1/region=us"])[0].parameters

@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.metastore.conftest import Place
 from tests.tables.tables import TEXT, of_spark, partition_of, table_of
-from toolkit.catalog.errors import AlreadyExists, NoSuchDatabase, NoSuchTable
+from toolkit.catalog.errors import CatalogAlreadyExists, NoSuchDatabase, NoSuchTable
 from toolkit.catalog.model import Column, Skew, SortColumn, StorageDescriptor, Table, TableKind, TableName
 
 
@@ -79,7 +79,7 @@ def test_the_directory_of_a_table_of_spark_is_where_spark_keeps_it(place: Place)
 
 def test_a_name_that_is_taken_is_told_and_nothing_changes(place: Place) -> None:
     made = place.made()
-    with pytest.raises(AlreadyExists, match=r"\.clicks"):
+    with pytest.raises(CatalogAlreadyExists, match=r"\.clicks"):
         place.metastore.create_table(replace(made, parameters={"other": "1"}))
     assert "other" not in place.metastore.table(made.name).parameters
 

@@ -21,7 +21,7 @@ from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.linter.findings import Severity
 from toolkit.rendering.document_schemas import DocumentName, document_schema
 from toolkit.replication.targets import CopyReason
-from toolkit.replication.verify import Verdict
+from toolkit.replication.verify import VerifyStatus
 from toolkit.result import Outcome, Status
 
 JSON = ("--output", "json")
@@ -93,8 +93,8 @@ def test_the_words_of_a_schema_are_those_of_the_code() -> None:
     assert copied["result"]["properties"]["status"]["enum"] == list(Status)
     assert set(copied["item"]["properties"]["reasons"]["properties"]) == set(CopyReason)
     verified = document_schema(DocumentName.VERIFY)["$defs"]["instance"]["properties"]
-    assert verified["differences"]["items"]["properties"]["verdict"]["enum"] == list(Verdict)
-    assert verified["counts"]["required"] == list(Verdict)
+    assert verified["differences"]["items"]["properties"]["verdict"]["enum"] == list(VerifyStatus)
+    assert verified["counts"]["required"] == list(VerifyStatus)
     finding = document_schema(DocumentName.LINT)["$defs"]["finding"]["properties"]
     assert set(finding["severity"]["enum"]) == set(Severity)
 

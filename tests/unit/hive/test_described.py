@@ -10,7 +10,7 @@ import pytest
 from tests.tables.tables import TEXT, table_of
 from toolkit.catalog.model import ACCURATE, Column, Serde, Table, TableKind, TableName
 from toolkit.el import CanonicalPath
-from toolkit.hive.contents import Part
+from toolkit.hive.contents import TablePart
 from toolkit.hive.described import (
     added_columns,
     at_place,
@@ -28,10 +28,10 @@ NAME = TableName("logs", "clicks")
 ID, WHAT, MORE = (Column(name=name, type=kind) for name, kind in (("id", "int"), ("what", "string"), ("more", "date")))
 
 
-def part(*sizes: int) -> Part:
+def part(*sizes: int) -> TablePart:
     when = datetime(2026, 3, 1, tzinfo=UTC)
     tree = {f"part-{number}": TreeFile(FileKind.FILE, size, when) for number, size in enumerate(sizes)}
-    return Part(name="ds=1", partition=None, place=CanonicalPath.parse("file:/x"), tree=tree)
+    return TablePart(name="ds=1", partition=None, place=CanonicalPath.parse("file:/x"), tree=tree)
 
 
 def view(query: str) -> Table:

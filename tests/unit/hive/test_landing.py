@@ -17,7 +17,7 @@ from tests.unit.actions.fake_action import context
 from tests.unit.quality.gates import BLOCKS, CLUSTER
 from toolkit.actions.action import RunContext
 from toolkit.actions.copy_limits import CopyLimits
-from toolkit.actions.gate import Gate, Judged
+from toolkit.actions.gate import FeedValidation, Gate
 from toolkit.actions.guard import Condition, Guard
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import read_only
@@ -141,7 +141,7 @@ class Scene:
             table=TO,
             source=FROM,
             rules=replace(self.rules, at_once=1),
-            judged=None if self.gate is None else Judged(feed=FEED, cluster=CLUSTER, quality=BLOCKS),
+            judged=None if self.gate is None else FeedValidation(feed=FEED, cluster=CLUSTER, quality=BLOCKS),
         )
         return action, target_of
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from toolkit.ledger.fingerprints import LISTED_FILES, Changes, Fingerprint, ListedFile, changes
+from toolkit.ledger.fingerprints import LISTED_FILES, Fingerprint, InputChanges, ListedFile, changes
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 1, tzinfo=UTC)
 A = ListedFile(name="a", size=10, modified=NOON)
@@ -37,13 +37,13 @@ def test_whatever_differs_shows_in_the_digest(other: ListedFile) -> None:
 def test_the_files_that_came_changed_and_went_are_named() -> None:
     larger, odd = A._replace(size=11), ListedFile(name="ünïcode \udcff\n", size=1, modified=NOON)
     found = changes(Fingerprint.of([A, B]), Fingerprint.of([larger, odd]))
-    assert found == Changes(added=(odd.name,), changed=("a",), removed=("sub/b",))
+    assert found == InputChanges(added=(odd.name,), changed=("a",), removed=("sub/b",))
 
 
 def test_what_was_not_there_has_a_fingerprint_too() -> None:
     nothing = Fingerprint.of([])
     assert (nothing.files, nothing.newest_at) == (0, None)
-    assert changes(nothing, Fingerprint.of([A])) == Changes(added=("a",), changed=(), removed=())
+    assert changes(nothing, Fingerprint.of([A])) == InputChanges(added=("a",), changed=(), removed=())
 
 
 def test_of_too_many_files_it_is_known_that_they_changed_and_not_which() -> None:

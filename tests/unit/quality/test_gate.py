@@ -17,7 +17,7 @@ from toolkit.ledger import verdicts
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.verdicts import NewVerdict, Verdict
 from toolkit.ledger.vocabulary import VerdictState
-from toolkit.quality.gate import NoAnswer
+from toolkit.quality.gate import NoValidatorAnswer
 from toolkit.rendering.quality import history_rows, verdict_lines
 from toolkit.storage import NotFound
 
@@ -219,7 +219,7 @@ def test_an_answer_that_lacks_a_finding_is_none(bench: GateBench) -> None:
 
 
 def test_what_cannot_be_judged_blocks_and_is_tried_again(bench: GateBench) -> None:
-    bench.judge.error = NoAnswer(why="it was killed")
+    bench.judge.error = NoValidatorAnswer(why="it was killed")
     assert "it was killed" in blocked(bench, "quality_unknown")
     bench.judge.error, bench.judge.refused = None, "great_expectations is not installed"
     assert "not installed" in blocked(bench, "quality_unknown")
@@ -238,7 +238,7 @@ def test_a_suite_without_expectations_passes_nothing(bench: GateBench) -> None:
 
 
 def test_a_feed_that_only_wants_to_be_told_goes_on_without_a_judge(bench: GateBench) -> None:
-    bench.quality, bench.judge.error = WARNS, NoAnswer(why="it was killed")
+    bench.quality, bench.judge.error = WARNS, NoValidatorAnswer(why="it was killed")
     assert "it was killed" in bench.gate.admit(bench.written, nothing).notes[0]
     assert bench.gate.was_admitted(bench.written)
     assert verdict(bench).state is VerdictState.UNKNOWN

@@ -15,7 +15,7 @@ from tests.unit.quality.gates import BLOCKS, CLUSTER, CopyingStore
 from tests.unit.replication.test_publish import Breaking, Dead
 from toolkit.actions.action import Applied
 from toolkit.actions.copy_limits import CopyLimits
-from toolkit.actions.gate import QUALITY_FAILED, Judged
+from toolkit.actions.gate import QUALITY_FAILED, FeedValidation
 from toolkit.actions.guard import Guard
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Feed
@@ -59,7 +59,7 @@ class Copying:
             target_base=self.base.child("to"),
             parts=PartitionExpression(self.parts).bind({}) if self.parts else (),
             flag="_SUCCESS",
-            judged=Judged(feed=FEED, cluster=CLUSTER, quality=BLOCKS),
+            judged=FeedValidation(feed=FEED, cluster=CLUSTER, quality=BLOCKS),
         )
 
     def fill(self, **files: str) -> None:

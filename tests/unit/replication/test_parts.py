@@ -16,7 +16,7 @@ from toolkit.el import CanonicalPath, parse_instant
 from toolkit.ledger.manifests import Manifest, ManifestFile
 from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.replication.completeness import Completeness, mark_of
-from toolkit.replication.planner import Planner
+from toolkit.replication.planner import ReplicationPlanner
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import REMOVE, CopyRules, ReplicationPlan, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
@@ -108,7 +108,7 @@ class Instance:
         """Return the plan of a run."""
         plain = LocalFileSystem()
         target = replace(self.target, rules=replace(self.target.rules, **rules))
-        planner = Planner(
+        planner = ReplicationPlanner(
             storage=lambda _: plain,
             check=lambda: None,
             nominal=parse_instant("2026-03-02T00:00Z"),

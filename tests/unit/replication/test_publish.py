@@ -13,7 +13,7 @@ from tests.unit.actions.fake_action import context
 from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.replication.errors import TargetChanged
-from toolkit.replication.planner import Planner
+from toolkit.replication.planner import ReplicationPlanner
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import CopyRules, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
@@ -97,7 +97,9 @@ def publish(
         rules=CopyRules(at_once=1, overwrite=True),
     )
     plain = LocalFileSystem()
-    planner = Planner(storage=lambda _: plain, check=lambda: None, nominal=parse_instant("2026-03-02T00:00Z"))
+    planner = ReplicationPlanner(
+        storage=lambda _: plain, check=lambda: None, nominal=parse_instant("2026-03-02T00:00Z")
+    )
     (item,) = planner.plan(replace(target, flag="")).items
     guard = Guard(run=NeverStopped(), conditions=conditions)
     publisher = Publisher(

@@ -18,7 +18,7 @@ from toolkit.actions.runner import Targets
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import LocationType
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import Resolver, RetentionAction
+from toolkit.retention import RetentionAction, RetentionResolver
 from toolkit.retention.plan import FeedPlan, FeedResult, ItemKind, PlanItem, RetentionDetail, Subtree
 from toolkit.retention.targets import FeedTarget
 from toolkit.runs.errors import Stopped
@@ -230,7 +230,7 @@ def act(
 
 def target_on(system: FileSystem, flag: str = "") -> FeedTarget:
     """The feed that is evicted."""
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant("2026-03-20T12:00Z"), keep_beyond_validity=True, holds=(), storage=lambda _: system
     )
     feed = FeedText().feed()

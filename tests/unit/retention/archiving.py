@@ -13,7 +13,7 @@ from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Archive, ExpiryAction, Feed, Locations, LocationType
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.vocabulary import ItemState
-from toolkit.retention import Resolver, SharedDataIndex
+from toolkit.retention import RetentionResolver, SharedDataIndex
 from toolkit.retention.archive import ArchivedDelete, Archiver
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import ItemKind, PlanItem
@@ -39,7 +39,7 @@ def feed(root: object, **others: str) -> Feed:
 def target_of(feed: Feed, system: FileSystem | None = None, *, repo: Iterable[Feed] = ()) -> FeedTarget:
     """The feed on its cluster, as a run works on it."""
     clusters = {"primary": cluster(), "backup": cluster("backup")}
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant("2026-03-20T12:00Z"),
         keep_beyond_validity=True,
         holds=(),

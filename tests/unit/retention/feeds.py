@@ -32,7 +32,7 @@ from toolkit.entities import (
 )
 from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.retention import Resolver, RetentionAction, RetentionResult
+from toolkit.retention import RetentionAction, RetentionResolver, RetentionResult
 from toolkit.retention.resolve import FeedTargets
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.stop import NeverStopped, StopSignal
@@ -130,7 +130,7 @@ def resolved(
     system: FileSystem, feeds: Iterable[FeedText], nominal: str = NOMINAL, holds: Iterable[Hold] = ()
 ) -> FeedTargets:
     """What a run over the feeds works on."""
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant(nominal), keep_beyond_validity=True, holds=tuple(holds), storage=lambda _: system
     )
     return resolver.resolve([(each.feed(), cluster()) for each in feeds], must_all_work=True)

@@ -9,9 +9,9 @@ from tests.unit.retention.feeds import NOMINAL, FeedText, cluster
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
-from toolkit.retention import Resolver
+from toolkit.retention import RetentionResolver
 from toolkit.retention.plan import FeedPlan
-from toolkit.retention.planner import Planner
+from toolkit.retention.planner import RetentionPlanner
 from toolkit.storage import Capabilities
 
 REMOTE = "hdfs://ns1"
@@ -26,11 +26,11 @@ def planned(
     check: Callable[[], None] = lambda: None,
 ) -> FeedPlan:
     """The plan for a feed, on a remote store unless another one is named."""
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant(NOMINAL), keep_beyond_validity=True, holds=tuple(holds), storage=lambda _: system
     )
     (target,) = resolver.resolve([(feed.feed(), cluster(default_fs=default_fs))], must_all_work=True).to_do
-    return Planner(storage=lambda _: system, check=check).plan(target)
+    return RetentionPlanner(storage=lambda _: system, check=check).plan(target)
 
 
 def paths(plan: FeedPlan) -> list[str]:

@@ -24,7 +24,7 @@ from toolkit.errors import NotImplementedYet
 from toolkit.ledger.runs.items import Item
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Outcome
-from toolkit.retention import FeedTarget, Resolver, RetentionResult, SharedDataIndex
+from toolkit.retention import FeedTarget, RetentionResolver, RetentionResult, SharedDataIndex
 from toolkit.retention.shared_tables import SharedTables
 from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import StopSignal
@@ -83,9 +83,9 @@ class TableSite:
         for day in days:
             self.add(f"2026-03-{day}")
 
-    def resolver(self, holds: Iterable[Hold] = ()) -> Resolver:
+    def resolver(self, holds: Iterable[Hold] = ()) -> RetentionResolver:
         feeds, clusters = (self.feed, *self.others), (self.cluster,)
-        return Resolver(
+        return RetentionResolver(
             nominal_time=parse_instant(NOMINAL),
             keep_beyond_validity=True,
             holds=tuple(holds),

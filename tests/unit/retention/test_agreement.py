@@ -11,7 +11,7 @@ from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.retention.tables import DS
 from toolkit.el import parse_instant
 from toolkit.entities import ExpiryAction, Feed
-from toolkit.retention import Resolver, SharedDataIndex
+from toolkit.retention import RetentionResolver, SharedDataIndex
 from toolkit.retention.agreement import ConflictingRetention
 from toolkit.retention.resolve import FeedTargets
 from toolkit.retention.shared_tables import SharedTables
@@ -19,7 +19,7 @@ from toolkit.retention.shared_tables import SharedTables
 
 def _resolved(*feeds: Feed, must_all_work: bool = True) -> FeedTargets:
     """The first of the feeds; the others are not what the run is about."""
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant(NOMINAL),
         keep_beyond_validity=True,
         holds=(),

@@ -21,7 +21,7 @@ from toolkit.actions.runner import Targets
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Feed, Locations
 from toolkit.result import Outcome
-from toolkit.retention import Resolver, RetentionResult
+from toolkit.retention import RetentionResolver, RetentionResult
 from toolkit.retention.archive import settle_stagings
 from toolkit.retention.resolve import FeedTargets, NoArchive
 from toolkit.runs.errors import Stopped
@@ -299,7 +299,7 @@ def test_what_is_not_to_be_archived_there_is_deleted_by_nobody(tmp_path: Path) -
 
 
 def test_an_archive_outside_of_the_environment_is_refused_and_among_others_a_failure(tmp_path: Path) -> None:
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant("2026-03-20T12:00Z"),
         keep_beyond_validity=True,
         holds=(),

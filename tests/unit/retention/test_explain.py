@@ -9,7 +9,7 @@ from tests.unit.retention.memory import AtomicMemory, MemoryFileSystem
 from tests.unit.retention.object_memory import ObjectMemory
 from toolkit.el import CanonicalPath, NotAnInstance, parse_instant
 from toolkit.entities import Hold
-from toolkit.retention.explain import Explainer, Explanation, Verdict, of_settled
+from toolkit.retention.explain import Explainer, Explanation, RetentionDecision, of_settled
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import FileKind, NotFound
 
@@ -46,13 +46,18 @@ OLD = (
 @pytest.mark.parametrize("path", ["/data/clicks/2026/03/01", "/data/clicks/2026/03/01/part"])
 def test_what_goes_is_told_with_the_rule_its_numbers_and_its_place(path: str) -> None:
     found = _of_path(_system(*days(1, 20)), path)
-    assert (found.verdict, found.reason, found.why, found.instance) == (Verdict.GOES, "old", OLD, "2026-03-01T00:00Z")
+    assert (found.verdict, found.reason, found.why, found.instance) == (
+        RetentionDecision.GOES,
+        "old",
+        OLD,
+        "2026-03-01T00:00Z",
+    )
     assert str(found.path) == "file:///data/clicks/2026/03/01"
 
 
 def test_what_is_too_young_stays() -> None:
     found = _of_path(_system(*days(1, 20)), "/data/clicks/2026/03/20")
-    assert (found.verdict, found.reason, found.instance) == (Verdict.STAYS, "too_young", "2026-03-20T00:00Z")
+    assert (found.verdict, found.reason, found.instance) == (RetentionDecision.STAYS, "too_young", "2026-03-20T00:00Z")
     assert "is not before the horizon 2026-03-10T12:00Z" in found.why
 
 
@@ -84,7 +89,7 @@ def test_what_is_old_enough_and_stays_is_told_with_what_keeps_it(
 ) -> None:
     system = _system(*days(1, 20))
     found = _of_path(system, "/data/clicks/2026/03/01/part", feed, *holds)
-    assert (found.verdict, found.reason, found.instance) == (Verdict.STAYS, reason, "2026-03-01T00:00Z")
+    assert (found.verdict, found.reason, found.instance) == (RetentionDecision.STAYS, reason, "2026-03-01T00:00Z")
     assert part in found.why
     assert OLD in found.why
 
@@ -93,7 +98,7 @@ def test_a_hold_file_holds_whatever_is_asked() -> None:
     system = _system(*days(1, 20))
     system.files["/data/clicks/.feedctl-hold"] = b"case 12"
     found = _of_path(system, "/data/clicks/2026/03/01")
-    assert (found.verdict, found.reason) == (Verdict.STAYS, "hold_file")
+    assert (found.verdict, found.reason) == (RetentionDecision.STAYS, "hold_file")
     assert (found.why, found.notes) == ("on hold by file:///data/clicks/.feedctl-hold: case 12", ())
 
 
@@ -115,7 +120,7 @@ def test_what_is_no_instance_stays_and_is_told_why(path: str, part: str) -> None
         *days(1, 2, 20), "/data/clicks/2026/03/notes", "/data/clicks/2026/13/01/x", *days(30, month="2026/02")
     )
     found = _of_path(system, path)
-    assert (found.verdict, found.reason, found.instance) == (Verdict.STAYS, "not_conforming", "")
+    assert (found.verdict, found.reason, found.instance) == (RetentionDecision.STAYS, "not_conforming", "")
     assert found.why.startswith("it is no instance of /data/clicks/${YEAR}/${MONTH}/${DAY}: ")
     assert part in found.why
 
@@ -124,17 +129,17 @@ def test_a_link_in_an_instances_place_stays() -> None:
     system = _system(*days(2))
     system.links.add("/data/clicks/2026/03/01")
     found = _of_path(system, "/data/clicks/2026/03/01")
-    assert (found.verdict, found.why) == (Verdict.STAYS, "it is a symlink, and no directory or file")
+    assert (found.verdict, found.why) == (RetentionDecision.STAYS, "it is a symlink, and no directory or file")
 
 
 def test_nothing_is_there() -> None:
-    assert _of_path(_system(*days(1)), "/data/clicks/2026/03/02").verdict is Verdict.ABSENT
+    assert _of_path(_system(*days(1)), "/data/clicks/2026/03/02").verdict is RetentionDecision.ABSENT
 
 
 def test_an_undated_location_stays() -> None:
     feed = FeedText(others={"meta": "/meta"})
     found = _of_path(_system(*days(1), "/meta/x"), "/meta/x", feed)
-    assert (found.verdict, found.reason) == (Verdict.STAYS, "undated")
+    assert (found.verdict, found.reason) == (RetentionDecision.STAYS, "undated")
     assert found.notes == ("meta: /meta has no dates and stays",)
 
 
@@ -142,11 +147,11 @@ def test_what_cannot_be_listed_is_unknown() -> None:
     system = _system(*days(1), *days(1, month="2026/01"))
     system.locked.add("/data/clicks/2026/01")
     found = _of_path(system, "/data/clicks/2026/01/01")
-    assert (found.verdict, found.reason) == (Verdict.UNKNOWN, "permission_denied")
+    assert (found.verdict, found.reason) == (RetentionDecision.UNKNOWN, "permission_denied")
     (by_time,) = _explainer(system, FeedText()).of_instance(parse_instant("2026-01-01T00:00Z"))
-    assert (by_time.verdict, by_time.reason) == (Verdict.UNKNOWN, "permission_denied")
+    assert (by_time.verdict, by_time.reason) == (RetentionDecision.UNKNOWN, "permission_denied")
     system.locked.add("/data/clicks")
-    assert _of_path(system, "/data/clicks/2026/03/01").verdict is Verdict.UNKNOWN
+    assert _of_path(system, "/data/clicks/2026/03/01").verdict is RetentionDecision.UNKNOWN
 
 
 @pytest.mark.parametrize("path", ["/data/clicks/2026/01", "/data/clicks/2026/03/.feedctl-evicting-01"])
@@ -154,7 +159,7 @@ def test_what_goes_and_is_no_instance_is_told_as_what_it_is(path: str) -> None:
     system = _system(*days(2), "/data/clicks/2026/03/.feedctl-evicting-01/x")
     system.make("/data/clicks/2026/01")
     found = _of_path(system, path)
-    assert (found.verdict, found.reason in {"empty_directory", "leftover"}) == (Verdict.GOES, True)
+    assert (found.verdict, found.reason in {"empty_directory", "leftover"}) == (RetentionDecision.GOES, True)
 
 
 @pytest.mark.parametrize("path", ["/data/clicks/2026", "/data/clicks/2026/02"])
@@ -162,7 +167,7 @@ def test_a_directory_that_goes_as_a_whole_goes(path: str) -> None:
     system = AtomicMemory()
     system.put(*days(1, 2, month="2026/01"), *days(1, 2, month="2026/02"))
     found = _of_path(system, path)
-    assert (found.verdict, found.reason) == (Verdict.GOES, "whole_directory")
+    assert (found.verdict, found.reason) == (RetentionDecision.GOES, "whole_directory")
     assert found.why == "file:///data/clicks/2026 goes as a whole, with the 4 instances that are all it has"
     run(system, FeedText())
     assert not system.files
@@ -173,22 +178,27 @@ def test_an_instance_is_found_in_each_of_its_locations() -> None:
     explainer = _explainer(system, FeedText(others={"stats": "/stats/${YEAR}-${MONTH}-${DAY}"}))
     found = list(explainer.of_instance(parse_instant("2026-03-01T00:00Z")))
     assert [(each.verdict, str(each.path)) for each in found] == [
-        (Verdict.GOES, "file:///data/clicks/2026/03/01"),
-        (Verdict.GOES, "file:///stats/2026-03-01"),
+        (RetentionDecision.GOES, "file:///data/clicks/2026/03/01"),
+        (RetentionDecision.GOES, "file:///stats/2026-03-01"),
     ]
 
 
 def test_an_instance_is_found_in_the_path_that_stands_for_several() -> None:
     explainer = _explainer(_system(*days(1)), FeedText(frequency="hours(1)"))
     (found,) = explainer.of_instance(parse_instant("2026-03-01T05:00Z"))
-    assert (found.verdict, found.instance) == (Verdict.GOES, "2026-03-01T23:00Z")
+    assert (found.verdict, found.instance) == (RetentionDecision.GOES, "2026-03-01T23:00Z")
 
 
 @pytest.mark.parametrize(
     ("instant", "verdict", "reason"),
-    [("2026-03-19T00:00Z", Verdict.STAYS, "too_young"), ("2026-03-02T00:00Z", Verdict.ABSENT, "absent")],
+    [
+        ("2026-03-19T00:00Z", RetentionDecision.STAYS, "too_young"),
+        ("2026-03-02T00:00Z", RetentionDecision.ABSENT, "absent"),
+    ],
 )
-def test_an_instance_without_a_path_in_the_plan_is_young_or_absent(instant: str, verdict: Verdict, reason: str) -> None:
+def test_an_instance_without_a_path_in_the_plan_is_young_or_absent(
+    instant: str, verdict: RetentionDecision, reason: str
+) -> None:
     (found,) = _explainer(_system(*days(1, 19)), FeedText()).of_instance(parse_instant(instant))
     assert (found.verdict, found.reason, found.instance, found.path) == (verdict, reason, instant, None)
 
@@ -215,7 +225,7 @@ def test_the_end_of_the_validity_is_named() -> None:
 def test_a_feed_without_retention_stays() -> None:
     (plan,) = resolved(_system(*days(1)), [FeedText(limit=None)]).settled
     found = of_settled(plan)
-    assert (found.verdict, found.reason) == (Verdict.STAYS, "no_retention")
+    assert (found.verdict, found.reason) == (RetentionDecision.STAYS, "no_retention")
 
 
 @pytest.mark.parametrize("store", [MemoryFileSystem, ObjectMemory])
@@ -225,6 +235,10 @@ def test_every_answer_is_what_the_run_does(store: type[MemoryFileSystem]) -> Non
     feed, hold = FeedText(keep_last=15), Hold(feed="clicks", start=parse_instant("2026-02-28T00:00Z"), reason="x")
     explainer = _explainer(system, feed, hold)
     paths = sorted({each.removesuffix("/part") for each in system.files})
-    goes = [each for each in paths if explainer.of_path(CanonicalPath.parse(f"file://{each}")).verdict is Verdict.GOES]
+    goes = [
+        each
+        for each in paths
+        if explainer.of_path(CanonicalPath.parse(f"file://{each}")).verdict is RetentionDecision.GOES
+    ]
     assert goes == gone(run(system, feed, holds=[hold]))
     assert goes

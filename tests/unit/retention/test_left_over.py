@@ -14,7 +14,7 @@ from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import Status
-from toolkit.retention import Resolver
+from toolkit.retention import RetentionResolver
 from toolkit.retention.planner import blank_plan
 from toolkit.retention.records import recovered
 from toolkit.storage import FileStatus, PermissionDenied
@@ -169,7 +169,7 @@ def test_a_path_that_was_written_down_before_its_name_service_was_known_is_the_s
         "dfs.namenode.rpc-address.ns1.a": "nn1.example.com:8020",
     }
     on_hdfs = replace(cluster(default_fs="hdfs://ns1/"), hadoop_conf=conf)
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant(NOMINAL), keep_beyond_validity=True, holds=(), storage=lambda _: system
     )
     (target,) = resolver.resolve([(FeedText().feed(), on_hdfs)], must_all_work=True).to_do

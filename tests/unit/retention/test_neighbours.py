@@ -12,9 +12,9 @@ from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Feed, Hold
 from toolkit.planning.delete_limits import Excess
-from toolkit.retention import Resolver, SharedDataIndex
+from toolkit.retention import RetentionResolver, SharedDataIndex
 from toolkit.retention.plan import FeedPlan
-from toolkit.retention.planner import Planner, TooMuchOfFeed
+from toolkit.retention.planner import RetentionPlanner, TooMuchOfFeed
 from toolkit.retention.targets import FeedTarget
 from toolkit.storage import FileSystem
 
@@ -28,7 +28,7 @@ def _plan(system: MemoryFileSystem, other: FeedText, holds: Iterable[Hold] = ())
         return system
 
     clicks = FeedText(shares=("other",)).feed()
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant(NOMINAL),
         keep_beyond_validity=True,
         holds=tuple(holds),
@@ -36,7 +36,7 @@ def _plan(system: MemoryFileSystem, other: FeedText, holds: Iterable[Hold] = ())
         shared_data=SharedDataIndex(feeds=(clicks, other.feed()), clusters=(cluster(),)),
     )
     (target,) = resolver.resolve([(clicks, cluster())], must_all_work=True).to_do
-    return Planner(storage=storage, check=lambda: None).plan(target)
+    return RetentionPlanner(storage=storage, check=lambda: None).plan(target)
 
 
 def _system() -> MemoryFileSystem:
@@ -114,7 +114,7 @@ def _on_both(feed: Feed) -> Feed:
 
 def _resolved(feeds: tuple[Feed, ...], *holds: Hold) -> FeedTarget:
     """The first of the feeds on the cluster primary; the cluster adhoc is on the same store."""
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant(NOMINAL),
         keep_beyond_validity=True,
         holds=holds,

@@ -14,7 +14,7 @@ from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.retention.object_memory import ObjectMemory
 from toolkit.el import parse_instant
 from toolkit.planning.retention import Candidate
-from toolkit.retention import Resolver
+from toolkit.retention import RetentionResolver
 from toolkit.retention.recent_scan import RecentScan
 from toolkit.retention.targets import FeedTarget
 
@@ -34,7 +34,7 @@ ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]
 
 
 def _target(layout: str, zone: str, system: MemoryFileSystem) -> FeedTarget:
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant(NOMINAL), keep_beyond_validity=True, holds=(), storage=lambda _: system
     )
     feed = FeedText(data=layout, frequency="hours(1)", path_timezone=zone, limit="hours(24)").feed()

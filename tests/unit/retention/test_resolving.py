@@ -13,7 +13,7 @@ from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Cluster, ExpiryAction, Feed, Protection, ProtectionName, Retention
 from toolkit.errors import NotImplementedYet
-from toolkit.retention import Resolver
+from toolkit.retention import RetentionResolver
 from toolkit.retention.resolve import FeedTargets, NotYetEvictable
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
 
@@ -37,7 +37,7 @@ def _storage(path: CanonicalPath) -> FileSystem:
 
 
 def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -> FeedTargets:
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant("2026-03-20T12:00Z"), keep_beyond_validity=True, holds=(), storage=_storage
     )
     return resolver.resolve([(feed, on or cluster()) for feed in feeds], must_all_work=named)

@@ -12,7 +12,7 @@ from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import FeedMaxDelete, Hold
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
-from toolkit.retention import Resolver
+from toolkit.retention import RetentionResolver
 from toolkit.retention.resolve import UndatedData
 from toolkit.storage import Entry, Unreachable
 
@@ -145,7 +145,7 @@ def test_undated_data_with_retention_is_an_invalid_entity() -> None:
 def test_bound_variables_touch_only_their_own_value() -> None:
     system = _system("/data/gs/2026-01-01/x", "/data/us/2026-01-01/x")
     feed = FeedText(data="/data/${cluster.colo}/${YEAR}-${MONTH}-${DAY}").feed()
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant("2026-03-20T12:00Z"), keep_beyond_validity=True, holds=(), storage=lambda _: system
     )
     resolved = resolver.resolve([(feed, cluster(colo="gs"))], must_all_work=True)

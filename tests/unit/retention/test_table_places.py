@@ -27,7 +27,7 @@ from toolkit.entities import (
     Retention,
 )
 from toolkit.result import Status
-from toolkit.retention import Resolver
+from toolkit.retention import RetentionResolver
 from toolkit.retention.partition_places import PartitionPlaces
 
 OLD, YOUNG = "2026-03-01", "2026-03-20"
@@ -226,7 +226,7 @@ def test_a_hold_file_in_the_directory_of_a_table_of_spark_counts() -> None:
 class _Linked(TableSite):
     """`/data` is a link to `/mnt/d1`."""
 
-    def resolver(self, holds: Iterable[Hold] = ()) -> Resolver:
+    def resolver(self, holds: Iterable[Hold] = ()) -> RetentionResolver:
         def real(path: CanonicalPath) -> CanonicalPath:
             moved = f"/mnt/d1{path.path.removeprefix('/data')}" if path.path.startswith("/data/") else path.path
             return replace(path, path=moved)

@@ -17,7 +17,7 @@ from toolkit.entities import FeedMaxDelete, Hold
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome, Status
 from toolkit.retention import RetentionResult
-from toolkit.retention.explain import Explainer, Verdict
+from toolkit.retention.explain import Explainer, RetentionDecision
 from toolkit.storage import PermissionDenied
 
 LOGS = "catalog:logs:clicks#"
@@ -460,13 +460,13 @@ def test_another_feed_of_the_table_is_told_of_and_its_holds_count() -> None:
 @pytest.mark.parametrize(
     ("day", "verdict", "reason", "why"),
     [
-        ("01", Verdict.GOES, "old", "its time 2026-03-01T00:00Z is before the horizon 2026-03-10T12:00Z"),
-        ("02", Verdict.STAYS, "shared_location", "not its own alone: data of the partition ds=2026-03-19"),
-        ("03", Verdict.ABSENT, "absent", "among the partitions of logs.clicks"),
-        ("19", Verdict.STAYS, "too_young", "is not before the horizon"),
+        ("01", RetentionDecision.GOES, "old", "its time 2026-03-01T00:00Z is before the horizon 2026-03-10T12:00Z"),
+        ("02", RetentionDecision.STAYS, "shared_location", "not its own alone: data of the partition ds=2026-03-19"),
+        ("03", RetentionDecision.ABSENT, "absent", "among the partitions of logs.clicks"),
+        ("19", RetentionDecision.STAYS, "too_young", "is not before the horizon"),
     ],
 )
-def test_what_becomes_of_an_instance_is_explained(day: str, verdict: Verdict, reason: str, why: str) -> None:
+def test_what_becomes_of_an_instance_is_explained(day: str, verdict: RetentionDecision, reason: str, why: str) -> None:
     site = TableSite()
     site.add_days("01", "02")
     site.add("2026-03-19", location=f"{BASE}/ds=2026-03-02/in")

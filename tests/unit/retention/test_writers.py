@@ -20,7 +20,7 @@ from toolkit.ledger.runs.errors import LeaseHeld
 from toolkit.ledger.runs.outputs import HeldOutput, output_resource
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.retention import Resolver, RetentionResult, SharedDataIndex
+from toolkit.retention import RetentionResolver, RetentionResult, SharedDataIndex
 from toolkit.retention.shared_tables import SharedTables
 from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import StopSignal
@@ -59,7 +59,7 @@ class Held(OutputUse):
 def _run(system: AtomicMemory, use: OutputUse, *others: FeedText) -> RetentionResult:
     feeds = FeedText(data=HOURLY, frequency="hours(1)"), *others
     every = tuple(each.feed() for each in feeds)
-    resolver = Resolver(
+    resolver = RetentionResolver(
         nominal_time=parse_instant(NOMINAL),
         keep_beyond_validity=True,
         holds=(),

@@ -19,8 +19,8 @@ from pyspark.errors import PySparkException
 from toolkit.catalog.adapters.gateway import Java, JavaObject
 from toolkit.catalog.errors import (
     AccessDenied,
-    AlreadyExists,
     BadMetadata,
+    CatalogAlreadyExists,
     CatalogError,
     MetastoreFailure,
     MetastoreUnreachable,
@@ -54,7 +54,7 @@ _ANSWERED: Mapping[str, type[CatalogError]] = {
     _REFUSED_CALL: MetastoreFailure,
     "NoSuchObjectException": NoSuchTable,
     "UnknownTableException": NoSuchTable,
-    "AlreadyExistsException": AlreadyExists,
+    "AlreadyExistsException": CatalogAlreadyExists,
     "InvalidObjectException": BadMetadata,
     "InvalidOperationException": BadMetadata,
     "InvalidInputException": BadMetadata,

@@ -16,8 +16,8 @@ from toolkit.catalog.adapters import thrift_json as thrift
 from toolkit.catalog.adapters.connections import CALL_SECONDS, MOST_CALLS, Call, Connections, is_unknown_call
 from toolkit.catalog.adapters.gateway import Java, JavaObject
 from toolkit.catalog.errors import (
-    AlreadyExists,
     BadMetadata,
+    CatalogAlreadyExists,
     MetastoreFailure,
     NoSuchDatabase,
     NoSuchPartition,
@@ -231,7 +231,7 @@ class HiveMetastore(Metastore):
             if len(each.values) != len(table.keys):
                 raise BadMetadata(about=str(name), detail=f"the values {each.values} for the keys {table.key_names}")
         if len({table.partition_name(each) for each in partitions}) < len(partitions):
-            raise AlreadyExists(about=str(name), detail="one partition comes twice")
+            raise CatalogAlreadyExists(about=str(name), detail="one partition comes twice")
         return table
 
 

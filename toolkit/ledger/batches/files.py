@@ -17,7 +17,7 @@ from toolkit.ledger.batches.errors import (
     UnlistableFile,
 )
 from toolkit.ledger.batches.making import announce, enqueue_downstream
-from toolkit.ledger.batches.rows import Batch, BatchFile, Downstream, FeedInstance, NewFile, attach, joined, tokens
+from toolkit.ledger.batches.rows import BatchFile, BatchRow, Downstream, FeedInstance, NewFile, attach, joined, tokens
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import moment
 from toolkit.ledger.registry.reading import RegisteredProcess
@@ -228,11 +228,11 @@ def enqueue(
     return Enqueued(batch_id=target.batch_id, marking=target.marking, file=added, waiting=waiting)
 
 
-def _new_batch(tx: Transaction, owner: RegisteredProcess, marking: str | None) -> Batch:
+def _new_batch(tx: Transaction, owner: RegisteredProcess, marking: str | None) -> BatchRow:
     return making.find_batch(tx, making.make_file_batch(tx, owner.process_id, joined([marking])))
 
 
-def _known_batch(tx: Transaction, owner: RegisteredProcess, batch_id: int, marking: str | None) -> Batch:
+def _known_batch(tx: Transaction, owner: RegisteredProcess, batch_id: int, marking: str | None) -> BatchRow:
     """A batch that is there, locked; one without a source or marking gets them now."""
     _lock_readers(tx, batch_id)
     found = making.locked_batch(tx, batch_id)

@@ -11,14 +11,14 @@ import sqlalchemy as sa
 
 from toolkit.ledger import events
 from toolkit.ledger.batches.errors import UnknownBatch
-from toolkit.ledger.batches.rows import Batch, Downstream, FeedInstance
+from toolkit.ledger.batches.rows import BatchRow, Downstream, FeedInstance
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.statements import InsertOr, Timed, given
 from toolkit.ledger.tables import archive, batch, process, queue, step, upstream
 from toolkit.ledger.vocabulary import BatchKind, BatchState, EventKind, QueueState
 
-_COLUMNS = [batch.c[each.name] for each in fields(Batch)]
+_COLUMNS = [batch.c[each.name] for each in fields(BatchRow)]
 
 
 _ALLOCATED = Timed(lambda now: sa.insert(batch).values(created_at=now).returning(batch.c.batch_id, batch.c.created_at))
@@ -59,13 +59,13 @@ def publish(tx: Transaction, batch_id: int, marking: str | None, now: datetime) 
     tx.execute(_CHANGED, {"of_batch": batch_id, **values})
 
 
-def adopt(tx: Transaction, adopted: Batch) -> None:
+def adopt(tx: Transaction, adopted: BatchRow) -> None:
     """Give a batch its source and marking."""
     values = {"process_id": adopted.process_id, "marking": adopted.marking}
     tx.execute(sa.update(batch).where(batch.c.batch_id == adopted.batch_id).values(values))
 
 
-def find_batch(tx: Transaction, batch_id: int) -> Batch:
+def find_batch(tx: Transaction, batch_id: int) -> BatchRow:
     """A batch.
 
     Raises:
@@ -74,7 +74,7 @@ def find_batch(tx: Transaction, batch_id: int) -> Batch:
     return _found(tx, batch_id, _by_number(batch_id))
 
 
-def locked_batch(tx: Transaction, batch_id: int) -> Batch:
+def locked_batch(tx: Transaction, batch_id: int) -> BatchRow:
     """As `find_batch`; until the transaction ends nobody else changes it or takes it for the first time."""
     return _found(tx, batch_id, _by_number(batch_id).with_for_update())
 
@@ -83,8 +83,8 @@ def _by_number(batch_id: int) -> sa.Select[tuple[object, ...]]:
     return sa.select(*_COLUMNS).where(batch.c.batch_id == batch_id, batch.c.kind != BatchKind.SEED)
 
 
-def _found(tx: Transaction, batch_id: int, statement: sa.Select[tuple[object, ...]]) -> Batch:
-    found = tx.row(Batch, statement)
+def _found(tx: Transaction, batch_id: int, statement: sa.Select[tuple[object, ...]]) -> BatchRow:
+    found = tx.row(BatchRow, statement)
     if found is None:
         raise UnknownBatch(batch_id=batch_id)
     return found

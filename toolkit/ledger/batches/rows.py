@@ -140,7 +140,7 @@ class BatchFile:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Batch:
+class BatchRow:
     """A row of the table `batch`, where the columns are explained."""
 
     batch_id: int

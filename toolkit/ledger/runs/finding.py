@@ -262,7 +262,7 @@ FAILURES = (RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Span:
+class InstanceSpan:
     """The instances of an action on an entity on a cluster from one key to another.
 
     Attributes:
@@ -275,7 +275,7 @@ class Span:
     end_key: str
 
 
-def succeeded(tx: Transaction, spans: Collection[Span]) -> dict[Subject, int]:
+def succeeded(tx: Transaction, spans: Collection[InstanceSpan]) -> dict[Subject, int]:
     """Count the instances of each span of a process that have ever succeeded, however often.
 
     The counterpart, which no process has, is not compared: the index then covers the query.
@@ -286,7 +286,7 @@ def succeeded(tx: Transaction, spans: Collection[Span]) -> dict[Subject, int]:
     return _counts(tx, spans, counted, _SUBJECT[:3])
 
 
-def failed(tx: Transaction, spans: Collection[Span]) -> dict[Subject, int]:
+def failed(tx: Transaction, spans: Collection[InstanceSpan]) -> dict[Subject, int]:
     """How many instances of each span failed, were killed or timed out in their newest attempt."""
     later = run.alias("later")
     key = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
@@ -296,7 +296,10 @@ def failed(tx: Transaction, spans: Collection[Span]) -> dict[Subject, int]:
 
 
 def _counts(
-    tx: Transaction, spans: Collection[Span], counted: sa.Select[tuple[int]], compared: Collection[str] = _SUBJECT
+    tx: Transaction,
+    spans: Collection[InstanceSpan],
+    counted: sa.Select[tuple[int]],
+    compared: Collection[str] = _SUBJECT,
 ) -> dict[Subject, int]:
     found: dict[Subject, int] = {}
     for chunk in in_chunks(spans):
@@ -309,7 +312,7 @@ def _counts(
     return found
 
 
-def _table(spans: Collection[Span]) -> sa.CTE:
+def _table(spans: Collection[InstanceSpan]) -> sa.CTE:
     """The spans as rows of a query."""
     rows = [
         sa.select(

@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs.finding import Span
+from toolkit.ledger.runs.finding import InstanceSpan
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import RunStatus
 
@@ -29,21 +29,21 @@ class NewestAttempt:
     ended_at: datetime | None
 
 
-def newest_attempts(tx: Transaction, span: Span) -> dict[str, NewestAttempt]:
+def newest_attempts(tx: Transaction, span: InstanceSpan) -> dict[str, NewestAttempt]:
     """The newest attempt of each instance, by key; in one statement. Of an instance that is left out none began."""
     columns = [run.c[each.name] for each in fields(NewestAttempt)]
     wanted = sa.select(*columns).where(*_within(run, span), run.c.attempt == _newest(span))
     return {each.instance_key: each for each in tx.rows(NewestAttempt, wanted.order_by(run.c.instance_key))}
 
 
-def _newest(span: Span) -> sa.ScalarSelect[int]:
+def _newest(span: InstanceSpan) -> sa.ScalarSelect[int]:
     """The number of the newest attempt of the row around: one look into the index for each instance."""
     other = run.alias("other")
     same = other.c.instance_key == run.c.instance_key
     return sa.select(sa.func.max(other.c.attempt)).where(*_within(other, span), same).correlate(run).scalar_subquery()
 
 
-def _within(table: sa.FromClause, span: Span) -> list[sa.ColumnElement[bool]]:
+def _within(table: sa.FromClause, span: InstanceSpan) -> list[sa.ColumnElement[bool]]:
     """The attempts of the span; a copy from another cluster is an action of its own."""
     return [
         table.c.entity == span.subject.entity,

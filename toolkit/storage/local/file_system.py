@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from toolkit.storage.look import Look
 
 
-class Turns:
+class BusyPlaces:
     """Knows which places are being worked on."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class LocalFileSystem(LocalWriting):
         super().__init__(before_effect)
         self._bases = bases or Bases()
         self._open_inside = open_inside or first_way()
-        self._turns = Turns()
+        self._turns = BusyPlaces()
 
     @override
     def status(self, path: CanonicalPath) -> FileStatus:
