@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.actions.action import Applied
-from toolkit.actions.guard import CalledOff
-from toolkit.actions.model import INTERRUPTED, ItemResult
-from toolkit.catalog.errors import CatalogError, MetastoreUnreachable
+from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
+from toolkit.actions.model import ItemResult
+from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.port import BATCH
 from toolkit.errors import Unavailable
 from toolkit.hive.targets import TableItem, TablePlan, TableStep
@@ -18,9 +18,8 @@ from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs import counters
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.result import Outcome
-from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import path_text
-from toolkit.storage import StorageError, Unreachable
+from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -85,35 +84,22 @@ class TableBatch:
         done = [each.item for each in results if each.outcome is Outcome.DONE]
         self.so_far.failed += sum(each.outcome is Outcome.FAILED for each in results)
         self._count(done)
-        unknown = {INTERRUPTED, Unreachable.code}
-        open_ones = frozenset(at for at, each in zip(self.positions, results, strict=True) if each.code in unknown)
+        open_ones = frozenset(at for at, each in zip(self.positions, results, strict=True) if each.code in UNKNOWN)
         return Applied(
             results=results, open=open_ones, events=self._events(done), writes=(self._counted(),), notes=notes
         )
 
     def _told(self, items: Sequence[TableItem]) -> tuple[dict[TableItem, ItemResult[TableItem]], tuple[str, ...]]:
-        base, guard = self.worker.base, self.work.guard
-        refusal = guard.refusal(base, items=len(items), must_look=True)
+        base = self.worker.base
+        refusal = self.work.guard.refusal(base, items=len(items), must_look=True)
         if refusal is not None:
             return {item: refusal.of(item) for item in items}, ()
         told: dict[TableItem, ItemResult[TableItem]] = {}
-        try:
-            notes = tuple(self.worker.work(items, told))
-        except CalledOff as called_off:
-            rest = {item: called_off.refusal.of(item) for item in items}
-        except Stopped as stopped:
-            guard.stop(stopped)
-            message = f"{stopped.reason}; the next run goes on"
-            rest = {item: ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {message}") for item in items}
-        except (CatalogError, StorageError, Unavailable) as error:
-            if isinstance(error, Unreachable):
-                guard.note_unanswered(self.work.stores(base), base)
-            is_open = isinstance(error, Unavailable)
-            code = Unreachable.code if is_open else getattr(error, "code", MetastoreUnreachable.code)
-            rest = {item: ItemResult.failed(item, code, str(error)) for item in items}
-        else:
-            return told, notes
-        return rest | told, ()
+        failures = (CatalogError, StorageError, Unavailable)
+        notes = attempted(self.work, base, lambda: tuple(self.worker.work(items, told)), failures=failures)
+        if isinstance(notes, FailedAttempt):
+            return {item: notes.of(item) for item in items} | told, ()
+        return told, notes
 
     def _count(self, done: Sequence[TableItem]) -> None:
         found = self.plan.detail.counters

@@ -5,19 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
+from toolkit.actions.attempt import attempted
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.gated import GatedUnit
-from toolkit.actions.guard import CalledOff
-from toolkit.actions.model import INTERRUPTED, ItemResult
+from toolkit.actions.model import ItemResult
 from toolkit.ledger import verdicts
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.verdicts import CannotDecide
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.result import Outcome
-from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import current_user
 from toolkit.storage import StorageError
 from toolkit.threads import WorkerPool
@@ -89,20 +89,12 @@ class DecisionBatch:
     def _removed(self, item: DecisionItem) -> ItemResult[DecisionItem]:
         if item.removal is None:
             return ItemResult.done(item)
-        guard = self.work.guard
-        refusal = guard.refusal(item.removal.base, items=0)
+        refusal = self.work.guard.refusal(item.removal.base, items=0)
         if refusal is not None:
             return refusal.of(item)
-        try:
-            self._remove(item.removal)
-        except CalledOff as called_off:
-            return called_off.refusal.of(item)
-        except Stopped as stopped:
-            guard.stop(stopped)
-            return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; reject the data again")
-        except StorageError as error:
-            return ItemResult.failed(item, error.code, str(error))
-        return ItemResult.done(item)
+        remove_it = partial(self._remove, item.removal)
+        failed = attempted(self.work, item.removal.base, remove_it, failures=(StorageError,))
+        return ItemResult.done(item) if failed is None else failed.of(item)
 
     def _remove(self, removal: Removal) -> None:
         pool = WorkerPool(1, "feedctl-review")  # nothing is copied

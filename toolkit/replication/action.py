@@ -19,11 +19,11 @@ from toolkit.actions.action import (
     unknown_place,
     unknown_places_note,
 )
+from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
 from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.gate import QualityFailed
-from toolkit.actions.guard import CalledOff
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
-from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
+from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.output_leases import (
     EVICTION_UNDER_WAY,
     SOURCE_BEING_WRITTEN,
@@ -33,7 +33,6 @@ from toolkit.actions.output_leases import (
 )
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
-from toolkit.errors import Unavailable
 from toolkit.ledger import manifests
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import PackedManifest, UnitKey
@@ -55,9 +54,8 @@ from toolkit.replication.targets import (
     copy_lease,
 )
 from toolkit.result import Outcome
-from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import SettledLeftOver, path_text
-from toolkit.storage import StorageError, Unreachable, aside_name
+from toolkit.storage import StorageError, aside_name
 from toolkit.threads import WorkerPool
 from toolkit.transfer.publication import remove
 from toolkit.transfer.spread_copy import COPY_THREADS
@@ -235,8 +233,7 @@ class _CopyBatch:
         result, published = self._result(item)
         advance(1)
         if published is None:
-            is_open = result.code in {INTERRUPTED, Unreachable.code}
-            return Applied(results=(result,), open=frozenset(self.positions if is_open else ()))
+            return Applied(results=(result,), open=frozenset(self.positions if result.code in UNKNOWN else ()))
         was_there = any(each.present is not None for each in self.plan.items)
         has_changed = not self.plan.detail.is_complete or any(not each.is_gone_already for each in self.plan.items)
         is_news = published.is_complete and has_changed
@@ -280,19 +277,10 @@ class _CopyBatch:
         refusal = work.guard.refusal(target.target_base, must_look=True)
         if refusal is not None:
             return refusal.of(item), None
-        try:
-            published = self.publisher.publish(item, is_last=self.is_last)
-        except (StorageError, QualityFailed) as error:
-            if isinstance(error, Unreachable):
-                work.guard.note_unanswered(work.stores(target.target_base), target.target_base)
-            return ItemResult.failed(item, error.code, str(error)), None
-        except Unavailable as error:  # the executors; what they have written is thrown away
-            return ItemResult.failed(item, Unreachable.code, f"{item.uri}: {error}"), None
-        except CalledOff as called_off:
-            return called_off.refusal.of(item), None
-        except Stopped as stopped:
-            work.guard.stop(stopped)
-            return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; the next run goes on"), None
+        publish = partial(self.publisher.publish, item, is_last=self.is_last)
+        published = attempted(work, target.target_base, publish, failures=(StorageError, QualityFailed))
+        if isinstance(published, FailedAttempt):
+            return published.of(item), None
         taken = round(published.seconds * 1000)
         self.plan.detail.counters.update(TIMETAKEN=taken, COPY=published.files, BYTESCOPIED=published.bytes)
         return ItemResult.done(item), published
