@@ -1,4 +1,4 @@
-"""What a backfill is asked for: a range of a process's instances, and which of them."""
+"""Request of a backfill: a range of a process's instances, and a choice of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Only(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backfill:
-    """What a backfill is asked for.
+    """Request of a backfill.
 
     Attributes:
         first: no instance before it.

@@ -62,12 +62,12 @@ class Workplace(Protocol):
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Of the steps, as a whole."""
+        """The whole environment of the steps."""
         ...
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Of this process."""
+        """The environment of this process."""
         ...
 
 
@@ -85,7 +85,7 @@ def require_as_read(place: Workplace, paths: Iterable[str]) -> None:
 def step_call(
     item: StepItem, target: ProcessTarget, resolved: ResolvedInstance, place: Workplace, run_id: int
 ) -> StepCall:
-    """What the engine of a step is asked in a run.
+    """Return the call of a step's engine in a run.
 
     Args:
         item: the step.

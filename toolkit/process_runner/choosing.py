@@ -52,7 +52,7 @@ class NothingToRun(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessSelection:
-    """What the user asked for.
+    """Selection of processes by the user.
 
     Attributes:
         name: of a process; None: all that are on the cluster.

@@ -25,7 +25,7 @@ class FileChanged(Failed):
 
 
 class StepLeftBehind(Stopped):
-    """What a dead runner left of a step cannot be ended, so that the step must not run beside it.
+    """Error: programs that a dead runner left of a step cannot be ended, so the step must not run beside them.
 
     Args:
         step: its name.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Passed:
-    """What became of the outputs that are judged.
+    """Outcome of the validated outputs.
 
     Attributes:
         outputs: that are published.
@@ -69,7 +69,7 @@ class GatedOutputs:
 
     @cached_property
     def gated(self) -> tuple[PlannedOutput, ...]:
-        """Those that are."""
+        """The outputs that are validated."""
         return tuple(each for each in self.outputs if self.site.quality_of(each.name) is not None)
 
     def begin(self, *, resumed: bool) -> str:

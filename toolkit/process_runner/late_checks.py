@@ -115,13 +115,13 @@ class DueCheck:
 
     @property
     def nominal_time(self) -> datetime:
-        """Of the instance, UTC."""
+        """The nominal time of the instance, UTC."""
         return parse_instant(self.instance_key)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckedInstance:
-    """What a check has found.
+    """Result of a check.
 
     Attributes:
         due: the check.
@@ -133,7 +133,7 @@ class CheckedInstance:
 
     @property
     def gone(self) -> tuple[LateInput, ...]:
-        """What the instance cannot do without, and is not there any more."""
+        """The compulsory inputs that are not there any more."""
         inputs = self.due.site.process.inputs
         return tuple(each for each in self.late if each.is_gone and not inputs[each.read.input].optional)
 
@@ -151,7 +151,7 @@ class CheckedInstance:
 
     @property
     def cause(self) -> str:
-        """What has changed, in words; empty: nothing."""
+        """The changes in words; empty: there is none."""
         return "; ".join(map(str, self.late))
 
     @property
@@ -160,7 +160,7 @@ class CheckedInstance:
         return frozenset(each.read.input for each in self.late)
 
     def made(self, run_id: int | None = None) -> tuple[MadeCheck, ...]:
-        """What the ledger keeps of it; nothing when no check was due.
+        """Return the ledger's record of the check; nothing when no check was due.
 
         Args:
             run_id: the attempt that it led to.
@@ -182,7 +182,7 @@ class CheckedInstance:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DueChecks:
-    """What is to be looked at, and what is not any more.
+    """Checks that are due, and those that are no longer expected.
 
     Attributes:
         checks: oldest instance first.
@@ -243,7 +243,7 @@ class LateChecker:
         raise NothingRead(process=site.process.name, instance_key=key)
 
     def read_by(self, checks: Iterable[DueCheck]) -> dict[int, list[ReadInput]]:
-        """What the attempts have read whose instances are to be looked at, by the number of the run."""
+        """Return the inputs that the attempts have read, by the number of the run."""
         numbers = [each.run_id for each in checks]
         return self.ledger.read(lambda tx: fingerprints.of_runs(tx, numbers))
 

@@ -33,7 +33,7 @@ def read_inputs(
     data: DataAccess,
     now: Callable[[], datetime],
 ) -> tuple[ReadInput, ...]:
-    """What an instance is about to read, for the ledger: taken before its first step, so that nothing is missed.
+    """Return the inputs of an instance for the ledger: taken before its first step, so that nothing is missed.
 
     Only the inputs count of which late data is looked for, see `watched_inputs`; so most processes list nothing.
 
@@ -65,7 +65,7 @@ def _read(
     data: DataAccess,
     now: Callable[[], datetime],
 ) -> Iterator[ReadInput]:
-    """What is there of an optional instance that was left out, since it was not whole yet, was not read either."""
+    """Yield the fingerprints of inputs; an optional instance that was left out as incomplete was not read."""
     for instance in planned.instances:
         address = site.uri(planned.storage, instance)
         yield ReadInput(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Made:
-    """What is there of the outputs of an instance.
+    """State of an instance's outputs.
 
     Attributes:
         instances: that readers may have.

@@ -104,7 +104,7 @@ class Planner:
 
 
 def _said(missing: tuple[MissingInput, ...]) -> str:
-    """What is waited for, so that an operator can look for it."""
+    """Return the missing inputs in words, so that an operator can look for them."""
     named = [
         f"{each.input}: {each.feed} {each.instance_key} is {each.state} ({each.uri})"
         if each.instance_key

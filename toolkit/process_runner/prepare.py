@@ -102,7 +102,7 @@ def unprepared_table(site: ProcessSite) -> NotImplementedYet | None:
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareRules:
-    """What may stand against removing an output.
+    """Rules that protect an output from removal.
 
     Attributes:
         holds: of the repo and the ledger.

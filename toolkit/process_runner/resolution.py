@@ -1,4 +1,4 @@
-"""What a process instance reads, makes and tells its workflow, as far as its data is there (DESIGN 3 and 7)."""
+"""Inputs, outputs and properties of a process instance, as far as its data is there (DESIGN 3 and 7)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ StateOf = Callable[[Feed, datetime], str]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MissingInput:
-    """What a compulsory input waits for.
+    """Instance that a compulsory input waits for.
 
     Attributes:
         input: its name.

@@ -182,7 +182,7 @@ class _Job:
         return written_outputs(self.target.site, self.resolved.outputs, self.batch.data)
 
     def _made(self, now: Mapping[str, str]) -> Mapping[str, str]:
-        """Of the outputs that are there now, those that steps have written which succeeded, in this run or before."""
+        """Return the present outputs that successful steps have written, in this run or before."""
         kept = self.batch.plan.detail.made
         return {
             name: digest for name, digest in now.items() if digest != self.found.get(name) or digest == kept.get(name)

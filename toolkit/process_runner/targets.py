@@ -1,4 +1,4 @@
-"""What a process run works on: one instance of a process on a cluster, and what is planned for it."""
+"""Targets of a process run: one instance of a process on a cluster, and its plan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEP, END, PREPARE = "step", "end", "prepare"
 
 
 def run_lease(ref: JobRef) -> Wanted:
-    """What whoever runs an instance of a process, or decides on what it wrote, must hold."""
+    """Return the lease for running an instance of a process, or deciding on its outputs."""
     return Wanted(resource=f"run/{ref.process}/{ref.cluster}/{ref.instance_key}")
 
 
@@ -129,7 +129,7 @@ class StepItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessDetail:
-    """What else a plan says of an instance.
+    """Further content of an instance's plan.
 
     Attributes:
         resolved: what it reads and makes; None: it was not looked at.
@@ -164,13 +164,13 @@ def steps_of(workflow: Workflow) -> tuple[Step, ...]:
 
 
 def libraries_of(workflow: Workflow) -> tuple[str, ...]:
-    """What the steps of a workflow need beside their scripts, as the entity names it."""
+    """Return the files that the steps of a workflow need beside their scripts, as the entity names them."""
     jar = workflow.spark.jar if workflow.spark else None
     return (*workflow.lib, *([jar] if jar else []))
 
 
 def files_of(process: Process) -> tuple[str, ...]:
-    """All that the workflows of a process name, those for late data too."""
+    """Return the files that the workflows of a process name, those for late data too."""
     late = process.late_process.inputs.values() if process.late_process else ()
     return (*(each.path for each in steps_of(process.workflow)), *libraries_of(process.workflow), *late)
 

@@ -1,4 +1,4 @@
-"""Whose turn it is, of the instances of processes: parallel, order, what is waited for, what is tried again."""
+"""Queues of process instances: slots, order, waiting for inputs, retries."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class _Line:
 
     @property
     def at_once(self) -> int:
-        """Of those of which only the last one runs, nobody knows which that is until one has run."""
+        """The number of slots; one while a newer instance may still replace others (order: LAST_ONLY)."""
         is_open = self.asked.is_last_only and any(_may_be_replaced(each.target) for each in self.todo)
         return 1 if is_open else self.asked.at_once
 
@@ -106,7 +106,7 @@ class _Line:
 
     @property
     def left_to_others(self) -> tuple[Candidate, ...]:
-        """Those that found no slot, as far as is known."""
+        """Candidates that found no slot, as far as is known."""
         return () if self.full_until is None else tuple(self.todo)
 
     @property
@@ -180,7 +180,7 @@ class InstanceTurns:
 
     @property
     def notes(self) -> Iterator[str]:
-        """What became of those that had no turn."""
+        """Yield notes about instances that got no slot."""
         for line in self._lines:
             about = line.asked.candidates[0].target if line.asked.candidates else None
             if about is not None and line.left_to_others and not line.asked.is_named:

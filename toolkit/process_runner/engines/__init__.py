@@ -1,1 +1,1 @@
-"""What runs one step of a process: a port, and one module for each engine that an entity may name."""
+"""Engines that run one step of a process: a port, and one module for each engine that an entity may name."""

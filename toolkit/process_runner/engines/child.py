@@ -37,7 +37,7 @@ _OF_ANOTHER_JVM = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "PYSPARK_DR
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Program:
-    """What an engine makes of a step.
+    """Program that an engine starts for a step.
 
     Attributes:
         path: of the file that is started.
@@ -225,7 +225,7 @@ def _how(exit_code: int) -> str:
 
 
 def _order(program: Program, call: StepCall) -> dict[str, object]:
-    """What `supervisor` reads."""
+    """Return the order that `supervisor` reads."""
     own = {name: text for name, text in call.environment.items() if name not in _OF_ANOTHER_JVM}
     return {
         "program": program.path,
@@ -243,7 +243,7 @@ def _order(program: Program, call: StepCall) -> dict[str, object]:
 
 
 def _marks(call: StepCall) -> dict[str, str]:
-    """What the processes of a step are known by, and what it is to tag applications with that it submits by itself."""
+    """Return the marks of a step's processes, and the tag for applications that it submits by itself."""
     return {MARK_VARIABLE: str(call.log), TAG_VARIABLE: tag_of(call.log)}
 
 

@@ -1,4 +1,4 @@
-"""What the process runner asks of an engine: run one step as a child process, and leave nothing of it behind."""
+"""Port of an engine: run one step as a child process, and leave nothing of it behind."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class StepCall:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepMark:
-    """What finds a step again after its runner died: `step_run` of the ledger has a column for each.
+    """Mark by which a step is found after its runner died: `step_run` of the ledger has a column for each.
 
     Attributes:
         log: of the step's attempt; its processes carry it in their environment, whatever became of their parents.

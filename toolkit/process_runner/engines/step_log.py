@@ -46,7 +46,7 @@ def log_directory(environment: Mapping[str, str]) -> Path:
 
 
 class StepRunName(NamedTuple):
-    """What tells a run's step from all others, of this and of other ledgers, on this machine.
+    """Name of a run's step that is unique on this machine, also among several ledgers.
 
     Attributes:
         ledger: the identity of the ledger that the run number is of.
@@ -122,7 +122,7 @@ class StepLog:
         self._decoder = _UTF8("replace")
 
     def new_text(self) -> Iterator[str]:
-        """What came since the last call, in chunks; where old pieces are gone, a line says so.
+        """Yield the text since the last call, in chunks; a line says so where old pieces are gone.
 
         Raises:
             UnsafeLog: a piece is a link, or somebody else's.

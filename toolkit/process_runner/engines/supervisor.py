@@ -70,7 +70,7 @@ class BoundedLog:
 
 
 class Voice:
-    """What the step says, in whole lines: without secrets into the log; numbers of applications are reported."""
+    """Output of the step in whole lines: into the log without secrets; numbers of applications are reported."""
 
     def __init__(self, log: BoundedLog, secrets: list[str], application: str | None) -> None:
         self._log, self._rest = log, b""
@@ -214,7 +214,7 @@ class Step:
 
 
 class Runner:
-    """Whoever started this process: whether it still wants the step."""
+    """Process that started this one: whether it still wants the step."""
 
     def __init__(self, quiet_seconds: float | None) -> None:
         self._quiet, self._heard_at = quiet_seconds, time.monotonic()
@@ -313,7 +313,7 @@ def report(**facts: str | int | None) -> None:
 
 
 def ordered() -> dict[str, Any]:
-    """What to run."""
+    """Return the order from the runner."""
     text = b""
     while not (head := text.partition(b"\n"))[1] or len(head[2]) < int(head[0]):
         octets = os.read(0, _CHUNK)

@@ -1,4 +1,4 @@
-"""What a step finds in its environment: the properties of its instance, and secrets that come from elsewhere."""
+"""Environment of a step: the properties of its instance, and secrets that come from elsewhere."""
 
 from __future__ import annotations
 
