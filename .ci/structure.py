@@ -22,11 +22,6 @@ ALLOWED = {"toolkit/ledger/jobs"}
 """`Begun` is a job there that has begun."""
 OPENINGS = re.compile(r"(?:What|Those|Of|Who|Whoever|Whose|All that|See)\b")
 """A function's docstring begins with a verb, that of a class or module with a noun; an override needs none."""
-NOT_YET = {
-    "bootstrap",
-    "process_runner",
-}
-"""Packages and modules whose docstrings still begin so."""
 READERS = {"toolkit/variables.py", "toolkit/quality/judging.py"}
 """Modules that use `os.environ`: the one that reads it, and a program that sets variables of its own libraries."""
 BOUNDARY = re.compile(
@@ -58,13 +53,13 @@ def imports(path: Path, known: dict[str, Path]) -> set[str]:
     return found & known.keys()
 
 
-def openings(path: Path) -> Iterator[str]:
+def openings(place: str, text: str) -> Iterator[str]:
     """Yield the place of each docstring that begins with one of `OPENINGS`."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             match = OPENINGS.match(ast.get_docstring(node) or "")
             if match:
-                yield f"{path.relative_to(ROOT)}:{node.body[0].lineno}: a docstring begins with {match[0]!r}"
+                yield f"{place}:{node.body[0].lineno}: a docstring begins with {match[0]!r}"
 
 
 def environment(place: str, text: str) -> Iterator[str]:
@@ -116,8 +111,7 @@ def main() -> int:
         if not any(place.startswith(each) for each in ALLOWED):
             for number, line in enumerate(path.read_text().splitlines(), 1):
                 found += [f"{place}:{number}: a private word: {match[0]}" for match in WORDS.finditer(line)]
-        if place.split("/")[1] not in NOT_YET:
-            found += openings(path)
+        found += openings(place, path.read_text())
         found += environment(place, path.read_text())
     for each in found:
         print(each)  # noqa: T201 - that is what it is for

@@ -1,4 +1,4 @@
-"""What the run of any action is put together from: repo, ledger, stores, executors, envelope (DESIGN section 10)."""
+"""Context of any action's run: repo, ledger, stores, executors, envelope (DESIGN section 10)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActionOptions:
-    """What the user asked of a run, whatever the action.
+    """Options of a run that all actions share.
 
     Attributes:
         selection: which feeds on which cluster.
@@ -103,7 +103,7 @@ class Wired(Generic[T, I, D]):
 
 @dataclass(frozen=True, kw_only=True)
 class ActionContext:
-    """What an action may be wired from.
+    """Context from which an action is wired.
 
     Attributes:
         options: what the user asked.
@@ -139,12 +139,12 @@ class ActionContext:
 
     @cached_property
     def holds(self) -> LedgerHolds:
-        """Those that were added by command, as they are now."""
+        """Return the holds that were added by command, as they are now."""
         return self.use.holds()
 
     @cached_property
     def choice(self) -> StoreChoice:
-        """Who says how stores are reached; the feeds without an own interest in theirs say nothing."""
+        """The clusters and feeds whose settings say how stores are reached."""
         environment, clusters = self.repository.environment, self.repository.clusters.values()
         stakes = list(self.stakes(self))
         return StoreChoice(
@@ -156,13 +156,13 @@ class ActionContext:
 
     @property
     def retention_clock(self) -> RetentionClock:
-        """What the repo's retention counts back from at the nominal time."""
+        """The clock from which the repo's retention counts back."""
         keep = self.repository.settings.keep_instances_beyond_validity
         return RetentionClock(nominal_time=self.options.nominal_time, keep_beyond_validity=keep)
 
     @cached_property
     def stores(self) -> SharedStores:
-        """What all runs share of the stores."""
+        """The state of the stores that all runs share."""
         return self.choice.shared(self.repository.settings.delete_rate)
 
     def look(self, run: StopSignal) -> RunContext:
@@ -319,7 +319,7 @@ def opened_context(
 
 
 def origin_of(context: ActionContext, entity: str) -> Origin:
-    """Who runs something about an entity here, and what was read for it."""
+    """Return the origin of a run about an entity here."""
     digest = entity_digest(context.repository, entity)
     here = origin_here(context.variables, snapshot=str(context.snapshot.id), digest=digest)
     return replace(here, owner_mark=ProcessTable().own_mark())

@@ -65,7 +65,7 @@ class NotRemoved(Failed):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecisionOptions:
-    """What a person decides.
+    """Options of a person's decision.
 
     Attributes:
         state: `VerdictState.RELEASED` or `VerdictState.REJECTED`.
@@ -90,7 +90,7 @@ class DecisionOptions:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided:
-    """What was decided, or would be.
+    """Decision that was made.
 
     Attributes:
         verdict: as it was before.
@@ -183,7 +183,7 @@ def _wire(
 
 
 def _tell_page(context: ActionContext, asked: DecisionOptions, clock: Clock, found: Verdict) -> None:
-    """What the page of the verdict says from now on, when it was written here; the ledger has it in any case."""
+    """Write the decision to the validation's page, if it was written here; the ledger has it in any case."""
     folder = quality_folder(context.snapshot, context.repository.settings, context.variables)
     page = folder / PurePosixPath(found.page or "").name
     try:
@@ -207,7 +207,7 @@ def _chosen(asked: DecisionOptions, tx: Transaction) -> Verdict:
 
 
 def _leases(context: ActionContext, found: Verdict, run_key: str) -> tuple[Wanted, ...]:
-    """Those of the action that wrote the data."""
+    """Return the leases of the action that wrote the data."""
     own = output_lease(found.feed, found.cluster, found.instance_key)
     if found.life_cycle is LifeCycle.EXECUTION:
         return (own, run_lease(JobRef(process=found.entity, cluster=found.cluster, instance_key=run_key)))

@@ -46,7 +46,7 @@ _SPARK_SECONDS = 240.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DoctorOptions:
-    """What the user asked for.
+    """Options of `feedctl doctor`.
 
     Attributes:
         cluster: only this one; None: all that the environment allows.
@@ -133,7 +133,7 @@ def _chosen(options: DoctorOptions, repository: Repository) -> list[Cluster]:
 
 
 def _recording(options: DoctorOptions, config: ConfigFound) -> Iterator[Check]:
-    """What an action writes down, without which it does not begin."""
+    """Yield the checks of the ledger and the audit file, without which no action begins."""
     yield Check(about="ledger", name="ledger", look=lambda: _ledger(options), seconds=options.seconds)
     snapshot = config.snapshot
     if snapshot is not None:

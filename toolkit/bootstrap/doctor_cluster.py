@@ -185,7 +185,7 @@ class ClusterChecks:
         return base_findings(path, self._opened, actor, is_evicted=is_evicted)
 
     def _tables(self) -> Iterator[Check]:
-        """Of table feeds; the first one starts Java, which takes its time."""
+        """Yield the checks of table feeds; the first one starts Java, which takes its time."""
         for feed in self.feeds:
             if feed.table_on(self.cluster.name) is not None:
                 seconds = max(self.seconds, _JAVA_SECONDS)

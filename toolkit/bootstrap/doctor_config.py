@@ -1,4 +1,4 @@
-"""What `feedctl doctor` says of the config repo: whether an action would take it as it is."""
+"""Check of the config repo by `feedctl doctor`: whether an action would take it as it is."""
 
 from __future__ import annotations
 

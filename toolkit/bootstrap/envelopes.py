@@ -23,7 +23,7 @@ from toolkit.variables import Variables
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Enveloped:
-    """What a process is about to do.
+    """Description of a process's work for the envelope.
 
     Attributes:
         name: for example ``retention``.

@@ -43,7 +43,7 @@ TableWired = Wired[TableTarget, TableItem, TableDetail]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExchangeOptions:
-    """What the user asked of an export or an import besides what all actions have.
+    """Options of an export or an import besides those of all actions.
 
     Attributes:
         place: the directory of the exports, as text.
@@ -89,7 +89,7 @@ def replicate_tables(
 
 
 def _check(own: ExchangeOptions) -> None:
-    """What cannot be asked for is said before anything is opened."""
+    """Refuse impossible options before anything is opened."""
     if own.whole_table and own.instances.start is not None:
         raise WrongChoice(given=("--whole-table", "--start"), expected="the whole table, or some of its instances")
     _ = own.instances.wanted
@@ -249,7 +249,7 @@ _OPERATIONS = {EXPORT: "EXPORT", IMPORT: "IMPORT", REPLICATION: "REPLICATE"}
 
 
 def _address(context: ActionContext, target: TableTarget) -> str:
-    """Of an instance as processes name it, or of the table."""
+    """Return the address of an instance as processes name it, or of the table."""
     cluster = context.repository.clusters[target.cluster]
     uri = uri_of(context.repository.feeds[target.feed], cluster)
     if target.instant is None:

@@ -46,7 +46,7 @@ Settled = TargetPlan[NoTarget, StepItem, ProcessDetail]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LateCheckOptions:
-    """What the user asked of a check besides what all actions have.
+    """Options of a late check besides those of all actions.
 
     Attributes:
         selection: which processes.
@@ -72,7 +72,7 @@ def check_late(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Looked:
-    """What the checks of one process have found.
+    """Results of the checks of one process.
 
     Attributes:
         site: the process on its cluster.
@@ -104,7 +104,7 @@ class Looked:
 
     @property
     def failures(self) -> Iterator[Settled]:
-        """What somebody has to look at."""
+        """Yield the failures that need a person."""
         for each in self.found(LateVerdict.GONE):
             key = each.due.instance_key
             message = f"{key} cannot run again, since what it has read is not there any more: {each.cause}"
@@ -167,7 +167,7 @@ class LateWiring(ProcessWiring):
             yield lambda tx: late_checks.record(tx, made)
 
     def _of(self, site: ProcessSite) -> Looked:
-        """What was found of a process, which is looked at once."""
+        """Return the results of a process, which is checked once."""
         name = site.process.name
         if name not in self._looked:
             self._looked[name] = self._look(site)

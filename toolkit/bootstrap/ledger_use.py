@@ -101,7 +101,7 @@ class LedgerHolds:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LedgerUse:
-    """What an action has of the ledger.
+    """Ledger of an action.
 
     Attributes:
         ledger: None: the action does without.
@@ -146,7 +146,7 @@ class LedgerUse:
             self.ledger.write(work)
 
     def obstacle(self, entity: str, cluster: str) -> str | None:
-        """What would keep a run of the entity from starting now; None: nothing of what can be known beforehand.
+        """Return what would keep a run of the entity from starting now; None: nothing is known.
 
         Raises:
             LedgerUnavailable: it cannot be read.

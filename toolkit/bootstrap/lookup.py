@@ -1,4 +1,4 @@
-"""Whose a path or a partition is: by the templates of feeds, and where those do not tell by the metastores."""
+"""Owner of a path or a partition: by the templates of feeds, else by the metastores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lookup:
-    """Who owns what was asked for.
+    """Owners of a path or partition.
 
     Attributes:
         owners: sorted.

@@ -1,4 +1,4 @@
-"""What brokers are told of the runs of an action, wired (Falcon overview: a message for each replicated instance)."""
+"""Messages to brokers about an action's runs, wired (Falcon overview: a message for each replicated instance)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ END_SECONDS = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Told(Generic[T]):
-    """What messages say of an action's targets.
+    """Content of messages about an action's targets.
 
     Attributes:
         operation: in Falcon's words, for example ``REPLICATE``.

@@ -23,7 +23,7 @@ _SECRET_RULE = "secret-in-repo"  # noqa: S105 - the name of a rule
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Migration:
-    """What is written, and the report about it."""
+    """Files of a migration, and the report about it."""
 
     plan: Plan
     report: Report

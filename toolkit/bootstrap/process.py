@@ -57,7 +57,7 @@ MOST_AT_ONCE = 32
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessOptions:
-    """What the user asked of a process run besides what all actions have.
+    """Options of a process run besides those of all actions.
 
     Attributes:
         selection: which processes.
@@ -164,7 +164,7 @@ class ProcessWiring:
 
     @cached_property
     def sites(self) -> Sequence[ProcessSite]:
-        """Of the chosen processes, those that can be run."""
+        """The chosen processes that can be run."""
         found = sites(self.context.repository, self.own.selection)
         if self.own.selection.name is not None:
             for site in found:
@@ -175,7 +175,7 @@ class ProcessWiring:
 
     @cached_property
     def turns(self) -> InstanceTurns:
-        """Of the instances that are to run."""
+        """Return the queues of the instances that are to run."""
         return InstanceTurns(
             lines=[line for line in self._lines.values() if line.candidates],
             clock=self.clock,
@@ -185,7 +185,7 @@ class ProcessWiring:
 
     @property
     def settled(self) -> Iterator[TargetPlan[NoTarget, StepItem, ProcessDetail]]:
-        """What is said of processes of which nothing runs."""
+        """Yield the results of processes without a run on this cluster."""
         for site in sites(self.context.repository, self.own.selection):
             error = unsupported(site)
             if error is not None:
@@ -205,7 +205,7 @@ class ProcessWiring:
 
     @cached_property
     def _obstacles(self) -> Mapping[str, str]:
-        """What keeps processes from starting, by name: of one that is named, its start tells it."""
+        """The obstacles to the start of processes, by name; a process named by the user reports its own."""
         if not self.own.due:
             return {}
         found = {
@@ -215,7 +215,7 @@ class ProcessWiring:
 
     @cached_property
     def _lines(self) -> Mapping[str, InstanceLine]:
-        """What is to run of each process, by name; of one that nothing starts of nobody asks."""
+        """The queue of each process that may start, by name."""
         may_start = (site for site in self.sites if site.process.name not in self._obstacles)
         return {site.process.name: self.line(site) for site in may_start}
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def reader_of(repository: Repository) -> Callable[[Feed, Cluster], FeedInstances]:
-    """What looks at the instances of any feed on any cluster, as they are at the moment.
+    """Return a function that reads the instances of any feed on any cluster, as they are at the moment.
 
     A store that several clusters may mean is reached as they all say, see `storages.storage_spec`.
 

@@ -46,7 +46,7 @@ the DataNode to report the end of a file, 400 ms, and small instances have few f
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReplicationOptions:
-    """What the user asked of a replication besides what all actions have.
+    """Options of a replication besides those of all actions.
 
     Attributes:
         source: only from this cluster; None: from all sources.
@@ -108,7 +108,7 @@ def ends(own: ReplicationOptions, context: ActionContext, *, tables: bool = Fals
 
 
 def routes_of(own: ReplicationOptions, context: ActionContext, *, tables: bool = False) -> Iterator[Route]:
-    """Of the chosen feeds on those of their clusters that are targets, which must be one unless all were asked for.
+    """Yield the routes of the chosen feeds to those of their clusters that are targets; one, unless all were asked for.
 
     Feeds of the other kind, tables or paths, are left out unless the user named them.
     """
@@ -160,7 +160,7 @@ def copied_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> f
 
 
 def whole_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:
-    """Those of `copied_keys` that no run has begun to copy anew since and left unfinished."""
+    """Return the `copied_keys` that no later run has begun to copy again and left unfinished."""
     if ledger is None:
         return frozenset()
     return ledger.read(lambda tx: route_keys.untouched_keys(tx, CopyRoute(feed=feed, target=target, source=source)))
@@ -175,7 +175,7 @@ def skipped_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> 
 
 
 def recorded_of(ledger: Ledger | None, target: ReplicationTarget) -> Mapping[str, Manifest]:
-    """What the ledger has of an instance; without one sizes and times decide."""
+    """Return the manifests of an instance in the ledger; without one, sizes and times decide."""
     if ledger is None:
         return {}
     key = (target.feed, target.cluster, target.instance_key, target.counterpart)

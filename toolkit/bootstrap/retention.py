@@ -77,7 +77,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
 
 
 def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:
-    """What a killed run leaves in an archive, or of a partition, is found by the ledger's items alone."""
+    """Require a ledger for archives and tables: only its items find what a killed run leaves there."""
     for target in targets:
         if target.archive is not None:
             why = "without the ledger nobody finds what a killed run leaves in the archive; run it without --no-ledger"

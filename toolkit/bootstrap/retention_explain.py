@@ -1,4 +1,4 @@
-"""What a retention run would do with one path or instance, wired: a dry run of the feeds that it belongs to."""
+"""Explanation of retention for one path or instance, wired: a dry run of the feeds that it belongs to."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NobodysPath(InvalidInput):
 def explain(
     asked: str | datetime, options: ActionOptions, clock: Clock, process: StopSignal
 ) -> tuple[Explanation, ...]:
-    """What a run would do with a path or an instance, by each feed and cluster, and why; nothing is changed.
+    """Return the decision of a run about a path or an instance, by feed and cluster, and why; changes nothing.
 
     Args:
         asked: a path, which is looked for on each chosen cluster and then on this machine, or an instance of the

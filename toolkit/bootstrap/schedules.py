@@ -1,4 +1,4 @@
-"""What a scheduler has to start, of the config repo and environment that a command means."""
+"""Schedule of the config repo and environment that a command means."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def storage_spec(path: CanonicalPath, users: Iterable[Cluster], others: Iterable
 
 
 def _speakers(path: CanonicalPath, users: Sequence[Cluster], others: Sequence[Cluster]) -> tuple[Cluster, ...]:
-    """Those whose settings count: of each user itself, when the store is its own, else the store's owners.
+    """Return the clusters whose settings count: each user itself if the store is its own, else the store's owners.
 
     A user that has settings of its own for such a store may mean another one by the same name, so it counts as well.
     """

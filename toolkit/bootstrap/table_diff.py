@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DiffOptions:
-    """What the user asked of a comparison.
+    """Options of a comparison.
 
     Attributes:
         feed: name.

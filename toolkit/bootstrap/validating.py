@@ -85,7 +85,7 @@ class InstanceMissing(NotYet):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValidateOptions:
-    """What the user asked.
+    """Options of a validation by hand.
 
     Attributes:
         feed: name.
@@ -125,7 +125,7 @@ def judged_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) ->
 
 
 def asked_of(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[Question, tuple[str, ...]]:
-    """What would be asked of the data, and what would be left out; errors as `judged_by_hand`."""
+    """Return the request of a validation, and notes about what is left out; errors as `judged_by_hand`."""
     result, _ = _ran(asked, clock, process)
     (told,) = result.targets
     detail = told.plan.detail

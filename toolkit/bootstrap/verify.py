@@ -32,7 +32,7 @@ _ALWAYS = Range(first=datetime.min.replace(tzinfo=UTC))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VerifyOptions:
-    """What the user asked of a verification.
+    """Options of a verification.
 
     Attributes:
         feed: name.
@@ -48,7 +48,7 @@ class VerifyOptions:
 
 
 def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Progress) -> tuple[VerifiedInstance, ...]:
-    """What became of each instance that is at a target.
+    """Return the verification of each instance at a target.
 
     Args:
         asked: by the user.

@@ -8,7 +8,9 @@ from typing import cast
 import pytest
 
 _CHECK = Path(__file__).parents[3] / ".ci" / "structure.py"
-environment = cast("Callable[[str, str], Iterator[str]]", runpy.run_path(str(_CHECK))["environment"])
+_FOUND = runpy.run_path(str(_CHECK))
+environment = cast("Callable[[str, str], Iterator[str]]", _FOUND["environment"])
+openings = cast("Callable[[str, str], Iterator[str]]", _FOUND["openings"])
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,12 @@ def test_the_environment_is_read_at_the_boundary_and_given_to_each_program(text:
 def test_the_boundary_asks_for_the_variables_and_others_are_handed_them() -> None:
     assert list(environment("toolkit/cli/flags.py", "x = process_variables()")) == []
     assert list(environment("toolkit/a.py", "import os\nos.path.join('a')\nsubprocess.run([], env=variables)")) == []
+
+
+@pytest.mark.parametrize(
+    "opening", ["What is there.", "Those of a table.", "Of the bucket.", "Whoever asks.", "See `A.b`."]
+)
+def test_a_docstring_begins_with_a_verb_or_a_noun(opening: str) -> None:
+    (message,) = openings("toolkit/a.py", f'def f() -> None:\n    """{opening}"""')
+    assert message == f"toolkit/a.py:2: a docstring begins with {opening.split(maxsplit=1)[0]!r}"
+    assert list(openings("toolkit/a.py", 'def f() -> None:\n    """Return the size. What is gone has none."""')) == []
