@@ -1,4 +1,7 @@
-"""The servers that stand in for clouds: built once of pinned sources, kept outside the tree."""
+"""The servers that stand in for clouds: built once of pinned sources, kept outside the tree.
+
+`python -m tests.testbed.builds NAME` builds one, or says why it cannot.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -132,3 +136,10 @@ AZURITE = Build(
 """Azure Blob Storage, Microsoft's own; only downloaded."""
 BUILDS: Mapping[str, Build] = {"gcs": GCS, "azure": AZURITE}
 """By the name of their server."""
+
+
+if __name__ == "__main__":
+    try:
+        BUILDS[sys.argv[1]].built()
+    except (BuildFailed, Missing, subprocess.SubprocessError) as failure:
+        sys.exit(f"feedctl: {failure}")

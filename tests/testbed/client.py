@@ -18,6 +18,7 @@ from tests.testbed import java
 from tests.testbed.builds import BUILDS
 from tests.testbed.controller import Controller
 from tests.testbed.jars import ACTIVEMQ, METASTORE_4, Jars
+from tests.testbed.missing import WITHOUT, LeftOut
 from tests.testbed.requests import END, FACTS, START, STOP, Request
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -121,8 +122,11 @@ def check_machine(server: str) -> None:
     """Find out, before anything is started, whether this machine has what a server needs.
 
     Raises:
+        LeftOut: the run does without it.
         Missing: with what to install.
     """
+    if server in os.environ.get(WITHOUT, "").split():
+        raise LeftOut(server=server)
     if server in BUILDS:
         BUILDS[server].check_available()
     elif server != "s3":
