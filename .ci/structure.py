@@ -1,8 +1,9 @@
 """Check of toolkit for import circles, words that the field does not use, docstrings without a verb, and environment.
 
 Prints the circles, those of annotations included; the words that an architecture review replaced by standard terms
-(CONTRIBUTING: "Names are the field's standard terms"); the docstrings that begin as no sentence and no name does; and
-the places that read the environment of the process, or start a program with it, away from the boundary.
+(CONTRIBUTING: "Names are the field's standard terms"); the docstrings that begin as no sentence and no name does;
+classes of two packages with one name; and the places that read the environment of the process, or start a program with
+it, away from the boundary.
 """
 
 from __future__ import annotations
@@ -75,6 +76,18 @@ def environment(place: str, text: str) -> Iterator[str]:
             yield from () if given else (f"{place}:{node.lineno}: a program is started without env=",)
 
 
+def classes_of_one_name(texts: dict[str, str]) -> Iterator[str]:
+    """Yield the public class names that two packages use, by the text of each place."""
+    packages: dict[str, set[str]] = {}
+    for place, text in texts.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                packages.setdefault(node.name, set()).add(place.split("/")[1])
+    for name, found in sorted(packages.items()):
+        if len(found) > 1:
+            yield f"two classes are called {name}, in {', '.join(sorted(found))}"
+
+
 def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
     """Sets of modules each of which reaches the others (Tarjan), largest import chains first found."""
     index: dict[str, int] = {}
@@ -113,6 +126,7 @@ def main() -> int:
                 found += [f"{place}:{number}: a private word: {match[0]}" for match in WORDS.finditer(line)]
         found += openings(place, path.read_text())
         found += environment(place, path.read_text())
+    found += classes_of_one_name({path.relative_to(ROOT).as_posix(): path.read_text() for path in known.values()})
     for each in found:
         print(each)  # noqa: T201 - that is what it is for
     return 1 if found else 0

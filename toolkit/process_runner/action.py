@@ -21,7 +21,7 @@ from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
-from toolkit.process_runner.planner import INVALID, Planner, blank_plan
+from toolkit.process_runner.planner import INVALID, ProcessPlanner, blank_plan
 from toolkit.process_runner.prepare import NotReached, PrepareBatch, PrepareRules, prepared_of
 from toolkit.process_runner.steps import StepBatch
 from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, StepItem, files_of, run_lease
@@ -86,7 +86,7 @@ class ProcessAction:
             require_as_read(self.workplace, files_of(target.site.process))
         except FileChanged as error:
             return replace(blank_plan(target), skipped=Problem(code=error.code, message=str(error)))
-        plan = Planner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
+        plan = ProcessPlanner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
         if not plan.items or plan.detail.resolved is None:
             return plan
         problem = self.prepare.checked(plan, plan.detail.resolved)

@@ -13,7 +13,7 @@ from toolkit.ledger.runs.finding import FAILURES
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.backfill import Backfill, Only
 from toolkit.process_runner.targets import ProcessTarget
-from toolkit.process_runner.turns import Candidate, InstanceLine
+from toolkit.process_runner.turns import InstanceLine, QueuedInstance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,7 +80,7 @@ def line_of_range(site: ProcessSite, asked: Backfill, known: Known, now: datetim
     )
 
 
-def _in_order(oldest_first: Iterable[Candidate], order: Order) -> tuple[Candidate, ...]:
+def _in_order(oldest_first: Iterable[QueuedInstance], order: Order) -> tuple[QueuedInstance, ...]:
     found = tuple(oldest_first)
     return found if order is Order.FIFO else found[::-1]
 
@@ -131,7 +131,7 @@ def _candidate(
     *,
     is_forced: bool = False,
     is_retry: bool = False,
-) -> Candidate:
+) -> QueuedInstance:
     is_over = newest is not None and newest.status.is_terminal
     is_retried = is_retry and newest is not None and newest.retry_at is not None
     is_taken_up = newest is not None and newest.status is RunStatus.WAITING
@@ -146,4 +146,4 @@ def _candidate(
         retries=retries + 1 if is_retried else retries if is_taken_up else 0,
     )
     seen = 0 if newest is None else newest.run_id if is_over else newest.run_id - 1
-    return Candidate(target=target, seen=seen)
+    return QueuedInstance(target=target, seen=seen)

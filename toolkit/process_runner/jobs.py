@@ -28,7 +28,7 @@ _MADE = "outputs"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Chain:
+class AttemptChain:
     """How far the attempts at an instance have come.
 
     Attributes:
@@ -49,7 +49,7 @@ class StepSuccess:
 
     Attributes:
         step: its name.
-        made: the outputs that it and the steps before it have written, see `Chain.made`.
+        made: the outputs that it and the steps before it have written, see `AttemptChain.made`.
     """
 
     step: str
@@ -83,9 +83,11 @@ class JobBook:
 
     ledger: Ledger | None
 
-    def chain(self, ref: JobRef, *, is_forced: bool) -> Chain:
+    def chain(self, ref: JobRef, *, is_forced: bool) -> AttemptChain:
         """How far the attempts at an instance have come; changes nothing."""
-        return Chain() if self.ledger is None else self.ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
+        return (
+            AttemptChain() if self.ledger is None else self.ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
+        )
 
     def begin(self, ref: JobRef, opening: Opening) -> None:
         """Make a run the job of its instance.
@@ -210,31 +212,31 @@ def _run_id(ref: JobRef) -> int:
     return ref.run_id
 
 
-def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> Chain:
+def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> AttemptChain:
     try:
         owner = reading.any_process(tx, ref.site)
     except UnknownProcess:
-        return Chain()
+        return AttemptChain()
     key = key_of(ref.site, ref.instance_key or "")
     newest = finding.newest(tx, key)
     ordered = newest is not None and newest.status in finding.OPEN and newest.is_forced
     unfinished = current.unfinished_of(tx, key)
     live = reading.live_steps(tx, owner.process_id)
     if unfinished is None or newest is None:
-        return Chain(due=frozenset(each.name for each in live))
+        return AttemptChain(due=frozenset(each.name for each in live))
     as_job = replace(newest, run_id=0, process_id=owner.process_id, target_batch_id=unfinished)
     starts_over = is_forced or ordered
     earlier = current.chain_of(tx, as_job).earlier
     due = current.steps_to_run(live, earlier, is_forced=starts_over)
     names = frozenset(each.name for each in due)
     if starts_over:
-        return Chain(due=names)
+        return AttemptChain(due=names)
     kept = live[: len(live) - len(due)]
     made = None
     if kept:
         last = kept[-1].step_id
         made = steps.newest_entry(tx, earlier[last].run_id, last, _MADE)
-    return Chain(
+    return AttemptChain(
         due=names,
         made={} if made is None else json.loads(made),
         attempts=current.attempts_of(tx, unfinished),

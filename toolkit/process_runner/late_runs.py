@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.el.frequency import shift
 from toolkit.planning.late_schedule import late_workflow
 from toolkit.process_runner.targets import ProcessTarget
-from toolkit.process_runner.turns import Candidate, InstanceLine
+from toolkit.process_runner.turns import InstanceLine, QueuedInstance
 
 if TYPE_CHECKING:
     from toolkit.planning.process_io import ProcessSite
@@ -32,7 +32,7 @@ def late_line(site: ProcessSite, checked: Iterable[CheckedInstance], known: Know
     return InstanceLine(candidates=tuple(candidates), at_once=site.process.parallel)
 
 
-def _candidate(site: ProcessSite, each: CheckedInstance, known: Known, now: datetime) -> Candidate:
+def _candidate(site: ProcessSite, each: CheckedInstance, known: Known, now: datetime) -> QueuedInstance:
     own = site.process
     target = ProcessTarget(
         site=replace(site, process=replace(own, workflow=late_workflow(own, each.changed))),
@@ -43,4 +43,4 @@ def _candidate(site: ProcessSite, each: CheckedInstance, known: Known, now: date
     )
     newest = known.get(each.due.instance_key)
     seen = 0 if newest is None else newest.run_id if newest.status.is_terminal else newest.run_id - 1
-    return Candidate(target=target, seen=seen)
+    return QueuedInstance(target=target, seen=seen)

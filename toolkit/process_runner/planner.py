@@ -34,7 +34,7 @@ def blank_plan(target: ProcessTarget) -> ProcessPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planner:
+class ProcessPlanner:
     """Plans instances.
 
     Attributes:

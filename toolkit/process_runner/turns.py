@@ -30,7 +30,7 @@ _BY_OTHERS = {LeaseHeld.code, RunIsActive.code, RunMeanwhile.code}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Candidate:
+class QueuedInstance:
     """An instance that is to run.
 
     Attributes:
@@ -54,7 +54,7 @@ class InstanceLine:
         is_named: a person named the instances, so that one without a slot is reported; else the next `--due` takes it.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[QueuedInstance, ...]
     at_once: int
     keeps_going: bool = True
     is_last_only: bool = False
@@ -74,8 +74,8 @@ class _Line:
     """
 
     asked: InstanceLine
-    todo: deque[Candidate]
-    parked: list[tuple[datetime, Candidate]] = field(default_factory=list)
+    todo: deque[QueuedInstance]
+    parked: list[tuple[datetime, QueuedInstance]] = field(default_factory=list)
     at_work: int = 0
     full_until: datetime | None = None
     left: int = 0
@@ -90,7 +90,7 @@ class _Line:
     def _places(self) -> dict[datetime, int]:
         return {each.target.nominal_time: place for place, each in enumerate(self.asked.candidates)}
 
-    def place(self, candidate: Candidate) -> int:
+    def place(self, candidate: QueuedInstance) -> int:
         """Where an instance stands in the order in which they run."""
         return self._places[candidate.target.nominal_time]
 
@@ -105,7 +105,7 @@ class _Line:
         self.parked = [(at, _behind(each, ran)) for at, each in self.parked]
 
     @property
-    def left_to_others(self) -> tuple[Candidate, ...]:
+    def left_to_others(self) -> tuple[QueuedInstance, ...]:
         """Candidates that found no slot, as far as is known."""
         return () if self.full_until is None else tuple(self.todo)
 
@@ -165,7 +165,7 @@ class InstanceTurns:
 
     def give_back(self, turn: ProcessTurn, result: InstanceResult) -> None:
         """Release the slot of an instance, and queue it again if it waits or is to be retried."""
-        candidate = Candidate(target=turn.target, seen=turn.terms.seen)
+        candidate = QueuedInstance(target=turn.target, seen=turn.terms.seen)
         with self._changed:
             line = next(each for each in self._lines if each.has(turn.target))
             line.at_work -= 1
@@ -216,7 +216,7 @@ class InstanceTurns:
             if self.waits and line.full_until is not None and line.full_until <= now:
                 line.full_until = None
 
-    def _turn(self, candidate: Candidate) -> ProcessTurn:
+    def _turn(self, candidate: QueuedInstance) -> ProcessTurn:
         target = candidate.target
         terms = StartTerms(
             most=target.site.process.parallel,
@@ -230,7 +230,7 @@ class InstanceTurns:
     def _retry_at(self, target: ProcessTarget, result: InstanceResult) -> datetime | None:
         return retry_at(target.site.process, target.retries, result, self.clock.now())
 
-    def _place(self, line: _Line, candidate: Candidate, result: InstanceResult) -> None:
+    def _place(self, line: _Line, candidate: QueuedInstance, result: InstanceResult) -> None:
         """Where an instance stands from now on."""
         plan, target = result.plan, candidate.target
         skipped = "" if plan.skipped is None else plan.skipped.code
@@ -253,13 +253,13 @@ class InstanceTurns:
         if at is not None and self.waits:
             seen = None if result.run is None else result.run.run_id
             again = replace(target, retries=target.retries + 1, is_forced=False, may_be_replaced=False)
-            line.parked.append((at, Candidate(target=again, seen=seen)))
+            line.parked.append((at, QueuedInstance(target=again, seen=seen)))
         elif not line.asked.keeps_going:
             line.left += len(line.todo)
             line.todo.clear()
 
 
-def _behind(candidate: Candidate, ran: ProcessTarget) -> Candidate:
+def _behind(candidate: QueuedInstance, ran: ProcessTarget) -> QueuedInstance:
     """An instance, once another one of its line has run."""
     target = candidate.target
     if not _may_be_replaced(target) or target.nominal_time > ran.nominal_time:

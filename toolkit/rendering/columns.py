@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ResultColumn:
     """A field of a result.
 
     Attributes:
@@ -39,8 +39,8 @@ class Columns(Generic[_T]):
         columns: a text stands for a field of the document: ``key=attribute``, or the name that is both.
     """
 
-    def __init__(self, *columns: Column | str) -> None:
-        self._columns = [each if isinstance(each, Column) else _of_text(each) for each in columns]
+    def __init__(self, *columns: ResultColumn | str) -> None:
+        self._columns = [each if isinstance(each, ResultColumn) else _of_text(each) for each in columns]
         self._values = [(each.key, _getter(each.of)) for each in self._columns if each.key]
         self._cells = [_getter(each.of if each.text is None else each.text) for each in self._columns if each.heading]
         self.headings: Sequence[str] = tuple(each.heading for each in self._columns if each.heading)
@@ -66,9 +66,9 @@ class Columns(Generic[_T]):
         return map(self.cells, results)
 
 
-def _of_text(text: str) -> Column:
+def _of_text(text: str) -> ResultColumn:
     key, _, attribute = text.partition("=")
-    return Column(key.removesuffix("?"), attribute or key)
+    return ResultColumn(key.removesuffix("?"), attribute or key)
 
 
 def _getter(of: str | Callable[[Any], object]) -> Callable[[Any], object]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
-from toolkit.rendering.columns import Column, Columns
+from toolkit.rendering.columns import Columns, ResultColumn
 from toolkit.rendering.tables import cell, moment_cell
 
 if TYPE_CHECKING:
@@ -41,16 +41,16 @@ def _note(row: InstanceRow) -> str | None:
 
 
 _INSTANCE: Columns[InstanceRow] = Columns(
-    Column("life_cycle", "life_cycle", "life-cycle"),
-    Column("cluster", "cluster", "cluster"),
-    Column("counterpart", "counterpart?", "source"),
-    Column("instance", "instance_key", "instance"),
-    Column("status", "status", "status"),
-    Column("attempt", "attempt", "attempt", lambda row: row.attempt or None),
-    Column("", "started_at", "started"),
-    Column("", "ended_at", "ended"),
-    Column("", "log", "log"),
-    Column("", _note, "note"),
+    ResultColumn("life_cycle", "life_cycle", "life-cycle"),
+    ResultColumn("cluster", "cluster", "cluster"),
+    ResultColumn("counterpart", "counterpart?", "source"),
+    ResultColumn("instance", "instance_key", "instance"),
+    ResultColumn("status", "status", "status"),
+    ResultColumn("attempt", "attempt", "attempt", lambda row: row.attempt or None),
+    ResultColumn("", "started_at", "started"),
+    ResultColumn("", "ended_at", "ended"),
+    ResultColumn("", "log", "log"),
+    ResultColumn("", _note, "note"),
 )
 ATTEMPT: Columns[Run] = Columns(
     *("run_id", "started_at", "ended_at", "suspended_from", "forced=is_forced", "who", "host", "pid"),
@@ -77,15 +77,15 @@ def _row_document(row: InstanceRow) -> dict[str, object]:
 
 
 _DATA: Columns[FoundInstance] = Columns(
-    Column("instance", lambda each: format_instant(each.instant), "instance"),
-    Column("what", lambda _: "data"),
+    ResultColumn("instance", lambda each: format_instant(each.instant), "instance"),
+    ResultColumn("what", lambda _: "data"),
     "where=uri",
-    Column("state", "state", "state"),
+    ResultColumn("state", "state", "state"),
     "ready=is_ready",
-    Column("files", "files", "files"),
-    Column("bytes", "bytes", "bytes"),
-    Column("modified_at", "modified", "changed"),
-    Column("", "uri", "where"),
+    ResultColumn("files", "files", "files"),
+    ResultColumn("bytes", "bytes", "bytes"),
+    ResultColumn("modified_at", "modified", "changed"),
+    ResultColumn("", "uri", "where"),
 )
 DATA_COLUMNS = ("cluster", *_DATA.headings)
 DATA_STYLES = {"available": "green", "partial": "yellow", "empty": "yellow", "missing": "red"}
@@ -125,13 +125,13 @@ def summary_document(found: InstanceSummary) -> dict[str, object]:
 
 
 _ANSWER: Columns[CommandOutcome] = Columns(
-    Column("cluster", "key.cluster", "cluster"),
-    Column("counterpart", "key.counterpart?", "source"),
-    Column("instance", "key.instance_key", "instance"),
-    Column("was", "before", "was"),
-    Column("is", "after", "is"),
-    Column("changed", "is_changed", "changed", lambda each: "yes" if each.is_changed else "no"),
-    Column("why", "why", "why"),
+    ResultColumn("cluster", "key.cluster", "cluster"),
+    ResultColumn("counterpart", "key.counterpart?", "source"),
+    ResultColumn("instance", "key.instance_key", "instance"),
+    ResultColumn("was", "before", "was"),
+    ResultColumn("is", "after", "is"),
+    ResultColumn("changed", "is_changed", "changed", lambda each: "yes" if each.is_changed else "no"),
+    ResultColumn("why", "why", "why"),
 )
 
 
@@ -194,16 +194,16 @@ def _log_document(log: RunLog) -> dict[str, object]:
 
 
 _DEPENDENCY: Columns[Dependency] = Columns(
-    Column("relation", "relation", "relation"),
-    Column("kind", "kind", "kind"),
-    Column("name", "name", "name"),
-    Column("through", "through", "through"),
-    Column("cluster", "cluster", "where", lambda each: copied_to(each.cluster, each.counterpart)),
+    ResultColumn("relation", "relation", "relation"),
+    ResultColumn("kind", "kind", "kind"),
+    ResultColumn("name", "name", "name"),
+    ResultColumn("through", "through", "through"),
+    ResultColumn("cluster", "cluster", "where", lambda each: copied_to(each.cluster, each.counterpart)),
     "counterpart?",
     "life_cycle",
-    Column("instance", "instance_key", "instance", lambda each: each.instance_key or each.note),
+    ResultColumn("instance", "instance_key", "instance", lambda each: each.instance_key or each.note),
     "note?",
-    Column("state", "state", "state"),
+    ResultColumn("state", "state", "state"),
 )
 DEPENDENCY_COLUMNS = ("cluster", *_DEPENDENCY.headings)
 

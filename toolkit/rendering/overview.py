@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
 from toolkit.ledger.errors import moment
-from toolkit.rendering.columns import Column, Columns
+from toolkit.rendering.columns import Columns, ResultColumn
 from toolkit.rendering.instances import copied_to
 from toolkit.rendering.tables import cell, moment_value
 
@@ -39,26 +39,26 @@ def _state(row: OverviewRow) -> str:
 
 _RUN: Columns[Run] = Columns("instance=instance_key", "started_at", "ended_at", "run_id")
 _ROW: Columns[OverviewRow] = Columns(
-    Column("name", "entity", "name"),
-    Column("life_cycle", "life_cycle", "life-cycle"),
-    Column("cluster", "cluster", "cluster", lambda row: copied_to(row.cluster, row.counterpart)),
+    ResultColumn("name", "entity", "name"),
+    ResultColumn("life_cycle", "life_cycle", "life-cycle"),
+    ResultColumn("cluster", "cluster", "cluster", lambda row: copied_to(row.cluster, row.counterpart)),
     "source=counterpart?",
-    Column("status", "status", "state", _state),
-    Column(
+    ResultColumn("status", "status", "state", _state),
+    ResultColumn(
         "last_success",
         lambda row: _run(row.last_success),
         "last-success",
         lambda row: row.last_success and row.last_success.ended_at,
     ),
-    Column("oldest_running", lambda row: _run(row.oldest_running)),
-    Column("running", "running", "running"),
-    Column("", lambda row: row.oldest_running and row.oldest_running.started_at, "since"),
-    Column("failed", "failed", "failed"),
-    Column("backlog", "backlog", "backlog"),
-    Column("unread_batches", "unread", "unread"),
-    Column("suspended_by", lambda row: row.suspension and row.suspension.changed_by),
-    Column("suspended_since", lambda row: row.suspension and row.suspension.changed_at),
-    Column("holds", "holds", "holds"),
+    ResultColumn("oldest_running", lambda row: _run(row.oldest_running)),
+    ResultColumn("running", "running", "running"),
+    ResultColumn("", lambda row: row.oldest_running and row.oldest_running.started_at, "since"),
+    ResultColumn("failed", "failed", "failed"),
+    ResultColumn("backlog", "backlog", "backlog"),
+    ResultColumn("unread_batches", "unread", "unread"),
+    ResultColumn("suspended_by", lambda row: row.suspension and row.suspension.changed_by),
+    ResultColumn("suspended_since", lambda row: row.suspension and row.suspension.changed_at),
+    ResultColumn("holds", "holds", "holds"),
     "stale_since",
 )
 OVERVIEW_COLUMNS = _ROW.headings
@@ -141,10 +141,10 @@ def _validity(state: EntityState) -> dict[str, object]:
 
 
 _STATE: Columns[EntityState] = Columns(
-    Column("cluster", "cluster", "cluster"),
-    Column("status", "status", "status"),
-    Column("validity", _validity, "validity", lambda state: state.validity),
-    Column("suspended", _suspension, "suspended", _suspended),
+    ResultColumn("cluster", "cluster", "cluster"),
+    ResultColumn("status", "status", "status"),
+    ResultColumn("validity", _validity, "validity", lambda state: state.validity),
+    ResultColumn("suspended", _suspension, "suspended", _suspended),
 )
 STATE_COLUMNS = _STATE.headings
 
@@ -175,18 +175,18 @@ def _added_by(known: KnownHold) -> str:
 
 
 _HOLD: Columns[KnownHold] = Columns(
-    Column("id", lambda known: known.recorded and known.recorded.hold_id, "id"),
-    Column("feed", "hold.feed", "feed"),
-    Column("cluster", "hold.cluster", "cluster"),
-    Column("start", lambda known: known.hold.start and format_instant(known.hold.start), "start"),
-    Column("end", lambda known: known.hold.end and format_instant(known.hold.end), "end"),
+    ResultColumn("id", lambda known: known.recorded and known.recorded.hold_id, "id"),
+    ResultColumn("feed", "hold.feed", "feed"),
+    ResultColumn("cluster", "hold.cluster", "cluster"),
+    ResultColumn("start", lambda known: known.hold.start and format_instant(known.hold.start), "start"),
+    ResultColumn("end", lambda known: known.hold.end and format_instant(known.hold.end), "end"),
     "reason=hold.reason",
-    Column("owner", "hold.owner", "owner"),
-    Column("added_by", lambda known: known.recorded and known.recorded.added_by, "added-by", _added_by),
-    Column("added_at", "since", "added-at"),
-    Column("path", lambda known: known.file and known.file.path),
-    Column("seen_at", lambda known: known.file and known.file.last_seen_at),
-    Column("", _hold_reason, "reason"),
+    ResultColumn("owner", "hold.owner", "owner"),
+    ResultColumn("added_by", lambda known: known.recorded and known.recorded.added_by, "added-by", _added_by),
+    ResultColumn("added_at", "since", "added-at"),
+    ResultColumn("path", lambda known: known.file and known.file.path),
+    ResultColumn("seen_at", lambda known: known.file and known.file.last_seen_at),
+    ResultColumn("", _hold_reason, "reason"),
 )
 HOLD_COLUMNS = _HOLD.headings
 """Only holds of the ledger have a number."""

@@ -11,7 +11,7 @@ from toolkit.ledger.verdicts import ADMITTING, UNDECIDED, Verdict
 from toolkit.ledger.vocabulary import VerdictState
 from toolkit.quality.wording import phrase
 from toolkit.rendering.action_result import Document
-from toolkit.rendering.columns import Column, Columns
+from toolkit.rendering.columns import Columns, ResultColumn
 from toolkit.result import ExitCode
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ def _is_there(found: NewVerdict) -> bool:
 _VERDICT: Columns[NewVerdict] = Columns(
     *("feed", "cluster", "instance=instance_key", "unit", "state", "by_hand=is_by_hand", "suites", "reason", "rows"),
     *("files", "bytes"),
-    Column("place", lambda found: _places(found) if _is_there(found) else []),
-    Column("judged_at", _places),
+    ResultColumn("place", lambda found: _places(found) if _is_there(found) else []),
+    ResultColumn("judged_at", _places),
     *("data_digest", "suites_digest", "page", "engine", "seconds", "run=run_id"),
 )
 _DECISION: Columns[Verdict] = Columns("recorded_at", "decided_by", "decided_at", "decision")

@@ -17,14 +17,14 @@ from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.registry.sync import SyncReport
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import JobMode
-from toolkit.rendering.columns import Column, Columns
+from toolkit.rendering.columns import Columns, ResultColumn
 
 Document = dict[str, object]
 
 
 _JOB: Columns[Run] = Columns(
     *("run_id", "process=entity", "cluster"),
-    Column("instance", lambda run: None if run.mode is JobMode.QUEUE else run.instance_key),
+    ResultColumn("instance", lambda run: None if run.mode is JobMode.QUEUE else run.instance_key),
     *("mode", "attempt", "status", "reason", "forced=is_forced", "target_batch_id", "target_marking"),
     *("started_at", "ended_at"),
 )
@@ -32,22 +32,22 @@ _BATCH: Columns[SourceBatch] = Columns("batch_id", "state", "marking", "producer
 _STARTED_STEP: Columns[StartedStep] = Columns(
     *("step=name", "due=is_due", "min_batch_id", "max_batch_id", "min_batch_date", "max_batch_date"),
     *("min_source_run_id", "max_source_run_id"),
-    Column("batches", lambda step: _BATCH.documents(step.batches)),
+    ResultColumn("batches", lambda step: _BATCH.documents(step.batches)),
 )
 _DOWNSTREAM: Columns[Downstream] = Columns("process", "cluster", "step", "queue_id")
 _FILE: Columns[BatchFile] = Columns(
     "file_id", "batch_id", "server", "server_kind", "endpoint", "path", "size", "hash", "modified_at"
 )
 _STARTED: Columns[StartedJob] = Columns(
-    Column("job", lambda started: _JOB.document(started.run)),
+    ResultColumn("job", lambda started: _JOB.document(started.run)),
     *("target_batch_id", "target_marking", "rerun=is_rerun", "last_recoverable_step", "steps_to_run"),
-    Column("steps", lambda started: _STARTED_STEP.documents(started.steps)),
-    Column("files", lambda started: _FILE.documents(started.files)),
+    ResultColumn("steps", lambda started: _STARTED_STEP.documents(started.steps)),
+    ResultColumn("files", lambda started: _FILE.documents(started.files)),
 )
 _HALTED: Columns[HaltedJob] = Columns(
-    Column("job", lambda halted: _JOB.document(halted.run)),
+    ResultColumn("job", lambda halted: _JOB.document(halted.run)),
     *("batch_id", "marking", "archived"),
-    Column("downstream", lambda halted: _DOWNSTREAM.documents(halted.downstream)),
+    ResultColumn("downstream", lambda halted: _DOWNSTREAM.documents(halted.downstream)),
     "events",
 )
 _STEP_RUN: Columns[StepRun] = Columns(
@@ -57,8 +57,8 @@ _STEP_RUN: Columns[StepRun] = Columns(
 _ENQUEUED: Columns[Enqueued] = Columns(
     "batch_id",
     "marking",
-    Column("file", lambda enqueued: _FILE.document(enqueued.file)),
-    Column("waiting", lambda enqueued: _DOWNSTREAM.documents(enqueued.waiting)),
+    ResultColumn("file", lambda enqueued: _FILE.document(enqueued.file)),
+    ResultColumn("waiting", lambda enqueued: _DOWNSTREAM.documents(enqueued.waiting)),
 )
 _LINE: Columns[LogLine] = Columns("log_id", "run_id", "step", "category", "message", "logged_at")
 _SITE: Columns[Site] = Columns("name", "cluster")

@@ -10,6 +10,7 @@ import pytest
 _CHECK = Path(__file__).parents[3] / ".ci" / "structure.py"
 _FOUND = runpy.run_path(str(_CHECK))
 environment = cast("Callable[[str, str], Iterator[str]]", _FOUND["environment"])
+classes_of_one_name = cast("Callable[[dict[str, str]], Iterator[str]]", _FOUND["classes_of_one_name"])
 openings = cast("Callable[[str, str], Iterator[str]]", _FOUND["openings"])
 
 
@@ -40,3 +41,9 @@ def test_a_docstring_begins_with_a_verb_or_a_noun(opening: str) -> None:
     (message,) = openings("toolkit/a.py", f'def f() -> None:\n    """{opening}"""')
     assert message == f"toolkit/a.py:2: a docstring begins with {opening.split(maxsplit=1)[0]!r}"
     assert list(openings("toolkit/a.py", 'def f() -> None:\n    """Return the size. What is gone has none."""')) == []
+
+
+def test_two_packages_have_no_class_of_one_name() -> None:
+    texts = {"toolkit/a/x.py": "class Step: ...\nclass _Own: ...", "toolkit/b/y.py": "class Step: ...\nclass _Own: ..."}
+    assert list(classes_of_one_name(texts)) == ["two classes are called Step, in a, b"]
+    assert list(classes_of_one_name({"toolkit/a/x.py": "class Step: ...", "toolkit/a/y.py": "class Step: ..."})) == []

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from toolkit.rendering.columns import Column, Columns
+from toolkit.rendering.columns import Columns, ResultColumn
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class _Found:
 
 
 _COLUMNS: Columns[_Found] = Columns(
-    Column("instance", "key", "instance"),
-    Column("source", "source?", "from", lambda found: f"from {found.source}" if found.source else None),
+    ResultColumn("instance", "key", "instance"),
+    ResultColumn("source", "source?", "from", lambda found: f"from {found.source}" if found.source else None),
     "owner=owner.name",
-    Column("at", "at", "seen"),
+    ResultColumn("at", "at", "seen"),
     "parts",
-    Column("", lambda found: len(found.parts), "parts"),
+    ResultColumn("", lambda found: len(found.parts), "parts"),
 )
 _ONE = _Found("a", "", _Owner("ann"), datetime(2026, 3, 1, 6, 40, 5, tzinfo=UTC), ("x", "y"))
 

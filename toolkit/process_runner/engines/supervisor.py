@@ -108,7 +108,7 @@ class Voice:
         return text
 
 
-class Step:
+class StepProcesses:
     """The program, all that it started, and what they say."""
 
     def __init__(self, order: dict[str, Any], voice: Voice) -> None:
@@ -332,7 +332,7 @@ def main() -> None:
     voice = Voice(log, order["secrets"], order["application"])
     runner = Runner(order["quiet_seconds"])
     try:
-        step = Step(order, voice)
+        step = StepProcesses(order, voice)
     except OSError as error:
         voice.finish(f"{error.filename} cannot be started: {error.strerror}")
         report(failure=error.strerror, place=error.filename)

@@ -15,7 +15,7 @@ from toolkit.storage.flat import MOST_KEYS, key_of
 from toolkit.storage.port import Deleted
 from toolkit.storage.s3.bucket import Keys, Span, spans_of
 from toolkit.storage.s3.errors import KeyProblem
-from toolkit.storage.s3.scan import DeleteTarget, Scan, Step, step
+from toolkit.storage.s3.scan import DeleteTarget, PageContent, Scan, step
 
 _PATHS_AT_ONCE = 1000
 MOST_HELD = 10_000
@@ -63,7 +63,7 @@ class BulkRemoval:
         self._flags: deque[_Sent] = deque()
         self._others: deque[_Sent] = deque()
         self._answers: deque[Deleted] = deque()
-        self._listing: dict[Future[Step], Scan] = {}
+        self._listing: dict[Future[PageContent], Scan] = {}
         self._removing: dict[Future[dict[str, KeyProblem]], list[_Sent]] = {}
         self._in_memory = 0
         self._silence: Unreachable | None = None
@@ -202,7 +202,7 @@ class BulkRemoval:
         for removal in [future for future in self._removing if future in done]:
             self._take_removal(self._removing.pop(removal), removal)
 
-    def _take_listing(self, scan: Scan, future: Future[Step]) -> None:
+    def _take_listing(self, scan: Scan, future: Future[PageContent]) -> None:
         error = future.exception()
         if error is None:
             self._listed(future.result())
@@ -211,7 +211,7 @@ class BulkRemoval:
         else:
             self._stop = error
 
-    def _listed(self, found: Step) -> None:
+    def _listed(self, found: PageContent) -> None:
         keys: dict[CanonicalPath, list[str]] = {span.path: [] for span in found.closed}
         for span, key in found.found:
             keys.setdefault(span.path, []).append(key)

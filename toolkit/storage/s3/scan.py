@@ -122,7 +122,7 @@ class Scan(NamedTuple):
     behind: str = ""
 
 
-class Step(NamedTuple):
+class PageContent(NamedTuple):
     """Content of one page.
 
     Attributes:
@@ -136,7 +136,7 @@ class Step(NamedTuple):
     rest: Sequence[Scan]
 
 
-def step(keys: Keys, scan: Scan) -> Step:
+def step(keys: Keys, scan: Scan) -> PageContent:
     """Read one page, from the first span on.
 
     Paths that lie side by side share pages; where strangers lie between, the next page begins at the next span.
@@ -147,10 +147,10 @@ def step(keys: Keys, scan: Scan) -> Step:
     listed = [each.key for each in page.objects]
     found, position = _matched(listed, scan.spans)
     if not page.token:
-        return Step(found, scan.spans, ())
+        return PageContent(found, scan.spans, ())
     position += _is_read(scan.spans[position:], listed[-1])
     rest = Scan(scan.spans[position:], listed[-1])
-    return Step(found, scan.spans[:position], _split(rest, is_dense=2 * len(found) >= len(listed)))
+    return PageContent(found, scan.spans[:position], _split(rest, is_dense=2 * len(found) >= len(listed)))
 
 
 def _start(behind: str, first: str, prefix: str) -> str:
