@@ -178,6 +178,17 @@ def _change(runs: Runs, file: str, *changes: tuple[str, str]) -> None:
 DATED = "/${YEAR}-${MONTH}-${DAY}-${HOUR}"
 NOT_REMOVABLE: Mapping[str, tuple[str, tuple[str, str], str]] = {
     "the directory of all instances": ("feeds/counts.yaml", (f'"/counts{DATED}"', '"/counts"'), "has no date"),
+    "several instances": ("feeds/counts.yaml", ("-${DAY}-${HOUR}", "-${DAY}"), "is not the directory of one instance"),
+    "what another run makes": (
+        "feeds/counts.yaml",
+        ("hours(1)", "days(1)"),
+        "the run 2026-03-01T01:00Z also makes 2026-03-01T00:00Z of counts",
+    ),
+    "what another run makes at the end of the feed": (
+        "feeds/counts.yaml",
+        ("end: 2099-01-01T00:00Z", "end: 2026-03-01T01:00Z"),
+        "the run 2026-03-01T01:00Z also makes 2026-03-01T00:00Z of counts",
+    ),
     "data of another feed": ("feeds/clicks.yaml", (f'"/clicks{DATED}"', f'"/counts{DATED}/in"'), "data of clicks"),
     "what the process reads": ("processes/count.yaml", ("feed: clicks,", "feed: counts,"), "the input clicks reads"),
 }

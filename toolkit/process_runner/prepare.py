@@ -13,7 +13,7 @@ from toolkit.actions.action import Applied, Batch
 from toolkit.actions.guard import STOPPED, CalledOff, Refusal
 from toolkit.actions.hold_watch import HoldWatch, NewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
-from toolkit.el import shift
+from toolkit.el import ElError, format_instant, shift
 from toolkit.entities import LocationType, Prepare
 from toolkit.errors import NotImplementedYet
 from toolkit.planning.retention import holding
@@ -27,7 +27,7 @@ from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.el import CanonicalPath
+    from toolkit.el import CanonicalPath, InstanceSequence
     from toolkit.entities import Cluster, Feed, Hold
     from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
     from toolkit.process_runner.resolution import ResolvedInstance
@@ -125,14 +125,15 @@ class PrepareRules:
     def checked(self, plan: ProcessPlan, resolved: ResolvedInstance) -> Problem | None:
         """Return why the config repo does not allow a removal of the plan.
 
-        The removal would take more than this instance's output: the directory of all instances, data of another feed,
-        or what the process reads.
+        The removal would take more than this instance's output: the directory of several or all instances, what
+        another run of the process makes, data of another feed, or what the process reads.
         """
         site = plan.target.site
         for each in prepared_of(plan):
             name, feed = each.output.name, site.feeds[each.output.storage.feed]
             whys = (
-                _not_its_own(each),
+                _not_its_own(each) or _of_several(each, feed.instances_on(site.cluster.name)),
+                _made_otherwise(plan.target, each),
                 _shared(self.losing(feed, site.cluster), site.cluster.name),
                 *_read(site, each, resolved.inputs),
             )
@@ -181,6 +182,27 @@ def _not_its_own(each: PreparedOutput) -> str:
     if template.dated and each.place != each.base and each.place.is_within(each.base):
         return ""
     return f"{each.place} is the directory of all instances of {each.output.storage.feed}, whose path has no date"
+
+
+def _of_several(each: PreparedOutput, instances: InstanceSequence) -> str:
+    template = each.output.storage.templates[LocationType.DATA]
+    period = template.parse(each.output.instance.paths[LocationType.DATA])
+    if period is not None and sum(instances.count(*span) for span in period.spans) == 1:
+        return ""
+    return f"{each.place} is not the directory of one instance of {each.output.storage.feed} alone"
+
+
+def _made_otherwise(target: ProcessTarget, each: PreparedOutput) -> str:
+    """Return which run of the process also makes the output: one next to this, since what runs make never goes back."""
+    site, instant = target.site, each.output.instance.instant
+    runs = site.process.instances_on(site.cluster.name)
+    at = runs.index(target.nominal_time)
+    for run in (runs[near] for near in (at - 1, at + 1) if 0 <= near < len(runs)):
+        with suppress(ElError):  # then that run makes nothing
+            if site.output(each.output.name, run).instance.instant == instant:
+                made = f"{format_instant(instant)} of {each.output.storage.feed}"
+                return f"the run {format_instant(run)} also makes {made}"
+    return ""
 
 
 def _shared(losing: Sequence[tuple[str, str]], here: str) -> str:
