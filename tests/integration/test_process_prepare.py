@@ -12,7 +12,10 @@ import pytest
 from entrypoints import process
 from tests.databases.forking import Forks, forking
 from tests.integration.process_runs import KEYS, Runs, outcomes, steps
+from tests.tables.memory_metastore import MemoryMetastore
+from tests.tables.tables import partition_of, table_of
 from toolkit.bootstrap.config import RepoRequest, load_entities, open_config
+from toolkit.catalog.model import TableName
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 from toolkit.el import CanonicalPath, parse_instant
@@ -205,6 +208,33 @@ def test_more_than_the_output_of_the_run_is_never_removed(counting: Runs, old: P
     code, result = counting.run()
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "not_removable")
     assert why in result["instances"][0]["failure"]["message"]
+    assert (old.exists(), counting.said()) == (True, [])
+
+
+def test_a_table_that_the_process_reads_is_not_removed_with_an_output(
+    counting: Runs, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its partition is in the directory of the output."""
+    metastore, name = MemoryMetastore(("web",)), TableName("web", "clicks")
+    table = table_of(name, f"file://{counting.directory}/elsewhere", ds="string")
+    metastore.create_table(table)
+    metastore.add_partitions(name, [partition_of(table, "2026-03-01-00", location=f"file://{old.parent}")])
+    monkeypatch.setattr("toolkit.bootstrap.process.catalog_for_reading", lambda _: metastore)
+    located = 'locations: {data: "/clicks/${YEAR}-${MONTH}-${DAY}-${HOUR}"}'
+    _change(
+        counting,
+        "feeds/clicks.yaml",
+        (located, 'table: "catalog:web:clicks#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"'),
+        ("availability_flag: _SUCCESS", ""),
+    )
+    _change(
+        counting,
+        "clusters/primary.yaml",
+        ("interfaces: {", 'interfaces: {registry: {endpoint: "thrift://localhost:9083"}, '),
+    )
+    code, result = counting.run()
+    assert (code, result["instances"][0]["failure"]["code"]) == (1, "not_removable")
+    assert f"the input clicks reads file://{old.parent}" in result["instances"][0]["failure"]["message"]
     assert (old.exists(), counting.said()) == (True, [])
 
 

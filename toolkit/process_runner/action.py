@@ -89,10 +89,10 @@ class ProcessAction:
         plan = ProcessPlanner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
         if not plan.items or plan.detail.resolved is None:
             return plan
-        problem = self.prepare.checked(plan, plan.detail.resolved)
-        if problem is not None:
-            return replace(plan, items=(), failed=problem)
         try:
+            problem = self.prepare.checked(plan, plan.detail.resolved, self.metastores)
+            if problem is not None:
+                return replace(plan, items=(), failed=problem)
             why = eviction_in_the_way(target, plan.detail.resolved.outputs, work, self.metastores)
             held = self.prepare.held(plan, work)
         except (*DATA_ERRORS, HoldCheckFailed) as error:

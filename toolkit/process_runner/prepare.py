@@ -13,6 +13,8 @@ from toolkit.actions.action import Applied, Batch
 from toolkit.actions.guard import STOPPED, CalledOff, Refusal
 from toolkit.actions.hold_watch import HoldWatch, NewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
+from toolkit.catalog.model import TableName
+from toolkit.catalog.written_places import written_places
 from toolkit.el import ElError, format_instant, shift
 from toolkit.entities import LocationType, Prepare
 from toolkit.errors import NotImplementedYet
@@ -27,6 +29,7 @@ from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
+    from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, InstanceSequence
     from toolkit.entities import Cluster, Feed, Hold
     from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
@@ -122,11 +125,17 @@ class PrepareRules:
         bases = tuple(each.base for each in outputs)
         return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
-    def checked(self, plan: ProcessPlan, resolved: ResolvedInstance) -> Problem | None:
+    def checked(
+        self, plan: ProcessPlan, resolved: ResolvedInstance, metastores: Callable[[Cluster], Metastore]
+    ) -> Problem | None:
         """Return why the config repo does not allow a removal of the plan.
 
         The removal would take more than this instance's output: the directory of several or all instances, what
         another run of the process makes, data of another feed, or what the process reads.
+
+        Raises:
+            CatalogError: the metastore does not say where an input is.
+            ElError: a location in a metastore is no path.
         """
         site = plan.target.site
         for each in prepared_of(plan):
@@ -135,7 +144,7 @@ class PrepareRules:
                 _not_its_own(each) or _of_several(each, feed.instances_on(site.cluster.name)),
                 _made_otherwise(plan.target, each),
                 _shared(self.losing(feed, site.cluster), site.cluster.name),
-                *_read(site, each, resolved.inputs),
+                *_read(site, each, resolved.inputs, metastores),
             )
             why = next(filter(None, whys), "")
             if why:
@@ -210,12 +219,27 @@ def _shared(losing: Sequence[tuple[str, str]], here: str) -> str:
     return f"data of {', '.join(names)} is, or may be, in the same directories" if names else ""
 
 
-def _read(site: ProcessSite, each: PreparedOutput, inputs: Sequence[PlannedInput]) -> Iterator[str]:
+def _read(
+    site: ProcessSite,
+    each: PreparedOutput,
+    inputs: Sequence[PlannedInput],
+    metastores: Callable[[Cluster], Metastore],
+) -> Iterator[str]:
     for one in inputs:
-        for instance in one.instances:
-            for path in instance.paths.values():
-                if site.cluster.place(path).meets(each.place):
-                    yield f"the input {one.name} reads {path}"
+        for place in _read_places(site, one, metastores):
+            if place.meets(each.place):
+                yield f"the input {one.name} reads {place}"
+
+
+def _read_places(
+    site: ProcessSite, read: PlannedInput, metastores: Callable[[Cluster], Metastore]
+) -> Iterator[CanonicalPath]:
+    cluster, table = site.cluster, read.storage.table
+    for instance in read.instances:
+        yield from map(cluster.place, instance.paths.values())
+        if table is not None and instance.partition is not None:
+            name = TableName(table.database, table.table)
+            yield from written_places(metastores(cluster), name, instance.partition, cluster.place).places
 
 
 @dataclass(frozen=True, kw_only=True)
