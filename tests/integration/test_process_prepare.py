@@ -294,3 +294,19 @@ def test_a_run_killed_in_the_middle_of_a_removal_is_finished_by_the_next(
     assert sorted(each.name for each in old.parent.iterdir()) == ["_SUCCESS", "part-0"]
     assert [each.name for each in old.parent.parent.iterdir()] == [old.parent.name]
     assert [state for state, _ in removals(counting)] == ["failed", "done" if effect < 2 else "skipped"]
+
+
+def test_after_a_killed_run_that_was_to_start_over_the_next_starts_over(counting: Runs, forks: Forks) -> None:
+    """It has removed what the first step had written; whoever goes on behind that step announces half of an output."""
+    made, ok = counting.at("counts", KEYS[0]), counting.directory / "ok"
+    adding = f"mkdir -p {made}\ntouch {made}/part-1\ntest -f {ok}"
+    scripts = {"make": counting.making("make"), "add": counting.saying("add", adding)}
+    counting.write(steps(*scripts), scripts, of_output=DELETE)
+    assert counting.run()[0] == 4
+    (made / "old").touch()
+    assert forks.call(run_and_die, counting.arguments("--force"), 1).was_killed
+    assert not made.exists()
+    ok.touch()
+    code, result = counting.run()
+    assert (code, [each[0] for each in outcomes(result)]) == (0, ["counts", "make", "add"])
+    assert sorted(each.name for each in made.iterdir()) == ["_SUCCESS", "part-0", "part-1"]

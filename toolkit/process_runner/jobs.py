@@ -36,11 +36,14 @@ class AttemptChain:
         made: the outputs that the steps which need not run again had written when the last of them succeeded: the
             digest of each by name, see `written_outputs`.
         attempts: the numbers of the attempts that this one continues; none when all steps run again by order.
+        starts_over: an attempt that was to run all steps again, by order, has come to nothing since they succeeded, and
+            may have removed what they had written.
     """
 
     due: frozenset[str] | None = None
     made: Mapping[str, str] = field(default_factory=dict)
     attempts: frozenset[int] = frozenset()
+    starts_over: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -233,6 +236,8 @@ def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> AttemptChain:
         return AttemptChain(due=names)
     kept = live[: len(live) - len(due)]
     made = None
+    if kept and current.was_forced_since(tx, key, earlier[kept[0].step_id].run_id):
+        return AttemptChain(due=frozenset(each.name for each in live), starts_over=True)
     if kept:
         last = kept[-1].step_id
         made = steps.newest_entry(tx, earlier[last].run_id, last, _MADE)

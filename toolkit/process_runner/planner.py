@@ -98,7 +98,15 @@ class ProcessPlanner:
         if resumed:
             where = f"goes on at {due[0].name}" if due else "only its end was missing"
             notes.append(f"an earlier attempt had come so far: {where}; --force starts over")
-        detail = ProcessDetail(resolved=resolved, resumed=resumed, made=chain.made, attempts=chain.attempts)
+        if chain.starts_over:
+            notes.append("an earlier attempt was to start over, and came to nothing: this one starts over")
+        detail = ProcessDetail(
+            resolved=resolved,
+            resumed=resumed,
+            made=chain.made,
+            attempts=chain.attempts,
+            starts_over=chain.starts_over,
+        )
         removed = () if resumed else prepared_items(target, resolved.outputs)
         return replace(looked, items=(*removed, *due) or (end,), detail=detail, notes=tuple(notes))
 

@@ -159,7 +159,8 @@ class _Job:
         consumed: Sequence[ReadInput] | None = None
         if not self.batch.plan.detail.resumed:  # before the first step reads them
             consumed = read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
-        return Opening(inputs=list(dict.fromkeys(instances)), consumed=consumed, is_forced=self.target.is_forced)
+        is_forced = self.target.is_forced or self.batch.plan.detail.starts_over
+        return Opening(inputs=list(dict.fromkeys(instances)), consumed=consumed, is_forced=is_forced)
 
     @cached_property
     def _effects(self) -> OutputEffects:

@@ -136,12 +136,14 @@ class ProcessDetail:
         resumed: an earlier attempt had succeeded in the steps that are not planned.
         made: what those steps had written, see `Chain.made`.
         attempts: the numbers of the attempts that this one continues, see `Chain.attempts`.
+        starts_over: what succeeded earlier does not count, see `AttemptChain.starts_over`.
     """
 
     resolved: ResolvedInstance | None = None
     resumed: bool = False
     made: Mapping[str, str] = field(default_factory=dict)
     attempts: frozenset[int] = frozenset()
+    starts_over: bool = False
 
 
 ProcessPlan: TypeAlias = TargetPlan[ProcessTarget, StepItem, ProcessDetail]

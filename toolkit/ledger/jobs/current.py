@@ -141,6 +141,13 @@ def attempts_of(tx: Transaction, target_batch_id: int) -> frozenset[int]:
     return frozenset(found)
 
 
+def was_forced_since(tx: Transaction, key: RunKey, run_id: int) -> bool:
+    """Return whether an attempt after this one was to start at the first step, whatever had succeeded before."""
+    of_key = [run.c[name] == value for name, value in asdict(key).items()]
+    found = sa.select(run.c.run_id).where(*of_key, run.c.run_id > run_id, run.c.is_forced).limit(1)
+    return tx.execute(found).first() is not None
+
+
 def step_runs() -> sa.Select[tuple[object, ...]]:
     """All attempts at steps with the names of the steps, in the order in which they began."""
     return (
