@@ -35,6 +35,7 @@ WORK = {
     vocabulary.ProtectionName: {"late_window"},
     vocabulary.FirstRun: {"apply"},
     vocabulary.DeployMode: {"client", "cluster"},
+    vocabulary.Prepare: {"delete"},
     vocabulary.Order: {"FIFO", "LIFO", "LAST_ONLY"},
     vocabulary.Engine: {"spark_submit", "spark_sql", "command"},
     vocabulary.RetryPolicy: {"periodic", "backoff", "exp_backoff"},
