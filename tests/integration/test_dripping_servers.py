@@ -120,6 +120,7 @@ def test_a_read_that_was_given_up_leaves_no_thread_behind(store: Dripping) -> No
     assert len(_bounded_threads() - before) <= 1  # one that waits for the next call
 
 
+@pytest.mark.extended
 def test_a_large_file_on_a_slow_line_is_read(store: Dripping) -> None:
     path = store.put()
     store.bodies.add(Fault(effect=Effect.DRIP, method="GET", path="/file$", seconds=0.05, piece=64 * 1024))

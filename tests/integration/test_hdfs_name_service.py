@@ -105,6 +105,7 @@ def test_dead_ports_alone_are_unreachable_within_seconds(dead: str, addresses: i
     _refuses_soon(lambda: system.status(CanonicalPath("hdfs", _SERVICE, "/")))
 
 
+@pytest.mark.extended
 def test_a_dead_port_without_a_name_service_is_unreachable_within_seconds(dead: str) -> None:
     system = opened(StorageSpec(scheme="hdfs", authority=dead), no_check)
     path = CanonicalPath("hdfs", dead, "/a/b")

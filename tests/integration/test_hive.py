@@ -59,6 +59,7 @@ def test_what_is_due_is_replicated_once(copies: TableCopies) -> None:
     assert outcomes(result) == []
 
 
+@pytest.mark.extended
 def test_changed_data_get_a_place_of_their_own_and_what_feedctl_put_there_goes(copies: TableCopies) -> None:
     filled(copies.source)
     assert copies.replicated()[0] == 0
@@ -86,6 +87,7 @@ def replaced_once(copies: TableCopies) -> None:
     assert "remove them when no reader needs them" in str(result)
 
 
+@pytest.mark.extended
 def test_what_the_source_drops_or_empties_stays_at_the_target(copies: TableCopies) -> None:
     filled(copies.source)
     assert copies.replicated()[0] == 0
@@ -119,6 +121,7 @@ def test_an_instance_without_partitions_is_waited_for(copies: TableCopies) -> No
     assert code == 75
 
 
+@pytest.mark.extended
 def test_a_column_that_the_target_lacks_is_added_only_when_asked_for(copies: TableCopies) -> None:
     table = filled(copies.source)
     assert copies.replicated("--start", "2026-03-01T00:00Z")[0] == 0
@@ -194,6 +197,7 @@ def test_bytes_that_are_not_those_of_the_manifest_are_never_seen(copies: TableCo
     assert copies.target.orphans() == []
 
 
+@pytest.mark.extended
 def test_a_missing_database_and_a_metastore_that_is_down_are_said(
     copies: TableCopies, restartable_metastore: HiveMetastoreServer
 ) -> None:
@@ -208,6 +212,7 @@ def test_a_missing_database_and_a_metastore_that_is_down_are_said(
     assert copies.replicated()[0] == 0
 
 
+@pytest.mark.extended
 def test_hive_reads_an_export_in_a_process_of_its_own(copies: TableCopies, tmp_path: Path) -> None:
     table = filled(copies.source)
     to = f"file://{tmp_path}/exports"
@@ -221,6 +226,7 @@ def test_hive_reads_an_export_in_a_process_of_its_own(copies: TableCopies, tmp_p
     assert copies.target.rows() == copies.source.rows()
 
 
+@pytest.mark.extended
 def test_what_hive_exported_itself_is_imported(copies: TableCopies, tmp_path: Path) -> None:
     filled(copies.source)
     to = f"file://{tmp_path}/exports"
@@ -235,6 +241,7 @@ def test_what_hive_exported_itself_is_imported(copies: TableCopies, tmp_path: Pa
     assert copies.imported(to, "--whole-table")[1]["items"] == []
 
 
+@pytest.mark.extended
 def test_files_that_are_in_the_way_stay(copies: TableCopies) -> None:
     filled(copies.source)
     copies.target.end.fill({"clicks/ds=2026-03-02/region=us/precious": b"mine"})
@@ -259,6 +266,7 @@ def test_data_that_two_partitions_share_are_not_removed(copies: TableCopies) -> 
     assert copies.target.rows()["ds=2025-01-01/region=us"] != {}
 
 
+@pytest.mark.extended
 def test_a_diff_names_what_is_missing_too_much_and_different(copies: TableCopies) -> None:
     filled(copies.source)
     assert copies.differences() == (4, [("missing", "")])

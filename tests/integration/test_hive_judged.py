@@ -71,6 +71,7 @@ def test_a_day_with_a_bad_partition_is_not_seen_until_somebody_releases_it(copie
     assert copies.replicated()[1]["items"] == []
 
 
+@pytest.mark.extended
 def test_what_was_rejected_is_gone_and_what_is_there_stays(copies: TableCopies) -> None:
     copies.source.end.fill(dict.fromkeys(BAD, b"good rows\n"))
     assert copies.replicated()[0] == 0
@@ -86,6 +87,7 @@ def test_what_was_rejected_is_gone_and_what_is_there_stays(copies: TableCopies) 
     assert seen(copies) == BOTH
 
 
+@pytest.mark.extended
 def test_an_import_waits_for_its_release_and_is_told_how_to_go_on(
     copies: TableCopies, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -103,6 +105,7 @@ def test_an_import_waits_for_its_release_and_is_told_how_to_go_on(
     assert seen(copies) == BOTH[2:]
 
 
+@pytest.mark.extended
 def test_an_instance_of_a_table_is_validated_by_hand(copies: TableCopies, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--feed", "clicks", "--cluster", "primary", "--config-repo", str(copies.repo), "--time"]
     assert run_app(validate.app, [*asked, f"{DAYS[0]}T00:00Z"]) == 0

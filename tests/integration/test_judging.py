@@ -218,6 +218,7 @@ def test_data_that_cannot_be_read_are_refused_whole(answers: Mapping[str, Answer
     assert answer.findings == ()
 
 
+@pytest.mark.extended
 def test_the_settings_and_secrets_of_a_cluster_change_nothing_of_a_table(tmp_path: Path) -> None:
     place = tmp_path / "ds=1"
     place.mkdir()
@@ -251,6 +252,7 @@ def test_the_settings_and_secrets_of_a_cluster_change_nothing_of_a_table(tmp_pat
     assert (answer.refused, [each.success for each in answer.findings]) == ("", [True, True])
 
 
+@pytest.mark.extended
 def test_what_hive_reads_otherwise_than_spark_is_read_as_hive_does_or_refused(tmp_path: Path) -> None:
     written = {
         "same": '{"id": 5}\n{"id": 6, "Other": 1}\n',

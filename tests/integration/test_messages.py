@@ -214,6 +214,7 @@ def _elsewhere(directory: Path) -> float:
     return 2 * (time.monotonic() - begun) + 1
 
 
+@pytest.mark.extended
 def test_messages_survive_a_broker_that_was_restarted_between_them(activemq: ActiveMQ) -> None:
     outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
     with activemq.subscriber() as subscriber:

@@ -72,6 +72,7 @@ def test_webhdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluste
     check(tmp_path, on_hdfs(hdfs, readonly=True), on_hdfs(restartable_hdfs))
 
 
+@pytest.mark.extended
 def test_local_to_hdfs_and_back(hdfs: HdfsCluster, tmp_path: Path) -> None:
     check(tmp_path / "1", local(tmp_path / "from"), on_hdfs(hdfs))
     check(tmp_path / "2", on_hdfs(hdfs), local(tmp_path / "to"))
