@@ -21,7 +21,7 @@ from toolkit.cli.main import main
 pytestmark = [pytest.mark.slow, pytest.mark.extended, pytest.mark.timeout(900)]
 _SUITE = "expectations: [{type: expect_column_values_to_not_be_null, kwargs: {column: page}}]\n"
 _GOOD, _BAD = '{"page":"/home","of":"good"}\n', '{"of":"bad"}\n'
-_MANIFEST = "counts/.feedctl-gate/2026-03-01-01.blocked.json"
+_MANIFEST = "counts/.feedctl-staging/2026-03-01-01.blocked.json"
 _BY_SPARK = "workflow: {engine: spark_sql, path: workflows/count.sql}"
 _SQL = """\
 INSERT OVERWRITE DIRECTORY '${counts}' USING json
@@ -76,7 +76,7 @@ class StoredRuns(JudgedRuns):
 
     def beside(self) -> set[str]:
         """What waits at the gate, without its directories."""
-        return {name.split("/")[2] for name in self.store.files("counts/.feedctl-gate", hidden=True)}
+        return {name.split("/")[2] for name in self.store.files("counts/.feedctl-staging", hidden=True)}
 
 
 @pytest.fixture
@@ -123,8 +123,8 @@ def _blocked_then_released(runs: StoredRuns) -> None:
     assert (code, outcomes(result)) == (1, [("main", "done", None)]), result
     assert result["instances"][0]["failure"]["code"] == "quality_failed", result
     assert runs.rows("counts", KEYS[1]) == set()
-    assert runs.rows("counts/.feedctl-gate", KEYS[1]) == {_GOOD, _BAD}
-    manifest = json.loads(runs.store.files("counts/.feedctl-gate", hidden=True)[_MANIFEST])
+    assert runs.rows("counts/.feedctl-staging", KEYS[1]) == {_GOOD, _BAD}
+    manifest = json.loads(runs.store.files("counts/.feedctl-staging", hidden=True)[_MANIFEST])
     assert (manifest["instance"], manifest["code"]) == (KEYS[1], "quality_failed")
     assert ("available", "01") not in runs.events()
     assert main(["quality", "release", "counts", "--key", KEYS[1], "--reason", "known", *runs.repo]) == 0

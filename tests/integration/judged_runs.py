@@ -88,7 +88,7 @@ class JudgedRuns(Runs):
     @property
     def gate(self) -> Path:
         """Where outputs wait."""
-        return self.directory / "data/counts/.feedctl-gate"
+        return self.directory / "data/counts/.feedctl-staging"
 
     def waits(self, key: str) -> bool:
         """Whether the output of an instance waits at the gate."""
@@ -158,7 +158,7 @@ def killed_and_run_again(runs: JudgedRuns, key: str, moment: str, *, is_bad: boo
 
 def is_there(place: Path, name: str) -> bool:
     """Whether a directory, or its manifest of the gate, is there."""
-    return (place / name).exists() if place.name != ".feedctl-gate" else (place / f"{name}.blocked.json").exists()
+    return (place / name).exists() if place.name != ".feedctl-staging" else (place / f"{name}.blocked.json").exists()
 
 
 def require_verdict(runs: JudgedRuns, key: str) -> None:

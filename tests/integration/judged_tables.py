@@ -110,4 +110,4 @@ class KilledAtTheGate:
         return list(self.copies.target.end.files("", hidden=True))
 
     def _gate(self) -> list[str]:
-        return [name for name in self._files() if ".feedctl-gate" in name]
+        return [name for name in self._files() if ".feedctl-staging" in name]

@@ -44,7 +44,7 @@ def judged(copies: TableCopies) -> int:
 
 
 def at_gate(copies: TableCopies) -> list[str]:
-    return [name for name in copies.target.end.files("", hidden=True) if ".feedctl-gate" in name]
+    return [name for name in copies.target.end.files("", hidden=True) if ".feedctl-staging" in name]
 
 
 def seen(copies: TableCopies) -> list[str]:

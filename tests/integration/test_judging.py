@@ -72,7 +72,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
         Made(query="SELECT id, id % 2 AS odd FROM range(2000)", place=many),
     )
     usual = (NOT_NULL, NONE_MISSING, THREE_ROWS)
-    lines = folder / ".feedctl-gate" / "day=7"
+    lines = folder / ".feedctl-staging" / "day=7"
     lines.mkdir(parents=True)
     (lines / "part-0").write_text("1|fra|0.5\n2||x\n\\N|\\N|9.5|more\n4\n")
     keys = {"day": "int", "country": "string"}

@@ -58,7 +58,7 @@ def _rows(place: str, name: str = OLD, key: str = KEY) -> list[Item]:
         f"file://{BASE}/ds=2026-03-19",
         f"file://{BASE}/ds=2026-03-01/region=us",
         f"file://{BASE}/other",
-        f"file://{BASE}/.feedctl-gate",
+        f"file://{BASE}/.feedctl-staging",
         "file:///wh/logs.db",
     ],
 )
@@ -120,7 +120,8 @@ def feedctl(capsys: pytest.CaptureFixture[str]) -> Feedctl:
 
 
 @pytest.mark.parametrize(
-    "place", ["private/.feedctl-gate/x", "data/clicks/.feedctl-gate/2026030111", "data/clicks/2026030111", "private"]
+    "place",
+    ["private/.feedctl-staging/x", "data/clicks/.feedctl-staging/2026030111", "data/clicks/2026030111", "private"],
 )
 @pytest.mark.parametrize("verb", ["reject", "release"])
 def test_a_row_does_not_choose_what_a_decision_on_blocked_data_looks_at_or_removes(
@@ -170,7 +171,7 @@ def test_a_row_does_not_choose_the_directory_that_a_replication_brings_to_an_end
 ) -> None:
     copying = Copying(tmp_path, parts=parts)
     place = tmp_path / unit
-    waits = place.parent / ".feedctl-gate" / place.name
+    waits = place.parent / ".feedctl-staging" / place.name
     aside = place.parent / f".feedctl-old-7-{place.name}"
     for each in (waits, aside):
         each.mkdir(parents=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster, Feed
     from toolkit.entities.quality import Quality
 
-GATE_DIRECTORY = f"{OWN_PREFIX}-gate"
+STAGING_DIRECTORY = f"{OWN_PREFIX}-staging"
 """Beside the data of an instance: in it lies, under its own name, what was written and is not announced."""
 
 
@@ -38,14 +38,14 @@ def gate_place(unit: CanonicalPath, top: CanonicalPath | None = None) -> Canonic
         top: the directory that has the gate's, with the names of all below it, as a table's; None: the one around it.
     """
     top = top or unit.parent
-    return below(top.child(GATE_DIRECTORY), unit.relative_to(top))
+    return below(top.child(STAGING_DIRECTORY), unit.relative_to(top))
 
 
 def gate_top(place: CanonicalPath) -> CanonicalPath | None:
     """The directory that has the gate which a place is in, see `gate_place`; None: it is in none."""
     above = place
     while above.path != "/":
-        if above.name == GATE_DIRECTORY:
+        if above.name == STAGING_DIRECTORY:
             return above.parent
         above = above.parent
     return None

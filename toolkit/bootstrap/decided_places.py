@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import GATE_DIRECTORY, gate_place, gate_top
+from toolkit.actions.gate import STAGING_DIRECTORY, gate_place, gate_top
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.partition_name import values_by_key
 from toolkit.el import CanonicalPath, ElError, parse_instant
@@ -88,14 +88,14 @@ class DecidedPlaces:
         instance, top = self.cluster.place(path), gate_top(place)
         if top is None:
             return place == instance or place.is_within(instance)
-        if not place.is_within(top.child(GATE_DIRECTORY)):
+        if not place.is_within(top.child(STAGING_DIRECTORY)):
             return False
-        unit = below(top, place.relative_to(top.child(GATE_DIRECTORY)))
+        unit = below(top, place.relative_to(top.child(STAGING_DIRECTORY)))
         return gate_place(unit) == place and (unit == instance or unit.is_within(instance))
 
     def _waits_for_table(self, place: CanonicalPath, uri: TableUri) -> bool:
         """Whether a place is in the gate of the table, under the name of a partition of the instance."""
-        gate = None if self._root is None else self._root.child(GATE_DIRECTORY)
+        gate = None if self._root is None else self._root.child(STAGING_DIRECTORY)
         if gate is None or not place.is_within(gate):
             return False
         table, name = self._table, place.relative_to(gate)

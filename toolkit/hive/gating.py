@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import GATE_DIRECTORY, QUALITY_UNKNOWN, Part, QualityFailed, Written
+from toolkit.actions.gate import QUALITY_UNKNOWN, STAGING_DIRECTORY, Part, QualityFailed, Written
 from toolkit.actions.gated import GatedUnit
 from toolkit.actions.model import Problem
 from toolkit.availability import is_there
@@ -162,7 +162,7 @@ class TableGate:
 
     def sweep(self, items: Sequence[TableItem]) -> None:
         """Remove the directories of the gate that nothing waits in any more."""
-        system, gate = self.work.stores(self._root), self._root.child(GATE_DIRECTORY)
+        system, gate = self.work.stores(self._root), self._root.child(STAGING_DIRECTORY)
         left = {self.place(item).parent for item in items}
         while left:
             emptied = {each for each in left if system.remove_if_empty(each, below=self._root) and each != gate}

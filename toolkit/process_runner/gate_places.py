@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import GATE_DIRECTORY
+from toolkit.actions.gate import STAGING_DIRECTORY
 from toolkit.entities import LocationType
 from toolkit.errors import NotImplementedYet
 
@@ -19,7 +19,7 @@ def as_written(site: ProcessSite, output: PlannedOutput) -> PlannedOutput:
     if path is None or site.quality_of(output.name) is None:
         return output
     parent, _, name = path.rstrip("/").rpartition("/")
-    paths = {**output.instance.paths, LocationType.DATA: f"{parent}/{GATE_DIRECTORY}/{name}"}
+    paths = {**output.instance.paths, LocationType.DATA: f"{parent}/{STAGING_DIRECTORY}/{name}"}
     return replace(output, instance=replace(output.instance, paths=paths))
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import GATE_DIRECTORY
+from toolkit.actions.gate import STAGING_DIRECTORY
 from toolkit.availability.hidden import is_being_copied, is_hidden
 from toolkit.el import EPOCH
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile
@@ -84,7 +84,7 @@ def print_of_parts(
 
 def _name(place: CanonicalPath) -> str:
     """Return the part of a directory's name that publishing keeps: the names of a partition, or the last one."""
-    names = [each for each in place.path.split("/") if each != GATE_DIRECTORY]
+    names = [each for each in place.path.split("/") if each != STAGING_DIRECTORY]
     partition = list(takewhile(lambda name: "=" in name, reversed(names)))
     return "/".join(reversed(partition)) or names[-1]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import GATE_DIRECTORY
+from toolkit.actions.gate import STAGING_DIRECTORY
 from toolkit.actions.gated import unit_name
 from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.el import is_name
@@ -185,7 +185,7 @@ class ExpiredScan:
             yield from self._other(directory, literal, FileKind.DIRECTORY, place.reach)
             return
         found = False
-        for name in (literal, aside_name(literal), *([GATE_DIRECTORY] if is_last else [])):
+        for name in (literal, aside_name(literal), *([STAGING_DIRECTORY] if is_last else [])):
             entry = own_entry(self.system, place.path, name)
             if entry is None:
                 continue
@@ -200,7 +200,7 @@ class ExpiredScan:
 
     def _gated(self, place: PathPrefix) -> Iterator[Finding]:
         """Yield the staged data of old instances, and the files beside it under their names."""
-        gate, is_empty = place.path.child(GATE_DIRECTORY), True
+        gate, is_empty = place.path.child(STAGING_DIRECTORY), True
         try:
             for name, kind, _, _ in self.system.list(gate):
                 is_empty = False
@@ -227,7 +227,7 @@ class ExpiredScan:
         if name == HOLD_FILE:
             yield UnrecognizedName(path=path)
             return
-        if name == GATE_DIRECTORY and kind is FileKind.DIRECTORY and place.depth == self.location.last_depth:
+        if name == STAGING_DIRECTORY and kind is FileKind.DIRECTORY and place.depth == self.location.last_depth:
             yield from self._gated(place)
             return
         is_aside = self._has_directories and name.startswith(ASIDE_PREFIX) and kind is FileKind.DIRECTORY

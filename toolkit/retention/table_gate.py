@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import GATE_DIRECTORY
+from toolkit.actions.gate import STAGING_DIRECTORY
 from toolkit.actions.gated import unit_name
 from toolkit.el import is_name
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound
@@ -29,7 +29,7 @@ def waiting(
     Raises:
         StorageError: a directory cannot be listed.
     """
-    return _below(system, base.child(GATE_DIRECTORY), (), keys, check)
+    return _below(system, base.child(STAGING_DIRECTORY), (), keys, check)
 
 
 def _below(

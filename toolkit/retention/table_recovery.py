@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, place_named
 from toolkit.actions.batch_loop import settled_item
-from toolkit.actions.gate import GATE_DIRECTORY
+from toolkit.actions.gate import STAGING_DIRECTORY
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
@@ -243,7 +243,7 @@ class TableRecovery:
     def _has_left_gate(self, item: Item) -> bool:
         """Whether nothing waits at the gate any more where a run that died was to remove it; elsewhere nobody looks."""
         place = self._place(item)
-        if place is None or not place.is_within(self.base.child(GATE_DIRECTORY)):
+        if place is None or not place.is_within(self.base.child(STAGING_DIRECTORY)):
             return False
         return is_present(self.work.stores(place), place) is False
 

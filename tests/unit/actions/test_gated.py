@@ -93,7 +93,7 @@ def on(request: pytest.FixtureRequest) -> Callable[[int], Disk]:
 @pytest.fixture
 def waiting(tmp_path: Path) -> Path:
     """The base of a unit of which something new waits."""
-    put(tmp_path / ".feedctl-gate/01", NEW)
+    put(tmp_path / ".feedctl-staging/01", NEW)
     return tmp_path
 
 
@@ -117,10 +117,10 @@ def test_whenever_a_run_dies_readers_see_all_or_what_was_there_and_the_next_one_
             if found:
                 unit.publish()
         assert seen(waiting / "01") == NEW
-        assert not list((waiting / ".feedctl-gate").iterdir())
+        assert not list((waiting / ".feedctl-staging").iterdir())
         if disk.left >= 0:
             break
-        put(waiting / ".feedctl-gate/01", NEW)
+        put(waiting / ".feedctl-staging/01", NEW)
         effects += 1
     assert effects > 1
 
@@ -135,26 +135,26 @@ def test_whenever_a_clearing_dies_half_of_it_is_never_judged(waiting: Path, on: 
             unit.settle()
             assert seen(Path(unit.place.path)) in (NEW, {})
         else:
-            assert not list((waiting / ".feedctl-gate").iterdir())
+            assert not list((waiting / ".feedctl-staging").iterdir())
             return
-        put(waiting / ".feedctl-gate/01", NEW)
+        put(waiting / ".feedctl-staging/01", NEW)
     pytest.fail("it never ended")
 
 
 def test_what_was_put_aside_by_a_run_that_died_comes_back(waiting: Path) -> None:
-    put(waiting / ".feedctl-gate/.feedctl-old-01", OLD)
+    put(waiting / ".feedctl-staging/.feedctl-old-01", OLD)
     unit_on(Disk(), waiting).clear()
     assert seen(waiting) == {f"01/{name}": text for name, text in OLD.items()}
 
 
 def test_a_single_file_is_published_too(tmp_path: Path, on: Callable[[int], Disk]) -> None:
-    put(tmp_path / ".feedctl-gate", {"01": "new"})
+    put(tmp_path / ".feedctl-staging", {"01": "new"})
     replace(unit_on(on(1_000), tmp_path), flag="").publish()
     assert seen(tmp_path) == {"01": "new"}
 
 
 def test_what_is_blocked_stays_with_a_manifest_until_it_is_published(waiting: Path, on: Callable[[int], Disk]) -> None:
-    (waiting / ".feedctl-gate/01/a").write_text("bad")
+    (waiting / ".feedctl-staging/01/a").write_text("bad")
     gate = FakeGate()
     unit = unit_on(on(1_000), waiting, gate)
     with pytest.raises(QualityFailed):
@@ -168,4 +168,4 @@ def test_what_is_blocked_stays_with_a_manifest_until_it_is_published(waiting: Pa
     gate.release()
     unit.admit(written(unit), unit.work.guard.check, NOW)
     unit.publish()
-    assert not list((waiting / ".feedctl-gate").iterdir())
+    assert not list((waiting / ".feedctl-staging").iterdir())

@@ -57,7 +57,7 @@ class Site:
 
     @property
     def waits(self) -> Path:
-        return self.clicks / f".feedctl-gate/{NAME}"
+        return self.clicks / f".feedctl-staging/{NAME}"
 
     def makes(self, text: str) -> None:
         """What the process writes from now on."""

@@ -14,7 +14,7 @@ from tests.unit.hive.exports import exported, imported
 from tests.unit.hive.test_landing import FROM, KEY, NAMES, TO, Dead, Life, Scene, both, done
 from tests.unit.hive.test_refused_registrations import Refusing
 from tests.unit.quality.gates import CopyingStore, nothing
-from toolkit.actions.gate import GATE_DIRECTORY, QUALITY_FAILED, QUALITY_UNKNOWN, Admitted, QualityFailed, Written
+from toolkit.actions.gate import QUALITY_FAILED, QUALITY_UNKNOWN, STAGING_DIRECTORY, Admitted, QualityFailed, Written
 from toolkit.catalog.errors import NoSuchPartition
 from toolkit.catalog.model import Column, Serde, TableKind
 from toolkit.hive.landing_plan import AT_GATE
@@ -70,9 +70,9 @@ def flatten(scene: Scene) -> None:
 def waiting(scene: Scene) -> list[str]:
     """The files at the gate, by their names below it."""
     return sorted(
-        str(each).partition(f"{GATE_DIRECTORY}/")[2]
+        str(each).partition(f"{STAGING_DIRECTORY}/")[2]
         for each in (scene.root / "to").rglob("*")
-        if each.is_file() and GATE_DIRECTORY in each.parts
+        if each.is_file() and STAGING_DIRECTORY in each.parts
     )
 
 
@@ -235,7 +235,9 @@ def test_what_comes_to_the_gate_after_the_verdict_is_not_registered(
     tmp_path: Path, store: type[LocalFileSystem]
 ) -> None:
     scene, gate = judged(tmp_path, store=store)
-    gate.after = lambda: next((tmp_path / "to").rglob(f"{GATE_DIRECTORY}/{NAMES[0]}")).joinpath("c").write_text("bad")
+    gate.after = lambda: (
+        next((tmp_path / "to").rglob(f"{STAGING_DIRECTORY}/{NAMES[0]}")).joinpath("c").write_text("bad")
+    )
     assert blocked(scene) == [CopyDiffers.code, QUALITY_UNKNOWN]
     assert scene.rows() == {}
     gate.after = nothing
@@ -274,7 +276,7 @@ def test_tables_of_one_name_in_one_directory_do_not_wait_in_one_place(tmp_path: 
     scene.fill("", "bad")
     assert blocked(scene, whole=True) == [QUALITY_FAILED]
     (place,) = gate.asked[-1].parts
-    assert place.place.path.endswith(f"{GATE_DIRECTORY}/{TO.database}.db/{TO.table}")
+    assert place.place.path.endswith(f"{STAGING_DIRECTORY}/{TO.database}.db/{TO.table}")
 
 
 def test_what_was_released_and_refused_by_the_metastore_waits_with_its_release(tmp_path: Path) -> None:
@@ -311,7 +313,7 @@ def test_what_somebody_registered_where_it_waits_is_not_removed_for_what_comes(t
     scene, _ = judged(tmp_path)
     scene.fill(NAMES[1], "bad")
     assert blocked(scene) == [QUALITY_FAILED] * 2
-    place = tmp_path / "to/dst.db/clicks" / GATE_DIRECTORY / NAMES[1]
+    place = tmp_path / "to/dst.db/clicks" / STAGING_DIRECTORY / NAMES[1]
     by_hand = partition_of(scene.target.table(TO), "2026-03-01", "us", location=f"file:{place}")
     scene.target.add_partitions(TO, [by_hand])
     scene.fill(NAMES[1], "good")

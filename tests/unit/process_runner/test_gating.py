@@ -71,7 +71,7 @@ def outputs(root: Path, gate: FakeGate) -> GatedOutputs:
 
 def waiting(root: Path, name: str) -> Path:
     """Where an output waits."""
-    return root / name / ".feedctl-gate/2026-03-01-12"
+    return root / name / ".feedctl-staging/2026-03-01-12"
 
 
 def test_all_are_published(tmp_path: Path) -> None:

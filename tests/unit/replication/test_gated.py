@@ -107,7 +107,7 @@ class Copying:
 
     @property
     def waiting(self) -> Path:
-        return self.root / "to/.feedctl-gate/x"
+        return self.root / "to/.feedctl-staging/x"
 
 
 @pytest.mark.parametrize("store", [LocalFileSystem(), CopyingStore()])
@@ -119,7 +119,7 @@ def test_what_is_blocked_is_not_announced_until_somebody_releases_it(tmp_path: P
     assert applied.events == ()
     assert "_SUCCESS" not in copying.seen()
     assert (copying.seen() == {}) is store.capabilities.atomic_rename
-    manifest = tmp_path / "to/.feedctl-gate/x.blocked.json"
+    manifest = tmp_path / "to/.feedctl-staging/x.blocked.json"
     assert "it is bad" in manifest.read_text()
     assert copying.codes() == [QUALITY_FAILED]
     assert len(copying.gate.judged) == 1, "nothing was copied again, so that nothing had to be judged again"
@@ -203,4 +203,4 @@ def test_wherever_a_run_dies_nothing_is_announced_that_nobody_admitted(tmp_path:
         assert set(copying.codes()) <= {""}
         assert copying.seen()["a"] == "bad", number
         assert not copying.waiting.exists()
-        assert [each.name for each in (place / "to").iterdir() if each.name != ".feedctl-gate"] == ["x"]
+        assert [each.name for each in (place / "to").iterdir() if each.name != ".feedctl-staging"] == ["x"]

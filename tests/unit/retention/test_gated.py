@@ -14,7 +14,7 @@ from toolkit.entities import Hold
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention.plan import ItemKind
 
-GATE = "/data/clicks/2026/03/.feedctl-gate"
+GATE = "/data/clicks/2026/03/.feedctl-staging"
 BLOCKED = [f"{GATE}/01/part", f"{GATE}/01.blocked.json"]
 YOUNG = [f"{GATE}/20/part", f"{GATE}/20.blocked.json"]
 
@@ -51,7 +51,7 @@ def test_a_blocked_instance_that_was_never_announced_goes_and_nobody_is_told_of_
 
 def test_an_emptied_gate_goes_when_all_around_it_is_old() -> None:
     system = AtomicMemory()
-    system.make("/data/clicks/2025/12/.feedctl-gate", GATE)
+    system.make("/data/clicks/2025/12/.feedctl-staging", GATE)
     system.put(*days(5, month="2025/12"), *days(1, 20))
     run(system, FeedText())
     assert "/data/clicks/2025" not in system.directories
@@ -98,9 +98,9 @@ def test_what_is_no_instances_stays_and_is_named() -> None:
 
 @pytest.mark.parametrize("system", [AtomicMemory(), ObjectMemory()], ids=["files", "objects"])
 def test_it_is_found_behind_a_literal_name_and_where_names_sort_before_it(system: MemoryFileSystem) -> None:
-    system.put("/data/clicks/2026-03-01/.feedctl-gate/raw/part")
+    system.put("/data/clicks/2026-03-01/.feedctl-staging/raw/part")
     literal = planned(system, FeedText(data="/data/clicks/${YEAR}-${MONTH}-${DAY}/raw"))
-    assert paths(literal) == ["/data/clicks/2026-03-01/.feedctl-gate/raw"]
-    system.put("/data/dashed/-2026-03-20/part", "/data/dashed/.feedctl-gate/-2026-03-01/part")
+    assert paths(literal) == ["/data/clicks/2026-03-01/.feedctl-staging/raw"]
+    system.put("/data/dashed/-2026-03-20/part", "/data/dashed/.feedctl-staging/-2026-03-01/part")
     dashed = planned(system, FeedText(data="/data/dashed/-${YEAR}-${MONTH}-${DAY}"))
-    assert paths(dashed) == ["/data/dashed/.feedctl-gate/-2026-03-01"]
+    assert paths(dashed) == ["/data/dashed/.feedctl-staging/-2026-03-01"]

@@ -12,7 +12,7 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Outcome
 from toolkit.storage import PermissionDenied
 
-GATE = f"{BASE}/.feedctl-gate"
+GATE = f"{BASE}/.feedctl-staging"
 OLD = [f"{GATE}/ds=2026-03-01/part", f"{GATE}/ds=2026-03-01.blocked.json", f"{GATE}/.feedctl-whole-ds=2026-03-01"]
 YOUNG = [f"{GATE}/ds=2026-03-20/part", f"{GATE}/ds=2026-03-20.blocked.json"]
 
