@@ -97,7 +97,7 @@ def test_a_dry_run_says_what_would_be_removed_and_removes_nothing(
 
 
 def test_a_step_that_only_looks_whether_the_output_is_there_makes_it_anew(counting: Runs) -> None:
-    """What a failed attempt has left is removed, so that the guard `test -d` of a script does no harm."""
+    """The run removes the output of a failed attempt, so the guard `test -d` of a script does no harm."""
     made = counting.at("counts", KEYS[0])
     script = f"if test -d {made}; then exit 0; fi\n{counting.making()}\ntest -f {counting.directory}/ok"
     counting.write(scripts={"count": script}, of_output=DELETE)
@@ -167,6 +167,22 @@ def test_what_a_link_leads_to_is_not_removed(counting: Runs, old: Path) -> None:
     code, result = counting.run()
     assert (code, [each[1] for each in outcomes(result)]) == (1, ["failed", "skipped"])
     assert ((counting.directory / "elsewhere" / old.name).exists(), counting.said()) == (True, [])
+
+
+def test_after_a_removal_that_failed_no_other_output_is_removed(counting: Runs, old: Path) -> None:
+    others = []
+    for name in ("more", "most"):
+        feed = (counting.directory / "repo/feeds/counts.yaml").read_text()
+        (counting.directory / f"repo/feeds/{name}.yaml").write_text(feed.replace("counts", name))
+        others.append(counting.directory / f"data/{name}" / old.parent.name / "old")
+        others[-1].parent.mkdir(parents=True)
+        others[-1].touch()
+    outputs = [f', {name}: {{feed: {name}, instance: "now(0,0)"{DELETE}}}' for name in ("more", "most")]
+    _change(counting, "processes/count.yaml", (f"{DELETE}}}}}", f"{DELETE}}}{''.join(outputs)}}}"))
+    _linked(counting)
+    code, result = counting.run()
+    assert (code, [each[1] for each in outcomes(result)]) == (1, ["failed", "skipped", "skipped", "skipped"])
+    assert ([each.exists() for each in others], counting.said()) == ([True, True], [])
 
 
 def _change(runs: Runs, file: str, *changes: tuple[str, str]) -> None:
@@ -277,7 +293,7 @@ def run_and_die(arguments: list[str], effect: int) -> str:
 
 
 NAMES = frozenset({"2026-03-01-00", "old", "file", "_SUCCESS"})
-"""Of the directory that is removed, and of the files in it."""
+"""Names of the removed directory and of the files in it."""
 
 
 @pytest.mark.parametrize("effect", [0, pytest.param(1, marks=pytest.mark.extended), 2])

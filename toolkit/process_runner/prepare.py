@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from toolkit.actions.action import Applied, Batch
+from toolkit.actions.attempt import UNKNOWN
 from toolkit.actions.guard import STOPPED, CalledOff, Refusal
 from toolkit.actions.hold_watch import HoldWatch, NewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
@@ -260,11 +261,12 @@ class PrepareBatch(Batch[StepItem]):
         is_open: set[int] = set()
         for at, each in enumerate(prepared_of(self.plan)):
             item = self.plan.items[at]
-            if results and results[-1].outcome is Outcome.FAILED:
+            if any(before.outcome is Outcome.FAILED for before in results):
                 results.append(ItemResult.skipped(item, NOT_REACHED))
+                advance(1)
                 continue
             results.append(self._removed(item, each))
-            if results[-1].code in {INTERRUPTED, Unreachable.code}:
+            if results[-1].code in UNKNOWN:
                 is_open.add(at)
             advance(1)
         return Applied(results=tuple(results), open=frozenset(is_open))
@@ -291,9 +293,8 @@ class PrepareBatch(Batch[StepItem]):
     def _remove(self, each: PreparedOutput) -> bool:
         """Remove an output and what a killed removal of it has put aside; return whether anything was there."""
         system, was_there = self.work.stores(each.place), True
-        with suppress(NotFound):
-            if each.flag and not system.capabilities.atomic_delete:
-                system.delete(each.place.child(each.flag), below=each.base)
+        if each.flag and not system.capabilities.atomic_delete:
+            remove(system, each.place.child(each.flag), each.base)
         try:
             system.delete(each.place, below=each.base)
         except NotFound:

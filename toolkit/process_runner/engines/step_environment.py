@@ -45,7 +45,7 @@ _PASSED = frozenset(
     }.items()
     for name in names.split()
 )
-"""Whole names: a prefix such as `PYTHON` or `CONDA_` is also that of variables with a token or a password."""
+"""Names in full: variables with a token or a password can also begin with `PYTHON` or `CONDA_`."""
 
 
 def step_environment(variables: Mapping[str, str]) -> dict[str, str]:
