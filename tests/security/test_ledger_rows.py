@@ -226,7 +226,7 @@ _AUDITED = {"open", "os.listdir", "os.scandir", "os.rename", "os.remove", "os.rm
 
 @dataclass
 class _Watched:
-    """What the interpreter opens, lists and changes below a directory while it is watched."""
+    """Audit events of the interpreter below a watched directory: opened, listed, changed."""
 
     below: str = ""
     read: list[str] = field(default_factory=list)

@@ -57,7 +57,7 @@ class ActiveMQServer:
             raise DidNotStart(program="ActiveMQ", log=broker.command.log)
 
     def facts(self) -> dict[str, str | int]:
-        """What a client must know."""
+        """Facts that a client needs."""
         certificate = str(self._directory / "broker.pem")
         return {"port": self._port, "tls": self._tls, "certificate": certificate}
 

@@ -55,7 +55,7 @@ class AzuriteServer:
             raise DidNotStart(program=program.command.name, log=program.command.log)
 
     def facts(self) -> dict[str, str | int]:
-        """What a client must know."""
+        """Facts that a client needs."""
         return {"port": self._port, "key": self._key}
 
     def _listens(self) -> bool:

@@ -49,7 +49,7 @@ class GcsServer:
             raise DidNotStart(program=program.command.name, log=program.command.log)
 
     def facts(self) -> dict[str, str | int]:
-        """What a client must know."""
+        """Facts that a client needs."""
         return {"port": self._port}
 
     def _answers(self) -> bool:

@@ -63,7 +63,7 @@ class HdfsServer:
             raise DidNotStart(program="HDFS", log=self.programs["namenode"].command.log)
 
     def facts(self) -> dict[str, str | int]:
-        """What a client must know."""
+        """Facts that a client needs."""
         return {
             "rpc": self._ports.rpc,
             "http": self._ports.http,

@@ -72,7 +72,7 @@ class MetastoreServer:
             raise DidNotStart(program="metastore", log=metastore.command.log)
 
     def facts(self) -> dict[str, str | int]:
-        """What a client must know."""
+        """Facts that a client needs."""
         return {"port": self._port, "directory": str(self._directory)}
 
     def close(self) -> None:

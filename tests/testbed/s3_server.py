@@ -45,7 +45,7 @@ class S3Server:
             raise DidNotStart(program="moto", log=moto.command.log)
 
     def facts(self) -> dict[str, str | int]:
-        """What a client must know."""
+        """Facts that a client needs."""
         return {"port": self._port}
 
     def _answers(self) -> bool:

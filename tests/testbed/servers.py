@@ -33,7 +33,7 @@ class Server(Protocol):
         """Start it and wait until it is ready."""
 
     def facts(self) -> Facts:
-        """What a client must know of it."""
+        """Facts that a client needs."""
 
 
 FACTORIES: Mapping[str, Callable[[Starter, Path], Server]] = {

@@ -49,7 +49,7 @@ class SparkServer:
             raise DidNotStart(program="Spark", log=self.programs["master"].command.log)
 
     def facts(self) -> dict[str, str | int]:
-        """What a client must know."""
+        """Facts that a client needs."""
         return {"port": self._port, "rest": self._rest, "web": self._web, "home": str(_HOME)}
 
     def _is_ready(self) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 UNKNOWN = frozenset({INTERRUPTED, Unreachable.code})
-"""Codes of items of which nobody can tell now what was done: they stay open for the next run."""
+"""Codes of items whose effect is unknown: they stay open, and the next run recovers them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

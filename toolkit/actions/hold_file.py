@@ -57,7 +57,7 @@ def hold_file_in(bases: Iterable[CanonicalPath], storage: Callable[[CanonicalPat
         storage: the store that a path is on.
 
     Raises:
-        StorageError: one of them cannot be looked into, so that nobody knows what is on hold.
+        StorageError: one of them cannot be looked into, so its holds are unknown.
     """
     for base in dict.fromkeys(bases):
         system, path = storage(base), base.child(HOLD_FILE)

@@ -26,7 +26,7 @@ BEGIN_ANEW = (
     "it cannot be upgraded, and nothing was changed: use the feedctl that made it, or begin a new ledger: "
     "move the SQLite file away or name another database, then run `feedctl ledger upgrade`"
 )
-"""What to do with a ledger of before the first release."""
+"""Way out for a ledger that was made before the first release."""
 _LIBPQ = 160_000
 """The first version of libpq that refuses a server's wish for another authentication (`require_auth`)."""
 

@@ -1,4 +1,4 @@
-"""What an error in the middle of an effect makes of an item: one rule for every action."""
+"""Result of an item after an error in the middle of an effect: one rule for every action."""
 
 from __future__ import annotations
 

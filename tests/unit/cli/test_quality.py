@@ -75,7 +75,7 @@ class Site:
         return [json.loads(each) for each in lines]
 
     def items(self) -> list[tuple[str, str, str]]:
-        """Of decisions."""
+        """Return kind, path and state of each item of a decision."""
         of_decisions = "SELECT kind, path, state FROM item JOIN run USING (run_id) WHERE life_cycle = 'review'"
         with closing(sqlite3.connect(self.root / "repo/.feedctl/ledger.db")) as ledger:
             return list(ledger.execute(of_decisions))

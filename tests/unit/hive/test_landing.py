@@ -50,7 +50,7 @@ class Dead(BaseException):
 
 @dataclass(kw_only=True)
 class Life:
-    """Of a process: so many effects, over its store and its metastore."""
+    """A process that dies after a number of effects on its store and its metastore."""
 
     left: float = inf
     effects: int = 0

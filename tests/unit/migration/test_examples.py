@@ -128,7 +128,7 @@ WORKFLOWS = {
 
 
 _REMOVED = {"pig-process": {"prepare": "delete"}}
-"""What Falcon does to the outputs of a process before a run: its path is removed, a partition of Hive is to do."""
+"""Outputs before a run: `prepare: delete` for a path, a to-do for a partition of a table."""
 
 
 def _process(root: Element) -> dict[str, Any]:

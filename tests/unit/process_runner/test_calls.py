@@ -1,4 +1,4 @@
-"""What a Spark application is told of its inputs and outputs, in the order that Falcon had."""
+"""Arguments of a Spark application for its inputs and outputs, in the order of Falcon."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Dead(BaseException):
 
 @dataclass(kw_only=True)
 class Life:
-    """Of a process: so many effects."""
+    """A process that dies after a number of effects."""
 
     left: float = inf
 
@@ -74,7 +74,7 @@ class FileByFile(LocalFileSystem):
 
 @dataclass
 class Places:
-    """See `InstancePlaces`."""
+    """Places of one instance: one, whatever its unit is."""
 
     place: CanonicalPath
     bases: tuple[CanonicalPath, ...]

@@ -1,4 +1,4 @@
-"""What stands in for clouds is built once, with a tool that is a small script."""
+"""The emulators of cloud stores are built once; here a small script is the build tool."""
 
 from __future__ import annotations
 
