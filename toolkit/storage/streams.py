@@ -180,3 +180,16 @@ class _Body(StreamInPieces):
         """A thread that waits for bytes is woken by this, and by nothing else."""
         with suppress(OSError, RuntimeError, ValueError):
             self._raw.shutdown()
+
+
+def in_parts(chunks: Iterable[bytes], size_of: Callable[[int], int]) -> Iterator[bytes]:
+    """Yield the same bytes in parts of the size of each part number, from 0; the last may be smaller."""
+    gathered, number = bytearray(), 0
+    for chunk in chunks:
+        gathered += chunk
+        while len(gathered) >= (size := size_of(number)):
+            yield bytes(gathered[:size])
+            del gathered[:size]
+            number += 1
+    if gathered:
+        yield bytes(gathered)

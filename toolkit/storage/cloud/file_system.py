@@ -27,7 +27,7 @@ from toolkit.storage.flat import PARALLEL, FlatFileSystem, key_of, prefix_of
 from toolkit.storage.hadoop_conf import refuse_secrets
 from toolkit.storage.look import Look
 from toolkit.storage.port import Bindable, Deleted, FileKind, StorageSpec
-from toolkit.storage.streams import ranged
+from toolkit.storage.streams import in_parts, ranged
 from toolkit.threads import WorkerPool
 from toolkit.variables import process_variables
 
@@ -120,7 +120,7 @@ class CloudFileSystem(FlatFileSystem, Bindable):
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """Upload large files in parts of 8 MiB, holding two of them."""
         key = self.refuse_directory(path, overwrite=overwrite)
-        self._bucket.put(key, _parts(chunks), overwrite=overwrite)
+        self._bucket.put(key, in_parts(chunks, lambda number: PART_BYTES << (number // 10_000)), overwrite=overwrite)
 
     @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
@@ -199,25 +199,12 @@ class CloudFileSystem(FlatFileSystem, Bindable):
         """Remove at most the directory marker, by its own key."""
         refuse_outside(path, below)
         marker = prefix_of(key_of(path, self._bucket.root))
-        if self._is_file(path):
-            raise WrongKind(path=path)
         page = next(self._bucket.pages(marker, most=2))
+        if not page.objects and self._is_file(path):
+            raise WrongKind(path=path)
         is_marker_alone = [(each.key, each.size) for each in page.objects] == [(marker, 0)]
         return is_marker_alone and self._removed(marker)
 
     def _is_file(self, path: CanonicalPath) -> bool:
         found = self.found(path)
         return found is not None and found.kind is FileKind.FILE
-
-
-def _parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces as large as the parts have to be; the last may be smaller."""
-    gathered, number = bytearray(), 0
-    for chunk in chunks:
-        gathered += chunk
-        while len(gathered) >= (size := PART_BYTES << (number // 10_000)):
-            yield bytes(gathered[:size])
-            del gathered[:size]
-            number += 1
-    if gathered:
-        yield bytes(gathered)

@@ -10,7 +10,6 @@ from io import BytesIO
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from requests import Request, RequestException, Response, Session
-from requests.adapters import HTTPAdapter
 from requests.exceptions import SSLError
 from urllib3.exceptions import HTTPError
 
@@ -26,6 +25,7 @@ from toolkit.storage.errors import (
     Unreachable,
 )
 from toolkit.storage.hadoop_conf import without_secrets
+from toolkit.storage.http_bodies import BoundedAdapter
 from toolkit.storage.streams import BodyTooLong, Outgoing, body_stream, joined
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def _said(text: str) -> str:
 def _session() -> Session:
     session = Session()
     for protocol in ("https://", "http://"):
-        session.mount(protocol, HTTPAdapter(pool_connections=4, pool_maxsize=CONNECTIONS, max_retries=0))
+        session.mount(protocol, BoundedAdapter(pool_connections=4, pool_maxsize=CONNECTIONS, max_retries=0))
     # Bytes are counted and compared, so nobody on the way may pack them.
     session.headers["Accept-Encoding"] = "identity"
     return session

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.el import CanonicalPath
 from toolkit.storage.errors import AlreadyExists, NotFound, StorageError, Unreachable
 from toolkit.storage.s3.bucket import Bucket
 from toolkit.storage.s3.errors import translated, understood
+from toolkit.storage.streams import in_parts
 
 if TYPE_CHECKING:
     from types_boto3_s3.type_defs import (
@@ -57,14 +59,14 @@ class ObjectWriter:
         Raises:
             AlreadyExists: an object is there and may not be replaced.
         """
-        parts = _parts(chunks, lambda number: PART_BYTES << (number // 1000))
+        parts = in_parts(chunks, lambda number: PART_BYTES << (number // 1000))
         first = next(parts, b"")
         second = next(parts, None)
         try:
             if second is None:
                 self._put(first)
             else:
-                self._upload(_chained(first, second, parts))
+                self._upload(chain((first, second), parts))
         except AlreadyExists:
             if not self._is_ours():
                 raise
@@ -75,7 +77,7 @@ class ObjectWriter:
 
     def put_range(self, number: int, chunks: Iterable[bytes], part_bytes: int) -> list[tuple[int, str]]:
         """Send chunks of a started upload as the parts from a number on; returns length and tag of each."""
-        parts = enumerate(_parts(chunks, lambda _: part_bytes), number)
+        parts = enumerate(in_parts(chunks, lambda _: part_bytes), number)
         return [(len(part), self._part(self._started, number, part)["ETag"]) for number, part in parts]
 
     def complete(self, tags: Iterable[tuple[int, str]]) -> None:
@@ -174,22 +176,3 @@ class ObjectWriter:
 def part_bytes(size: int) -> int:
     """So large the parts of an object of so many bytes have to be."""
     return PART_BYTES * max(1, -(-size // (PART_BYTES * _MOST_PARTS)))
-
-
-def _parts(chunks: Iterable[bytes], size_of: Callable[[int], int]) -> Iterator[bytes]:
-    """The same bytes in pieces as large as the parts of these numbers, from 0, have to be; the last may be smaller."""
-    gathered, number = bytearray(), 0
-    for chunk in chunks:
-        gathered += chunk
-        while len(gathered) >= (size := size_of(number)):
-            yield bytes(gathered[:size])
-            del gathered[:size]
-            number += 1
-    if gathered:
-        yield bytes(gathered)
-
-
-def _chained(first: bytes, second: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield second
-    yield from rest
