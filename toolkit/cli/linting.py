@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.bootstrap.config import RepoRequest
 from toolkit.cli.lint import LintFlags, LintFormat
 from toolkit.cli.option_values import reference_time
 from toolkit.cli.streams import Keeps, encoded
-from toolkit.config_source import Snapshot, find_checkout, find_repo, named_repo, open_base, open_snapshot, read_file
+from toolkit.config_source import Snapshot, find_checkout, open_base, open_snapshot, read_file
 from toolkit.entities.suite_code import allows_suite_sql
 from toolkit.errors import Failed, InvalidInput
 from toolkit.linter.baseline import BadBaseline, Baseline, BaselineEntry
@@ -267,7 +268,7 @@ def _refuse_conflicts(options: LintFlags) -> None:
 
 
 def _repo(config_repo: str | None) -> Path:
-    return find_repo(Path.cwd(), process_variables()) if config_repo is None else named_repo(config_repo)
+    return RepoRequest(config_repo=config_repo, variables=process_variables()).location
 
 
 def _base(location: Path, ref: str | None) -> Base | None:

@@ -88,13 +88,17 @@ class Feed:
         """Whether the instances are partitions of a table."""
         return self.table is not None
 
+    def find_cluster(self, name: str) -> FeedCluster | None:
+        """Return the settings of the feed for a cluster; None: the feed is not on that cluster."""
+        return self._by_name.get(name)
+
     def cluster(self, name: str) -> FeedCluster:
         """Return the settings of the feed for a cluster.
 
         Raises:
             UnknownName: the feed is not on that cluster.
         """
-        found = self._by_name.get(name)
+        found = self.find_cluster(name)
         if found is None:
             raise UnknownName(what="cluster", name=name, known=list(self._by_name), where=f"feed {self.name}")
         return found

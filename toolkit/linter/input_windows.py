@@ -91,26 +91,13 @@ def input_windows(repository: Repository) -> Iterator[InputWindow]:
     """Every input on every cluster of every process, by name of the process."""
     for _, process in sorted(repository.processes.items()):
         for position, cluster in enumerate(process.clusters):
-            there = {
-                feed: one
-                for feed in {each.feed for each in process.inputs.values()}
-                if (one := _on_cluster(repository, feed, cluster.name)) is not None
-            }
             for name, each in process.inputs.items():
-                if each.feed in there:
+                feed = repository.feeds.get(each.feed)
+                there = None if feed is None else feed.find_cluster(cluster.name)
+                if feed is not None and there is not None:
                     yield InputWindow(
-                        process=process,
-                        position=position,
-                        name=name,
-                        input=each,
-                        feed=repository.feeds[each.feed],
-                        feed_cluster=there[each.feed],
+                        process=process, position=position, name=name, input=each, feed=feed, feed_cluster=there
                     )
-
-
-def _on_cluster(repository: Repository, name: str, cluster: str) -> FeedCluster | None:
-    feed = repository.feeds.get(name)
-    return None if feed is None else next((one for one in feed.clusters if one.name == cluster), None)
 
 
 @lru_cache(maxsize=256)

@@ -63,6 +63,8 @@ def eviction_in_the_way(
         ElError: a location in a metastore is no path.
         Stopped: the ledger cannot be read.
     """
+    if not work.outputs.evictions():
+        return ""
     cluster = target.site.cluster
     for each in outputs:
         table, partition = each.storage.table, each.instance.partition

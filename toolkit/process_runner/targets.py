@@ -134,8 +134,8 @@ class ProcessDetail:
     Attributes:
         resolved: what it reads and makes; None: it was not looked at.
         resumed: an earlier attempt had succeeded in the steps that are not planned.
-        made: what those steps had written, see `Chain.made`.
-        attempts: the numbers of the attempts that this one continues, see `Chain.attempts`.
+        made: what those steps had written, see `AttemptChain.made`.
+        attempts: the numbers of the attempts that this one continues, see `AttemptChain.attempts`.
         starts_over: what succeeded earlier does not count, see `AttemptChain.starts_over`.
     """
 

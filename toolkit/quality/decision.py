@@ -101,7 +101,7 @@ class DecisionAction:
         unfinished = self._unfinished(target, wanted, digest)
         if not unfinished:
             self._require_decidable(found, digest)
-        detail = DecisionDetail(digest=digest, bases=bases, is_decided=bool(unfinished))
+        detail = DecisionDetail(digest=digest, bases=bases)
         return TargetPlan(target=target, detail=detail, items=unfinished or wanted)
 
     def _require_free(self, target: DecisionTarget, bases: Sequence[CanonicalPath], work: RunContext) -> None:
@@ -155,9 +155,8 @@ class DecisionAction:
     def recover(self, plan: DecisionPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
         """Settle the items of an interrupted decision on the same data: the plan has them again."""
         del work
-        own = {(each.kind, each.uri) for each in plan.items if each.instance_key == plan.target.instance_key}
-        left = [each for each in open_items if (each.kind, path_of(each.path)) in own]
-        left = [each for each in left if each.instance_key == plan.target.instance_key]
+        own = {(each.kind, each.uri, each.instance_key) for each in plan.items}
+        left = [each for each in open_items if (each.kind, path_of(each.path), each.instance_key) in own]
         if not left or not may_touch:
             return Recovery()
         note = f"recovered from an interrupted decision: {len(left)} unfinished items are done again"

@@ -20,7 +20,6 @@ from toolkit.ledger.vocabulary import VerdictState
 from toolkit.result import Outcome
 from toolkit.runs.recorder import current_user
 from toolkit.storage import StorageError
-from toolkit.threads import WorkerPool
 from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class DecisionBatch:
         if refusal is not None:
             return tuple(refusal.of(each) for each in wanted)
         try:
-            if not self.plan.detail.is_decided:
+            if self.plan.target.found.state is not self.decision.state:
                 self.work.patiently(lambda is_repeated: self._record(is_repeated=is_repeated))
         except CannotDecide as error:  # by somebody who needs no lease, as with the database's own tools
             return tuple(ItemResult.failed(each, error.code, str(error)) for each in wanted)
@@ -97,7 +96,7 @@ class DecisionBatch:
         return ItemResult.done(item) if failed is None else failed.of(item)
 
     def _remove(self, removal: Removal) -> None:
-        pool = WorkerPool(1, "feedctl-review")  # nothing is copied
+        pool = self.work.pool(removal.base)
         unit = GatedUnit(
             work=self.work,
             unit=removal.unit,

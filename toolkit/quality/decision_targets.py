@@ -135,12 +135,10 @@ class DecisionDetail:
     Attributes:
         digest: of the data as they are now; empty: an interrupted removal goes on.
         bases: the directories in which a hold file counts.
-        is_decided: the ledger has the decision already.
     """
 
     digest: str = ""
     bases: tuple[CanonicalPath, ...] = ()
-    is_decided: bool = False
 
 
 DecisionPlan = TargetPlan[DecisionTarget, DecisionItem, DecisionDetail]

@@ -69,7 +69,7 @@ class Judge(Protocol):
         """Return the answer of the validation process.
 
         Raises:
-            NoAnswer: it was not finished in time, was killed, or told nothing that can be read; it runs no more.
+            NoValidatorAnswer: it was not finished in time, was killed, or gave no readable answer; it runs no more.
             Stopped: what `check` raises; it runs no more.
         """
         ...

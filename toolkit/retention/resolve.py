@@ -200,7 +200,7 @@ class RetentionResolver:
         require_agreement(feed, cluster.name, self.shared_data.losing(feed, cluster), self.shared_data.feeds)
         neighbours = self.shared_data.of(feed, cluster)
         pairs = tuple(sorted({each.pair for each in neighbours}))
-        tables = self._table_writers.feeds_on({each.base.root for each in locations})
+        tables, resources = self._table_writers.on({each.base.root for each in locations})
         return replace(
             self._any_target(feed, cluster, retention, pairs),
             locations=locations,
@@ -208,7 +208,7 @@ class RetentionResolver:
             name_services=cluster.name_services,
             archive=self._archive(feed, cluster, retention, tuple(dated)),
             table_feeds=tables,
-            table_resources=self._table_writers.resources_of(tables),
+            table_resources=resources,
             table_written=self._table_writers.written,
             notes=(*_undated_notes(undated), *_open_variable_notes(dated), *_neighbour_notes(pairs, cluster)),
         )

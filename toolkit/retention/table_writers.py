@@ -50,18 +50,21 @@ class TableWriters:
     metastore: Callable[[Cluster], Metastore]
     real: Callable[[CanonicalPath], CanonicalPath]
     _known: dict[str, WrittenInstance] = field(default_factory=dict, init=False)
+    _on_stores: dict[frozenset[CanonicalPath], tuple[frozenset[tuple[str, str]], frozenset[str]]] = field(
+        default_factory=dict, init=False
+    )
 
-    def feeds_on(self, stores: Collection[CanonicalPath]) -> frozenset[tuple[str, str]]:
-        """Return the table feeds, each with its cluster, whose data may be on one of these stores.
+    def on(self, stores: Collection[CanonicalPath]) -> tuple[frozenset[tuple[str, str]], frozenset[str]]:
+        """Return the table feeds, each with its cluster, that may have data on these stores, and their tables' leases.
 
         Args:
-            stores: their roots.
+            stores: their roots; most feeds have the same, so the answer is kept.
         """
-        return frozenset(pair for pair, on in self._tables.items() if not _roots(on.cluster).isdisjoint(stores))
-
-    def resources_of(self, pairs: Collection[tuple[str, str]]) -> frozenset[str]:
-        """Return the leases of runs that write a whole table of these feeds."""
-        return frozenset(_resource(self._tables[pair]) for pair in pairs)
+        key = frozenset(stores)
+        if key not in self._on_stores:
+            found = {pair: on for pair, on in self._tables.items() if not _roots(on.cluster).isdisjoint(key)}
+            self._on_stores[key] = frozenset(found), frozenset(map(_resource, found.values()))
+        return self._on_stores[key]
 
     def written(self, output: HeldOutput) -> WrittenInstance | None:
         """Return where a run writes, as the metastore says it; None: it cannot be told, so that it may be anywhere.

@@ -150,7 +150,7 @@ _SAMPLES = 36
 """Runs that are looked at: two of them fall into one unit of a truncating function or into one coarser instance."""
 
 
-def outputwritten_twice(context: LintContext) -> Iterator[Hit]:
+def output_written_twice(context: LintContext) -> Iterator[Hit]:
     """Two runs of a process do not make the same instance."""
     seen: set[tuple[str, str]] = set()
     for output in process_outputs(context.repository):
@@ -251,10 +251,10 @@ def two_writers(context: LintContext) -> Iterator[Hit]:
     """One feed instance on one cluster is written by one run of one process, and by nothing else."""
     for (name, cluster), writers in sorted(_writers(context.repository).items()):
         feed = context.repository.feeds.get(name)
-        there = [each for each in feed.clusters if each.name == cluster] if feed else []
-        if feed is not None and there:
-            yield from _other_ways(feed, there[0], writers)
-            yield from _pairs(feed, there[0], writers)
+        there = None if feed is None else feed.find_cluster(cluster)
+        if feed is not None and there is not None:
+            yield from _other_ways(feed, there, writers)
+            yield from _pairs(feed, there, writers)
 
 
 def _writers(repository: Repository) -> dict[tuple[str, str], list[_Writer]]:
@@ -341,6 +341,6 @@ def _writer_hit(writer: _Writer, message: str, hint: str, severity: Severity | N
 CHECKS: Mapping[str, Check] = {
     "output-function": output_function,
     "output-outside-validity": output_outside_validity,
-    "output-written-twice": outputwritten_twice,
+    "output-written-twice": output_written_twice,
     "two-writers": two_writers,
 }
