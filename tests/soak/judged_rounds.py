@@ -115,9 +115,9 @@ class JudgedRounds:
         self._finish(shown)
         blocked = [hour for hour in range(DUE) if not self._may_be_shown(self._newest(hour))]
         if blocked and chance.random() < 1 / 2:
-            shown = self._shown_now()
             self._release(chance, chance.choice(blocked))
             self._check("after the release")
+            shown = self._shown_now()  # a release shows what it released, and a newer bad version does not hide it
             self._disturb(chance)
             self._finish(shown)
         for hour in range(DUE):
