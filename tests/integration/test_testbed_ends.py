@@ -31,7 +31,7 @@ def test_waits(testbed, number):
     time.sleep(SECONDS)
 """
 
-pytestmark = [pytest.mark.slow, pytest.mark.extended]
+pytestmark = pytest.mark.slow
 
 
 @contextmanager
@@ -69,6 +69,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_ended_leaves_no_server_and_no_directory(tmp_path: Path, number: signal.Signals) -> None:
     with running_tests(tmp_path, seconds=600) as run:
@@ -78,6 +79,7 @@ def test_a_run_that_is_ended_leaves_no_server_and_no_directory(tmp_path: Path, n
         wait_until(lambda: not is_alive(server) and not directory.exists())
 
 
+@pytest.mark.soak
 def test_a_run_that_comes_to_its_end_has_ended_its_servers_itself(tmp_path: Path) -> None:
     with running_tests(tmp_path, seconds=0.5) as run:
         server, directory = told(tmp_path)
@@ -85,11 +87,14 @@ def test_a_run_that_comes_to_its_end_has_ended_its_servers_itself(tmp_path: Path
             assert run.wait(_SECONDS) == 0
         except subprocess.TimeoutExpired:
             os.killpg(run.pid, signal.SIGABRT)  # each of its processes writes where it hangs
+            run.wait(_SECONDS)
+            time.sleep(1)  # its workers write too
             raise
     assert not is_alive(server)
     assert not directory.exists()
 
 
+@pytest.mark.extended
 def test_servers_end_when_their_supervisor_is_killed() -> None:
     with owner_of_servers() as owner:
         testbed = Testbed(controller=Controller.of(owner))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -24,6 +25,7 @@ from tests.testbed.requests import END, FACTS, START, STOP, Request
 _ROOT = Path(__file__).resolve().parents[2]
 _ANSWER_SECONDS = 1000  # Maven may have to get the jars first
 _CONNECT_SECONDS = 30
+_END_SECONDS = 60
 Facts = dict[str, str | int]
 
 
@@ -75,8 +77,12 @@ class Testbed:
             yield
 
     def end(self) -> None:
-        """End all servers and wait until they are gone; nothing when there are none."""
-        with socket.socket(socket.AF_UNIX) as connection:
+        """End all servers and wait until they are gone; nothing when there are none.
+
+        A supervisor that takes longer than a minute ends them later: it ends with its controller.
+        """
+        with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(TimeoutError):
+            connection.settimeout(_END_SECONDS)
             try:
                 connection.connect(self.controller.address)
             except ConnectionRefusedError:
