@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.process_runner.engines.calls import LOCAL, a_call, never
+from tests.unit.programs.calls import LOCAL, a_call, never
 from toolkit.entities import Credential, Engine, SparkAttributes, Workflow
-from toolkit.process_runner.engines.left_over import processes_of
-from toolkit.process_runner.engines.opening import ENGINES
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
+from toolkit.programs.left_over import processes_of
+from toolkit.programs.opening import ENGINES
+from toolkit.programs.port import StepCall, StepEnd, StepMark
 from toolkit.runs.errors import Stopped
 
 pytestmark = pytest.mark.slow

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.testbed.spark import SparkStandalone
-from tests.unit.process_runner.engines.calls import a_call, never
+from tests.unit.programs.calls import a_call, never
 from toolkit.entities import Engine, SparkAttributes, Workflow
-from toolkit.process_runner.engines.opening import ENGINES
-from toolkit.process_runner.engines.port import StepCall, StepMark
+from toolkit.programs.opening import ENGINES
+from toolkit.programs.port import StepCall, StepMark
 from toolkit.runs.errors import Stopped
 
 pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(600)]

@@ -17,7 +17,7 @@ from entrypoints import process as entrypoint
 from tests.e2e.commands import ROOT
 from tests.short_leases import short_leases
 from toolkit.cli.boundary import run_app
-from toolkit.process_runner.engines.left_over import processes_of
+from toolkit.programs.left_over import processes_of
 
 KEYS = [f"2026-03-01T{hour:02}:00Z" for hour in range(24)]
 STARTS_AT = "2026-03-01T00:00Z"

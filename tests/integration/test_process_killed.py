@@ -13,7 +13,7 @@ import pytest
 
 from tests.integration.process_runs import KEYS, Runs, steps
 from toolkit.cli.main import main
-from toolkit.process_runner.engines.supervisor import parent_of
+from toolkit.programs.supervisor import parent_of
 
 FOR_EVER = "sleep 600 & sleep 600\n"
 NAMES = ("first", "second", "third")

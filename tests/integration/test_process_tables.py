@@ -31,8 +31,8 @@ from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
 from toolkit.entities import Engine
 from toolkit.process_runner.choosing import ProcessSelection
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
 from toolkit.process_runner.targets import ProcessResult
+from toolkit.programs.port import StepCall, StepEnd, StepMark
 from toolkit.result import ExitCode
 from toolkit.runs.stop import NeverStopped
 

@@ -20,7 +20,7 @@ from toolkit.foreign_json import BadJson, parse_json
 from toolkit.hive import layout
 from toolkit.hive.layout import NoExport, read_manifest
 from toolkit.hive.metadata import BadMetadataText, read_metadata
-from toolkit.process_runner.engines.spark_sql import problem_in
+from toolkit.programs.spark_sql import problem_in
 from toolkit.quality.exchange import NotUnderstood, read_answer
 from toolkit.storage import StorageSpec
 from toolkit.storage.opening import open_file_system

@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 
 from tests.integration.process_runs import KEYS, Runs
-from tests.unit.process_runner.engines.calls import LOCAL, a_call, a_script, never
-from tests.unit.process_runner.engines.test_submission import run, site, spark_call
+from tests.unit.programs.calls import LOCAL, a_call, a_script, never
+from tests.unit.programs.test_submission import run, site, spark_call
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.judge import SparkJudge
 from toolkit.bootstrap.ledgers import LedgerWithheld, location_for
 from toolkit.entities import Credential, Engine, Workflow
-from toolkit.process_runner.engines.command import CommandEngine
-from toolkit.process_runner.engines.port import StepCall, StepEnd
-from toolkit.process_runner.engines.step_environment import offers, step_environment
+from toolkit.programs.command import CommandEngine
+from toolkit.programs.port import StepCall, StepEnd
+from toolkit.programs.step_environment import offers, step_environment
 from toolkit.quality.exchange import Question
 from toolkit.quality.gate import NoValidatorAnswer
 

@@ -30,11 +30,11 @@ from toolkit.ledger.jobs.rows import StepRun
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.action import ProcessAction
-from toolkit.process_runner.engines.left_over import end_processes
-from toolkit.process_runner.engines.log_folder import UnsafeLog, begin_log, require_own_folder
-from toolkit.process_runner.engines.port import StepMark
-from toolkit.process_runner.engines.step_log import StepLog
 from toolkit.process_runner.prepare import PrepareRules
+from toolkit.programs.left_over import end_processes
+from toolkit.programs.log_folder import UnsafeLog, begin_log, require_own_folder
+from toolkit.programs.port import StepMark
+from toolkit.programs.step_log import StepLog
 from toolkit.storage import StorageSpec
 
 _LOG = "5/job/primary/2026-03-01T12:00Z/1/step.log"

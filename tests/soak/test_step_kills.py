@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.process_runner.engines.test_left_over import kill_some, started_runner
+from tests.unit.programs.test_left_over import kill_some, started_runner
 
 pytestmark = pytest.mark.soak
 

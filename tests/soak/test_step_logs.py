@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.process_runner.engines.calls import a_call, a_script, never
-from toolkit.process_runner.engines.command import CommandEngine
-from toolkit.process_runner.engines.step_log import last_line
+from tests.unit.programs.calls import a_call, a_script, never
+from toolkit.programs.command import CommandEngine
+from toolkit.programs.step_log import last_line
 
 pytestmark = pytest.mark.soak
 

@@ -20,11 +20,11 @@ from typing_extensions import override
 
 from toolkit.entities import Engine, SparkAttributes, Workflow
 from toolkit.errors import Failed
-from toolkit.process_runner.engines.log_folder import UnsafeLog, begin_log
-from toolkit.process_runner.engines.port import StepCall, StepEngine, StepMark
-from toolkit.process_runner.engines.spark_submit import SparkSubmitEngine
-from toolkit.process_runner.engines.step_environment import step_environment
-from toolkit.process_runner.engines.step_log import NoPlaceForLogs, log_directory
+from toolkit.programs.log_folder import UnsafeLog, begin_log
+from toolkit.programs.port import StepCall, StepEngine, StepMark
+from toolkit.programs.spark_submit import SparkSubmitEngine
+from toolkit.programs.step_environment import step_environment
+from toolkit.programs.step_log import NoPlaceForLogs, log_directory
 from toolkit.quality.exchange import NotUnderstood, read_answer, write_question
 from toolkit.quality.gate import Judge, NoValidatorAnswer
 

@@ -21,7 +21,7 @@ from toolkit.errors import InvalidInput
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import LedgerExamination, examine, open_ledger
-from toolkit.process_runner.engines.step_environment import LISTED_VARIABLE, WITHHELD_VARIABLE
+from toolkit.programs.step_environment import LISTED_VARIABLE, WITHHELD_VARIABLE
 from toolkit.runs.audit import AuditPlace
 from toolkit.variables import Variables
 

@@ -28,11 +28,11 @@ from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
 from toolkit.process_runner.choosing import ProcessSelection, feeds_of, sites, unsupported
 from toolkit.process_runner.due import line_of_due, line_of_one, line_of_range
-from toolkit.process_runner.engines.opening import ENGINES, end_left_over
 from toolkit.process_runner.jobs import JobBook
 from toolkit.process_runner.prepare import PrepareRules
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem, files_of
 from toolkit.process_runner.turns import InstanceLine, InstanceTurns
+from toolkit.programs.opening import ENGINES, end_left_over
 from toolkit.retention import SharedDataIndex
 from toolkit.runs.recorder import current_user
 from toolkit.storage import RealPlaces
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Transaction
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
-    from toolkit.process_runner.engines.port import StepEngine
     from toolkit.process_runner.targets import ProcessResult
+    from toolkit.programs.port import StepEngine
     from toolkit.runs.stop import StopSignal
 
 _SUSPENDED = "suspended"

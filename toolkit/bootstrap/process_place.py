@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.calls import Workplace
-from toolkit.process_runner.engines.log_folder import begin_log
-from toolkit.process_runner.engines.step_environment import step_environment
-from toolkit.process_runner.engines.step_log import StepRunName, log_directory, step_log
+from toolkit.programs.log_folder import begin_log
+from toolkit.programs.step_environment import step_environment
+from toolkit.programs.step_log import StepRunName, log_directory, step_log
 
 if TYPE_CHECKING:
     from toolkit.process_runner.targets import ProcessTarget

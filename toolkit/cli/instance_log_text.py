@@ -21,8 +21,8 @@ from toolkit.ledger.vocabulary import RunStatus
 from toolkit.management.locations import AskedRange, ManagedEntity
 from toolkit.management.questions import InstanceLogs, instance_logs
 from toolkit.management.rows import View
-from toolkit.process_runner.engines.log_folder import require_own_folder
-from toolkit.process_runner.engines.step_log import (
+from toolkit.programs.log_folder import require_own_folder
+from toolkit.programs.step_log import (
     NoLogName,
     NoPlaceForLogs,
     StepLog,

@@ -18,13 +18,13 @@ from toolkit.entities import Engine
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.process_runner.calls import Workplace, require_as_read
-from toolkit.process_runner.engines.port import StepEngine, StepMark
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
 from toolkit.process_runner.planner import INVALID, ProcessPlanner, blank_plan
 from toolkit.process_runner.prepare import NotReached, PrepareBatch, PrepareRules, prepared_of
 from toolkit.process_runner.steps import StepBatch
 from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, StepItem, files_of, run_lease
+from toolkit.programs.port import StepEngine, StepMark
 from toolkit.result import Outcome
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from toolkit.ledger.registry.registration import UnknownProcess
 from toolkit.ledger.runs import finding, leases
 from toolkit.ledger.runs.errors import LeaseLost
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.process_runner.engines.port import StepMark
+from toolkit.programs.port import StepMark
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.recorder import LedgerWrite
 

@@ -17,7 +17,6 @@ from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
 from toolkit.process_runner.calls import Workplace, step_call
 from toolkit.process_runner.codes import FAILED, HOPELESS, NO_OUTPUT, NOT_REACHED
-from toolkit.process_runner.engines.port import StepEnd, StepMark
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.gating import GatedOutputs, Passed
 from toolkit.process_runner.jobs import Opening, StepSuccess, failed, last_succeeded, succeeded, without_effect
@@ -26,6 +25,7 @@ from toolkit.process_runner.late_fingerprint import read_inputs
 from toolkit.process_runner.output_effects import OutputEffects
 from toolkit.process_runner.outputs import Made, feed_instance, look_at_outputs, unwritten, write_flags, written_outputs
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
+from toolkit.programs.port import StepEnd, StepMark
 from toolkit.result import Outcome
 from toolkit.runs.errors import PauseAsked, Stopped
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from toolkit.ledger.fingerprints import ReadInput
     from toolkit.ledger.jobs.rows import JobRef
     from toolkit.planning.process_io import PlannedInput
-    from toolkit.process_runner.engines.port import StepEngine
     from toolkit.process_runner.jobs import JobBook
     from toolkit.process_runner.resolution import ResolvedInstance
     from toolkit.process_runner.targets import ProcessTarget
+    from toolkit.programs.port import StepEngine
     from toolkit.runs.recorder import LedgerWrite
 
 

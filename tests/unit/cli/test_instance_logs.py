@@ -18,8 +18,8 @@ from toolkit.ledger.identity import identity_of
 from toolkit.ledger.vocabulary import LifeCycle, ProcessKind, RunStatus
 from toolkit.management.questions import InstanceLogs, instance_logs
 from toolkit.management.rows import View
-from toolkit.process_runner.engines.log_folder import begin_log
-from toolkit.process_runner.engines.step_log import StepRunName, step_log
+from toolkit.programs.log_folder import begin_log
+from toolkit.programs.step_log import StepRunName, step_log
 
 pytestmark = pytest.mark.usefixtures("repo")
 

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.migration.migrated import Made, cluster, feed, make_of, process
 from toolkit.migration.draft import TextOutcome
 from toolkit.migration.spark_engines import HIVE_CHECKS
-from toolkit.process_runner.engines.substitution import filled
+from toolkit.programs.substitution import filled
 
 IO = """<inputs><input name="in" feed="clicks" start="now(-1,0)" end="now(-1,0)"/></inputs>
   <outputs><output name="out" feed="counts" instance="now(0,0)"/></outputs>

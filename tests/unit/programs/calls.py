@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolkit.entities import Cluster, Engine, Interface, Interfaces, Workflow
-from toolkit.process_runner.engines.port import StepCall
+from toolkit.programs.port import StepCall
 
 LOCAL = Cluster(
     name="primary",

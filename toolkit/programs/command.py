@@ -14,11 +14,11 @@ from pathlib import Path
 from typing_extensions import override
 
 from toolkit.errors import InvalidInput
-from toolkit.process_runner.engines.child import Program, run_prepared
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepEngine, StepMark
-from toolkit.process_runner.engines.submission import APPLICATION, end_application
-from toolkit.process_runner.engines.substitution import filled
-from toolkit.process_runner.engines.variables import SecretUnavailable, property_variables, secret_variables
+from toolkit.programs.child import Program, run_prepared
+from toolkit.programs.port import StepCall, StepEnd, StepEngine, StepMark
+from toolkit.programs.submission import APPLICATION, end_application
+from toolkit.programs.substitution import filled
+from toolkit.programs.variables import SecretUnavailable, property_variables, secret_variables
 
 
 class NotExecutable(InvalidInput):

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.process_runner.engines.calls import a_call, a_script
-from toolkit.process_runner.engines.left_over import end_processes, processes_of
+from tests.unit.programs.calls import a_call, a_script
+from toolkit.programs.left_over import end_processes, processes_of
 
 ROOT = Path(__file__).parents[4]
 RUNNER = """
 import sys
 from pathlib import Path
-from tests.unit.process_runner.engines.calls import a_call, never
-from toolkit.process_runner.engines.command import CommandEngine
+from tests.unit.programs.calls import a_call, never
+from toolkit.programs.command import CommandEngine
 
 directory = Path(sys.argv[1])
 CommandEngine().run(a_call(directory, directory / "step.sh", grace_seconds=0.3), lambda mark: None, never)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.process_runner.engines.calls import LOCAL, a_call, never
+from tests.unit.programs.calls import LOCAL, a_call, never
 from toolkit.entities import Cluster, Credential, Engine, Interface, Interfaces, SparkAttributes, Workflow
-from toolkit.process_runner.engines.opening import ENGINES, end_left_over
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
-from toolkit.process_runner.engines.step_log import tag_of
+from toolkit.programs.opening import ENGINES, end_left_over
+from toolkit.programs.port import StepCall, StepEnd, StepMark
+from toolkit.programs.step_log import tag_of
 from toolkit.runs.errors import Stopped
 
 RECORDER = """#!/usr/bin/env python3

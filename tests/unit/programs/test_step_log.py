@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.process_runner.engines.step_log import (
+from toolkit.programs.step_log import (
     NoLogName,
     NoPlaceForLogs,
     StepLog,

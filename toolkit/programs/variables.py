@@ -9,9 +9,9 @@ from pathlib import Path
 from toolkit.entities import Credential
 from toolkit.errors import InvalidInput
 from toolkit.planning.step_settings import is_operators
-from toolkit.process_runner.engines.port import StepCall
-from toolkit.process_runner.engines.step_environment import LISTED_VARIABLE, OFFERED, offers
-from toolkit.process_runner.engines.step_log import private
+from toolkit.programs.port import StepCall
+from toolkit.programs.step_environment import LISTED_VARIABLE, OFFERED, offers
+from toolkit.programs.step_log import private
 
 PROPERTIES_VARIABLE = "FEEDCTL_PROPERTIES"
 """In the environment of a step: the file that has all properties, as one JSON object."""

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.process_runner.engines.calls import a_call, a_script, never
+from tests.unit.programs.calls import a_call, a_script, never
 from toolkit.entities import Credential, Workflow
-from toolkit.process_runner.engines.child import Program, run_program
-from toolkit.process_runner.engines.command import CommandEngine
-from toolkit.process_runner.engines.left_over import MARK_VARIABLE, processes_of
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
-from toolkit.process_runner.engines.step_log import pieces
+from toolkit.programs.child import Program, run_program
+from toolkit.programs.command import CommandEngine
+from toolkit.programs.left_over import MARK_VARIABLE, processes_of
+from toolkit.programs.port import StepCall, StepEnd, StepMark
+from toolkit.programs.step_log import pieces
 from toolkit.runs.errors import Stopped
 
 STOPPED = Stopped(reason="received SIGTERM")

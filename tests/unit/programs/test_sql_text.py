@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.process_runner.engines.sql_text import UnusableSql, statements
-from toolkit.process_runner.engines.substitution import UnknownProperty
+from toolkit.programs.sql_text import UnusableSql, statements
+from toolkit.programs.substitution import UnknownProperty
 
 NASTY = st.text(st.sampled_from("ab'\"`\\;-/*\n\r\t\0${}%u0 é\u2028\U0001f600")) | st.text(
     st.characters(blacklist_categories=["Cs"])

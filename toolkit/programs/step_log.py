@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from toolkit.el import is_name
 from toolkit.errors import InvalidInput
-from toolkit.process_runner.engines.log_folder import UnsafeLog, opened_log
+from toolkit.programs.log_folder import UnsafeLog, opened_log
 
 DIRECTORY_VARIABLE = "FEEDCTL_LOG_DIR"
 """Environment variable: where logs of steps go, for all processes."""

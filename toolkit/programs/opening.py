@@ -7,14 +7,14 @@ import re
 from collections.abc import Mapping
 
 from toolkit.entities import Cluster, Engine, Workflow
-from toolkit.process_runner.engines.command import CommandEngine
-from toolkit.process_runner.engines.left_over import end_processes
-from toolkit.process_runner.engines.log_folder import UnsafeLog, opened_log
-from toolkit.process_runner.engines.port import GRACE_SECONDS, StepEngine, StepMark
-from toolkit.process_runner.engines.spark_sql import SparkSqlEngine
-from toolkit.process_runner.engines.spark_submit import SparkSubmitEngine
-from toolkit.process_runner.engines.step_log import tag_of
-from toolkit.process_runner.engines.submission import APPLICATION, end_application, end_tagged, where
+from toolkit.programs.command import CommandEngine
+from toolkit.programs.left_over import end_processes
+from toolkit.programs.log_folder import UnsafeLog, opened_log
+from toolkit.programs.port import GRACE_SECONDS, StepEngine, StepMark
+from toolkit.programs.spark_sql import SparkSqlEngine
+from toolkit.programs.spark_submit import SparkSubmitEngine
+from toolkit.programs.step_log import tag_of
+from toolkit.programs.submission import APPLICATION, end_application, end_tagged, where
 
 ENGINES: Mapping[Engine, StepEngine] = {
     Engine.COMMAND: CommandEngine(),

@@ -11,7 +11,7 @@ import signal
 import time
 from pathlib import Path
 
-from toolkit.process_runner.engines.step_log import mark_of
+from toolkit.programs.step_log import mark_of
 
 MARK_VARIABLE = "FEEDCTL_STEP"
 """In the environment of each process of a step: the path of its log. Programs may read it; it must stay as it is."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from toolkit.entities import Cluster, SparkAttributes, Workflow
 from toolkit.errors import InvalidInput
 from toolkit.planning.step_settings import AWAITED, Unawaited, unawaited
-from toolkit.process_runner.engines.child import Program
-from toolkit.process_runner.engines.port import StepCall, StepEnd
-from toolkit.process_runner.engines.step_log import end_of, tag_of
-from toolkit.process_runner.engines.variables import (
+from toolkit.programs.child import Program
+from toolkit.programs.port import StepCall, StepEnd
+from toolkit.programs.step_log import end_of, tag_of
+from toolkit.programs.variables import (
     SecretUnavailable,
     properties_file,
     property_variables,

@@ -20,11 +20,11 @@ from typing_extensions import override
 from toolkit.errors import InvalidInput
 from toolkit.foreign_json import parse_json
 from toolkit.printable import on_one_line
-from toolkit.process_runner.engines.child import Program, masked, run_prepared
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepEngine, StepMark
-from toolkit.process_runner.engines.sql_text import statements
-from toolkit.process_runner.engines.step_log import private
-from toolkit.process_runner.engines.submission import submission
+from toolkit.programs.child import Program, masked, run_prepared
+from toolkit.programs.port import StepCall, StepEnd, StepEngine, StepMark
+from toolkit.programs.sql_text import statements
+from toolkit.programs.step_log import private
+from toolkit.programs.submission import submission
 
 _MOST_SAID = 1 << 20
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from toolkit.errors import InvalidInput
-from toolkit.process_runner.engines.substitution import REFERENCE, UnknownProperty
+from toolkit.programs.substitution import REFERENCE, UnknownProperty
 
 _PLACE = rf"(?P<place>{REFERENCE.pattern.replace('(', '(?:', 1)})"
 _TOKEN = re.compile(

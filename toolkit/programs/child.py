@@ -20,9 +20,9 @@ from typing import IO, Any
 
 from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
-from toolkit.process_runner.engines.left_over import MARK_VARIABLE, TAG_VARIABLE, end_processes
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepMark
-from toolkit.process_runner.engines.step_log import last_line, private, tag_of
+from toolkit.programs.left_over import MARK_VARIABLE, TAG_VARIABLE, end_processes
+from toolkit.programs.port import StepCall, StepEnd, StepMark
+from toolkit.programs.step_log import last_line, private, tag_of
 
 _LOG = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.2

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from typing_extensions import override
 
-from toolkit.process_runner.engines.child import Program, run_prepared
-from toolkit.process_runner.engines.port import StepCall, StepEnd, StepEngine, StepMark
-from toolkit.process_runner.engines.submission import judged, submission
-from toolkit.process_runner.engines.substitution import filled
+from toolkit.programs.child import Program, run_prepared
+from toolkit.programs.port import StepCall, StepEnd, StepEngine, StepMark
+from toolkit.programs.submission import judged, submission
+from toolkit.programs.substitution import filled
 
 
 class SparkSubmitEngine(StepEngine):
