@@ -142,7 +142,7 @@ class CopyAction:
 
     def blank_plan(self, target: CopyTarget) -> CopyPlan:
         """See `Action.blank_plan`."""
-        return TargetPlan(target=target, detail=CopyDetail())
+        return TargetPlan(target=target, detail=CopyDetail(), covers_all=True)
 
     def plan(self, target: CopyTarget, work: RunContext) -> CopyPlan:
         """See `Action.plan`."""
@@ -162,7 +162,7 @@ class CopyAction:
         """See `Action.target_limit`."""
         del plan, work
 
-    def recover(self, plan: CopyPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+    def recover(self, plan: CopyPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """See `Action.recover`: a copy has its name, or what was begun of it goes."""
         into = plan.target.into
         settled: list[SettledLeftOver] = []
@@ -172,8 +172,6 @@ class CopyAction:
                 continue
             system = work.stores(copy)
             is_there = _is_there(system, copy)
-            if not is_there and not may_touch:
-                continue
             if not is_there:
                 _remove_begun(system, copy, into)
             settled.append(_left_over(plan, left, is_there=is_there))

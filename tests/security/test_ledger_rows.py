@@ -178,7 +178,7 @@ def test_a_row_does_not_choose_the_directory_that_a_replication_brings_to_an_end
         (each / "part").write_text("somebody's")
     action, work = copying.action(), replace(context(NeverStopped()), stores=lambda _: LocalFileSystem())
     row = NewItem(position=0, kind="copy", path=f"file://{place}", instance_key=KEY)
-    found = action.recover(action.blank_plan(copying.target), [left_item(row, 7)], work, may_touch=True)
+    found = action.recover(action.blank_plan(copying.target), [left_item(row, 7)], work)
     assert (waits.exists(), place.exists()) == ((False, True) if is_copied else (True, False))
     assert [each.item.code == "unknown_place" for each in found.settled] == [not is_copied]
     assert is_copied or f"file://{place}" in found.notes[-1]

@@ -213,6 +213,6 @@ def test_a_row_does_not_choose_the_step_that_is_ended(tmp_path: Path, step: str)
     )
     target = SimpleNamespace(entity="job", cluster="primary", instance_key=NOON)
     left = left_item(NewItem(position=0, kind="step", path=step, instance_key=NOON), 7)
-    action.recover(SimpleNamespace(target=target), [left], None, may_touch=True)  # type: ignore[arg-type]
+    action.recover(SimpleNamespace(target=target), [left], None)  # type: ignore[arg-type]
     expected = [tmp_path / f"5/job/primary/{NOON}/7/make.log"] if step == "make" else []
     assert [each.log for each in ended] == expected

@@ -149,6 +149,22 @@ class Recovery:
     failed: tuple[ItemResult[Any], ...] = ()
     audit_only: tuple[SettledLeftOver, ...] = ()
 
+    @classmethod
+    def of(cls, settled: Sequence[SettledLeftOver], noun: str) -> Recovery:
+        """Return the recovery of items, each of which was finished or is to be done again.
+
+        Args:
+            settled: their outcomes; without any nothing was recovered.
+            noun: names them in the note.
+        """
+        if not settled:
+            return cls()
+        done = sum(each.item.state is ItemState.DONE for each in settled)
+        note = (
+            f"an earlier run died: of its {len(settled)} open {noun} {done} had been finished; the others are made anew"
+        )
+        return cls(settled=tuple(settled), notes=(note,))
+
 
 def left_over(left: Item, *, is_done: bool, event: NewEvent | None = None) -> SettledLeftOver:
     """Return the outcome of an unfinished item: it was finished, or is to be done again."""
@@ -253,19 +269,16 @@ class Action(Protocol[T, I, D]):
         """
         ...
 
-    def recover(
-        self, plan: TargetPlan[T, I, D], open_items: Sequence[Item], work: RunContext, *, may_touch: bool
-    ) -> Recovery:
-        """Find out what became of items that earlier runs left open; the plan was made just before.
+    def recover(self, plan: TargetPlan[T, I, D], open_items: Sequence[Item], work: RunContext) -> Recovery:
+        """Finish what earlier runs began, or find out what became of it; the plan was made just before.
 
-        Those runs were of the same entity, cluster and counterpart, and may have been about other instances, for which
-        this run holds no lease when the action's leases are an instance's.
+        Not called for a plan that failed or was refused: a run that may apply its plan recovers them.
 
         Args:
-            plan: of this run, whose lease is held.
-            open_items: of all earlier runs, oldest first; there are some.
+            plan: of this run, whose lease is held; it is going to be applied.
+            open_items: of earlier runs about the same instance, or about any of the entity when the plan
+                `covers_all`; oldest first, at least one.
             work: of this run.
-            may_touch: the plan is going to be applied, so that what an earlier run began may be finished.
 
         Raises:
             Stopped: the run must not go on.

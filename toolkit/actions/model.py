@@ -164,6 +164,8 @@ class TargetPlan(Generic[T, I, D]):
             of what is done.
         notes: for the user.
         volume: how much is copied for the items.
+        covers_all: the leases are about all instances of the entity there, so that unfinished items of each of them are
+            recovered, and not only those of the target's own instance.
         failed: why nothing of this target is planned.
         skipped: why it is none of this run's business now: suspended, or another run is at it.
         waiting: what it needs and is not there yet.
@@ -176,6 +178,7 @@ class TargetPlan(Generic[T, I, D]):
     unreadable: tuple[ItemResult[I], ...] = ()
     notes: tuple[str, ...] = ()
     volume: Volume = NOTHING
+    covers_all: bool = False
     failed: Problem | None = None
     skipped: Problem | None = None
     waiting: Problem | None = None

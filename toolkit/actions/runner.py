@@ -147,8 +147,8 @@ class ActionRunner(Generic[T, I, D]):
             run.plan = plan
         digest = plan_digest(plans)
         refusal = refusal_of(digest, exceeded, request.approve)
-        _each(runs, lambda run: run.recover(may_touch=refusal is None), request.parallel)
         if refusal is None:
+            _each(runs, lambda run: run.recover(), request.parallel)
             self._apply(runs, request.parallel)
         for run in runs:
             run.finish(refusal)

@@ -87,28 +87,23 @@ class TargetRun(Generic[T, I, D]):
                 self._work.guard.stop(stopped)
         return self._work
 
-    def recover(self, *, may_touch: bool) -> None:
-        """Settle what earlier runs left open; after the plan, which knows what is still there.
-
-        Args:
-            may_touch: the plan is going to be applied.
-        """
-        if self.stopped is not None or self.plan.failed is not None:
+    def recover(self) -> None:
+        """Recover the unfinished items of earlier runs; after the plan, which is going to be applied."""
+        if self.stopped is not None or self.plan.failed is not None or self.plan.refused is not None:
             return
         try:
-            self._note(self._recovered(may_touch=may_touch and self.plan.refused is None))
+            self._note(self._recovered())
         except Stopped as stopped:
             self.stop(stopped)
 
-    def _recovered(self, *, may_touch: bool) -> tuple[str, ...]:
+    def _recovered(self) -> tuple[str, ...]:
         """Notes for the user; somebody else may settle the same items at the same time, so it is tried again."""
-        work = self.work if may_touch else self.looking
-        unreadable = self.plan.unreadable
+        unreadable, key = self.plan.unreadable, self.target.instance_key
         for _ in range(_TRIES):
-            open_items = self.run.left_over()
-            if not open_items:
+            own = [each for each in self.run.left_over() if self.plan.covers_all or each.instance_key == key]
+            if not own:
                 return ()
-            recovery = self.action.recover(self.plan, open_items, work, may_touch=may_touch)
+            recovery = self.action.recover(self.plan, own, self.work)
             self.plan = replace(self.plan, unreadable=(*unreadable, *recovery.failed))
             if self.run.settle_left_over(recovery.settled, recovery.audit_only):
                 return recovery.notes if recovery.settled else ()

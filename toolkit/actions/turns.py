@@ -172,7 +172,7 @@ class TurnRunner(Generic[T, I, D]):
         """From the plan to the end."""
         run.make_plan()
         if run.plan.skipped is None and run.plan.waiting is None:
-            run.recover(may_touch=True)
+            run.recover()
             run.apply()
         run.finish()
 

@@ -35,7 +35,7 @@ from toolkit.hive.landing_plan import IncompatibleTable
 from toolkit.hive.targets import TableDetail, TablePlan, TableTarget
 from toolkit.hive.waiting import Waiting
 from toolkit.ledger.runs.leases import Wanted
-from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
+from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.recorder import path_text
 from toolkit.storage import RealPlaces, StorageError
 from toolkit.threads import WorkerPool
@@ -131,7 +131,7 @@ class TableAction:
 
     def blank_plan(self, target: TableTarget) -> TablePlan:
         """Return the plan of a target that is not looked at."""
-        return TargetPlan(target=target, detail=TableDetail())
+        return TargetPlan(target=target, detail=TableDetail(), covers_all=target.instant is None)
 
     def plan(self, target: TableTarget, work: RunContext) -> TablePlan:
         """Return the plan of a target; an error of the metastore or a store is a failure of the plan."""
@@ -182,15 +182,13 @@ class TableAction:
         """Do nothing: an instance has no limit of its own."""
         del plan, work
 
-    def recover(self, plan: TablePlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
-        """Recover the unfinished items of this instance, whose lease is held; for a whole table, those of all runs.
-
-        What was left for a whole table is found by the next run for it, which is for another time.
-        """
+    def recover(self, plan: TablePlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
+        """Recover unfinished items; of exports of a whole table to other directories only those of the same time."""
         root, target = plan.detail.root, plan.target
-        if root is None or not may_touch or plan.waiting is not None:  # what waits has no items, and is not whole
+        if root is None or plan.waiting is not None:  # what waits has no items, and is not whole
             return Recovery()
-        own = [left for left in open_items if left.instance_key == target.instance_key or _is_of_whole(left, plan)]
+        key, is_import = target.instance_key, not target.is_export
+        own = [left for left in open_items if is_import or left.instance_key == key or _is_below(left, root)]
         if not own:
             return Recovery()
         try:
@@ -204,11 +202,7 @@ class TableAction:
         if is_whole and not plan.target.is_export and plan.target.instant is not None:
             # All of it is there, and nobody has told its readers so.
             settled = (replace(settled[0], event=event_of(plan, self.address(target), was_there=False)), *settled[1:])
-        done = sum(each.item.state is ItemState.DONE for each in settled)
-        note = (
-            f"an earlier run died: of its {len(settled)} open steps {done} had been finished; the others are made anew"
-        )
-        return Recovery(settled=settled, notes=(note,))
+        return Recovery.of(settled, "steps")
 
     def batches(self, plan: TablePlan, work: RunContext) -> Sequence[TableBatch]:
         """Return the batches of a plan in order."""
@@ -232,12 +226,6 @@ def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...
     place = RealPlaces().of(target.directory)
     own, around = (resource_name(f"directory/{path_text(str(each))}") for each in (place, place.parent))
     return (Wanted(resource=own, mode=mode), Wanted(resource=around, mode=LeaseMode.SHARED))
-
-
-def _is_of_whole(left: Item, plan: TablePlan) -> bool:
-    """Whether a run of a whole table sees to what was left for any time: nobody else is at work on the table."""
-    target, root = plan.target, plan.detail.root
-    return target.instant is None and root is not None and (not target.is_export or _is_below(left, root))
 
 
 def _is_below(left: Item, root: CanonicalPath) -> bool:

@@ -111,18 +111,15 @@ class ProcessAction:
         """Do nothing: processes have no safety limit."""
         del plan, work
 
-    def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+    def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """End the programs that a dead runner of this instance left, before a step begins."""
         del work
-        own = [left for left in open_items if left.instance_key == plan.target.instance_key]
-        if not own or not may_touch:
-            return Recovery()
-        last = {(each.run_id, each.step): each for each in self.jobs.step_runs({left.run_id for left in own})}
+        last = {(each.run_id, each.step): each for each in self.jobs.step_runs({left.run_id for left in open_items})}
         for each in last.values():
             self._end(plan.target, each)
         done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
         return Recovery(
-            settled=tuple(left_over(left, is_done=(left.run_id, left.path) in done) for left in own),
+            settled=tuple(left_over(left, is_done=(left.run_id, left.path) in done) for left in open_items),
             notes=("an earlier run of it died in the middle, and nothing of that runs any more",),
         )
 

@@ -152,12 +152,12 @@ class DecisionAction:
         """Do nothing: decisions have no safety limit."""
         del plan, work
 
-    def recover(self, plan: DecisionPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+    def recover(self, plan: DecisionPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Settle the items of an interrupted decision on the same data: the plan has them again."""
         del work
         own = {(each.kind, each.uri, each.instance_key) for each in plan.items}
         left = [each for each in open_items if (each.kind, path_of(each.path), each.instance_key) in own]
-        if not left or not may_touch:
+        if not left:
             return Recovery()
         note = f"recovered from an interrupted decision: {len(left)} unfinished items are done again"
         return Recovery(settled=tuple(left_over(each, is_done=False) for each in left), notes=(note,))

@@ -139,12 +139,10 @@ class ValidationAction:
         """Do nothing: there is no limit."""
         del plan, work
 
-    def recover(
-        self, plan: ValidationPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool
-    ) -> Recovery:
+    def recover(self, plan: ValidationPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Settle the items of interrupted validations, which have left nothing: this one takes their place."""
         del work
-        own = {(each.kind, each.instance_key) for each in plan.items} if may_touch else frozenset()
+        own = {(each.kind, each.instance_key) for each in plan.items}
         left = [each for each in open_items if (each.kind, each.instance_key) in own]
         return Recovery(settled=tuple(left_over(each, is_done=False) for each in left))
 

@@ -38,7 +38,7 @@ from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import PackedManifest, UnitKey
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.leases import Wanted
-from toolkit.ledger.vocabulary import EventKind, ItemState, LeaseMode, LifeCycle
+from toolkit.ledger.vocabulary import EventKind, LeaseMode, LifeCycle
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.replication.gating import was_admitted
 from toolkit.replication.planner import ReplicationPlanner, blank_plan
@@ -145,16 +145,13 @@ class ReplicationAction:
         """Do nothing: an instance has no limit of its own."""
         del plan, work
 
-    def recover(
-        self, plan: ReplicationPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool
-    ) -> Recovery:
-        """Recover the unfinished items of this instance only, since its lease is held."""
-        own = [left for left in open_items if left.instance_key == plan.target.instance_key]
-        if not own or not may_touch or self._is_evicted(plan.target, work):
+    def recover(self, plan: ReplicationPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
+        """Finish what a killed run began to copy or remove, unless retention removes the instance now."""
+        if self._is_evicted(plan.target, work):
             return Recovery()
         settled: list[SettledLeftOver] = []
         unknown: list[SettledLeftOver] = []
-        for left in own:
+        for left in open_items:
             unit = place_named(left)
             if unit is None or not _is_unit(unit, left.kind, plan.target):
                 unknown.append(unknown_place(left))
@@ -165,14 +162,9 @@ class ReplicationAction:
                 continue
             if plan.waiting is None:  # else nobody has compared the target, and the run that does settles it
                 settled.append(_left_over(plan, left, is_done=is_done and plan.skipped is None))
-        notes = [unknown_places_note(unknown)] if unknown else []
-        if not settled:
-            return Recovery(settled=tuple(unknown), notes=tuple(notes))
-        done = sum(each.item.state is ItemState.DONE for each in settled)
-        note = (
-            f"an earlier run died: of its {len(settled)} open copies {done} had been finished; the others are made anew"
-        )
-        return Recovery(settled=(*settled, *unknown), notes=(note, *notes))
+        found = Recovery.of(settled, "copies")
+        notes = (unknown_places_note(unknown),) if unknown else ()
+        return Recovery(settled=(*found.settled, *unknown), notes=(*found.notes, *notes))
 
     def _is_evicted(self, target: ReplicationTarget, work: RunContext) -> bool:
         """Whether nothing may get its place now, also of a plan that found nothing to do."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -112,7 +112,7 @@ class RetentionAction:
         plan = planner.plan(target) if target.table is None else planner.of_tables.plan(target, target.table)
         if self.hold_seen is not None and plan.failed is None:
             self.hold_seen(target.feed, target.cluster, plan.detail.hold_file)
-        return plan
+        return replace(plan, covers_all=True)  # whatever their nominal times, one eviction of a feed at a time
 
     def limit(
         self, plans: Sequence[FeedPlan], work: RunContext
@@ -129,15 +129,14 @@ class RetentionAction:
             return None
         return ExceededDeleteLimit(excess, target, self.place_of(target, excess.limit))
 
-    def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+    def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Recover unfinished items: the walk finds what a killed removal left aside, these items what copying left."""
         if plan.target.table is not None and plan.detail.base is not None:
             base = plan.detail.base
-            recovery = TableRecovery(plan=plan, table=plan.target.table, base=base, work=work)
-            return recovery.recovered(open_items, may_touch=may_touch)
+            return TableRecovery(plan=plan, table=plan.target.table, base=base, work=work).recovered(open_items)
         if plan.target.archive is None or plan.detail.hold_file is not None:
             return recovered(plan, open_items, work.stores)
-        settled = settle_stagings(plan.target, open_items, work.stores) if may_touch else ()
+        settled = settle_stagings(plan.target, open_items, work.stores)
         return recovered(plan, settled, work.stores) if settled else Recovery()
 
     def batches(self, plan: FeedPlan, work: RunContext) -> tuple[_EvictionBatch | PartitionBatch, ...]:

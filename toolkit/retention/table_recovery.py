@@ -134,7 +134,7 @@ class TableRecovery:
     base: CanonicalPath
     work: RunContext
 
-    def recovered(self, left: Sequence[Item], *, may_touch: bool) -> Recovery:
+    def recovered(self, left: Sequence[Item]) -> Recovery:
         """Recover unfinished partitions: an unknown outcome stays open, and is a failure where data may be left."""
         own = [item for item in left if item.kind in {_PARTITION, _DATA}]
         at_gate = [item for item in left if item.kind == _GATED]
@@ -142,7 +142,7 @@ class TableRecovery:
             return Recovery()
         try:
             metastore = read_only(self.table.metastore())
-            outcome = self._looked_at(own, metastore, may_touch=may_touch)
+            outcome = self._looked_at(own, metastore)
             for item in at_gate:
                 outcome.settle_data(item, is_gone=self._has_left_gate(item))
         except (CatalogError, UnreadableLocations) as error:
@@ -156,7 +156,7 @@ class TableRecovery:
             audit_only=tuple(outcome.audit_only),
         )
 
-    def _looked_at(self, left: Sequence[Item], metastore: Metastore, *, may_touch: bool) -> _Outcome:
+    def _looked_at(self, left: Sequence[Item], metastore: Metastore) -> _Outcome:
         there = self._there(left, metastore)
         keys = {item.instance_key for item in left if there.get(item.path)}
         outcome = _Outcome(plan=self.plan, quiet=keys_of(self.plan) | keys)
@@ -183,7 +183,7 @@ class TableRecovery:
                 outcome.fail(group.data, place, self.base, *problem)
             else:
                 ready.append(_Ready(group, group.data, place))
-        if ready and may_touch:
+        if ready:
             self._finish(ready, there, metastore, outcome)
         return outcome
 

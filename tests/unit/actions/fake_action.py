@@ -98,7 +98,8 @@ class MarkAction:
     watched: Sequence[Condition] = ()
     lets_stops_through: bool = False
     done: list[str] = field(default_factory=list)
-    recovered: list[tuple[str, bool]] = field(default_factory=list)
+    covers_all: bool = True
+    recovered: list[str] = field(default_factory=list)
     name: str = "marking"
     life_cycle: LifeCycle = LifeCycle.REPLICATION
 
@@ -110,7 +111,7 @@ class MarkAction:
         return tuple(self.watched)
 
     def blank_plan(self, target: Job) -> Plan:
-        return TargetPlan(target=target, detail=None)
+        return TargetPlan(target=target, detail=None, covers_all=self.covers_all)
 
     def plan(self, target: Job, work: RunContext) -> Plan:
         work.guard.run.check()
@@ -119,7 +120,11 @@ class MarkAction:
         numbers = range(0 if said else self.todo[target.entity])
         items = (Mark(entity=target.entity, number=number, base=self.base) for number in numbers)
         return TargetPlan(
-            target=target, detail=None, items=tuple(each for each in items if each.uri not in self.done), **said
+            target=target,
+            detail=None,
+            items=tuple(each for each in items if each.uri not in self.done),
+            covers_all=self.covers_all,
+            **said,
         )
 
     def limit(self, plans: Sequence[Plan], work: RunContext) -> tuple[Sequence[Plan], TooMany | None]:
@@ -131,9 +136,9 @@ class MarkAction:
         most = self.own_most.get(plan.target.entity, len(plan.items))
         return TooMany(whose=plan.label) if len(plan.items) > most else None
 
-    def recover(self, plan: Plan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
+    def recover(self, plan: Plan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         del plan, work
-        self.recovered += [(item.path, may_touch) for item in open_items]
+        self.recovered += [item.path for item in open_items]
         settled = (SettledItem(position=each.position, state=ItemState.DONE) for each in open_items)
         pairs = zip(open_items, settled, strict=True)
         return Recovery(

@@ -94,7 +94,7 @@ def test_a_killed_copy_gets_its_place_only_when_no_eviction_is_under_way(tmp_pat
     action = copying.action()
     plan = action.plan(copying.target, work)
     assert plan.waiting is not None
-    action.recover(plan, [left], work, may_touch=True)
+    action.recover(plan, [left], work)
     assert copying.seen() == ({} if is_evicted else {"a": "new"})
 
 

@@ -25,12 +25,11 @@ from tests.unit.actions.fake_action import (
     outcomes,
 )
 from tests.unit.runs.fakes import MemoryRecorder, item, left_item, request
-from toolkit.actions.action import Recovery, RunContext
+from toolkit.actions.action import RunContext
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.progress import NOTHING, Volume
 from toolkit.el import CanonicalPath
 from toolkit.errors import Skipped
-from toolkit.ledger.runs.items import Item
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
 from toolkit.result import ExitCode, Status
 from toolkit.runs.errors import LedgerLost, RunKilled, Stopped
@@ -177,12 +176,12 @@ def test_a_run_whose_targets_with_work_are_all_refused_is_partly_done_or_refused
     assert scene.run().exit_code is ExitCode.PARTIAL
 
 
-def test_what_an_earlier_run_of_a_refused_target_left_open_is_only_looked_at() -> None:
+def test_what_an_earlier_run_of_a_refused_target_left_open_stays_open() -> None:
     scene = _scene(clicks=3, views=2)
     scene.recorder.left = [left_item(item(path="file:///marks/clicks-0"))]
     scene.action.own_most = {"clicks": 2}
     scene.run()
-    assert ("file:///marks/clicks-0", False) in scene.action.recovered
+    assert scene.action.recovered == []
 
 
 # Targets that are skipped, waited for, or failed
@@ -265,20 +264,36 @@ def _left(scene: Scene) -> None:
     scene.recorder.left = [left_item(item(path="file:///marks/clicks-0"))]
 
 
-@pytest.mark.parametrize(("most", "may_touch"), [(100, True), (0, False)])
-def test_what_a_dead_run_left_open_is_settled_before_anything_begins(most: int, may_touch: bool) -> None:  # noqa: FBT001
+def test_what_a_dead_run_left_open_is_settled_before_anything_begins() -> None:
     scene = _scene(clicks=1)
     _left(scene)
-    scene.action.most = most
 
     def look(_: RecordBatch) -> None:
         assert scene.recorder.settled_left
 
     scene.recorder.before_record = look
     result = scene.run()
-    assert scene.action.recovered == [("file:///marks/clicks-0", may_touch)]
+    assert scene.action.recovered == ["file:///marks/clicks-0"]
     assert len(scene.recorder.settled_left) == 1
     assert result.targets[0].plan.notes == ("recovered",)
+
+
+def test_a_refused_run_recovers_nothing() -> None:
+    scene = _scene(clicks=1)
+    _left(scene)
+    scene.action.most = 0
+    result = scene.run()
+    assert (scene.action.recovered, scene.recorder.settled_left, result.targets[0].plan.notes) == ([], [], ())
+
+
+def test_what_was_left_of_another_instance_is_recovered_only_when_the_leases_cover_it() -> None:
+    scene = _scene(clicks=1)
+    scene.recorder.left = [left_item(item(path="file:///marks/clicks-9"))]
+    scene.action.covers_all = False
+    assert (scene.run().targets[0].plan.notes, scene.action.recovered) == ((), [])
+    scene.action.covers_all = True
+    scene.run()
+    assert scene.action.recovered == ["file:///marks/clicks-9"]
 
 
 @pytest.mark.parametrize(("conflicts", "looks", "note"), [(2, 3, "recovered"), (3, 3, "recorded by somebody else")])
@@ -501,18 +516,11 @@ def test_a_run_whose_batches_leave_out_items_of_its_plan_begins_nothing() -> Non
 
 @dataclass(kw_only=True)
 class Hasty(MarkAction):
-    """Changes something while it plans, or while it looks at what a refused run finds."""
-
-    at: str
+    """Changes something while it plans."""
 
     def plan(self, target: Job, work: RunContext) -> Plan:
-        if self.at == "plan":
-            work.stores(BASE).mkdirs(BASE)
-        return super().plan(target, work)
-
-    def recover(self, plan: Plan, open_items: Sequence[Item], work: RunContext, *, may_touch: bool) -> Recovery:
         work.stores(BASE).mkdirs(BASE)
-        return super().recover(plan, open_items, work, may_touch=may_touch)
+        return super().plan(target, work)
 
 
 def test_what_may_stand_against_effects_is_asked_once_of_the_plan_and_cannot_change_anything() -> None:
@@ -541,8 +549,7 @@ def test_a_run_that_is_stopped_before_it_may_change_anything_changes_nothing() -
     assert scene.action.done == []
 
 
-@pytest.mark.parametrize("at", ["plan", "recover"])
-def test_nothing_changes_before_the_plan_is_accepted(at: str) -> None:
+def test_nothing_changes_before_the_plan_is_accepted() -> None:
     changed = list[CanonicalPath]()
 
     class Store(StatusStore):
@@ -550,10 +557,9 @@ def test_nothing_changes_before_the_plan_is_accepted(at: str) -> None:
             changed.append(path)
 
     scene = Scene(
-        action=Hasty(todo={"clicks": 1}, at=at, most=0),
+        action=Hasty(todo={"clicks": 1}),
         open_context=lambda run, conditions: replace(context(run, conditions), stores=lambda _: Store()),
     )
-    scene.recorder.left = [left_item(item(path="file:///marks/clicks-0"))]
     with pytest.raises(ReadOnlyStorage):
         scene.run()
     assert changed == []

@@ -44,7 +44,7 @@ def recovered(scene: Scene, outputs: OutputUse | None = None) -> list[NewEvent]:
     action, target = scene.action()
     plan: TablePlan = action.plan(target, work)
     assert not plan.items
-    found = action.recover(plan, scene.left, work, may_touch=True).settled
+    found = action.recover(plan, scene.left, work).settled
     return [each.event for each in found if each.event is not None]
 
 

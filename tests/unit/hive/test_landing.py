@@ -169,7 +169,7 @@ class Scene:
             raise AssertionError(plan.failed)
         self.plan = plan
         if self.left:
-            action.recover(plan, self.left, work, may_touch=True)
+            action.recover(plan, self.left, work)
         self.left: list[Item] = []
         for batch in action.batches(plan, work):
             self.left = [open_item(self.run, at, plan.items[at]) for at in batch.positions]

@@ -140,11 +140,10 @@ def test_a_feed_on_hold_was_not_looked_at_so_nothing_is_settled() -> None:
     assert recorder.settled_left == []
 
 
-def test_it_is_settled_before_the_limits_are_weighed() -> None:
+def test_a_run_that_is_refused_leaves_it_to_the_next_one() -> None:
     recorder = MemoryRecorder(left=[_left("2026/03/01")])
     result = run(_system(*days(2, 3)), FeedText(), recorder=recorder, limits=DeleteLimits(instances=1))
-    assert result.status is Status.REFUSED
-    assert len(recorder.settled_left) == 1
+    assert (result.status, recorder.settled_left) == (Status.REFUSED, [])
 
 
 def test_on_an_object_store_whose_last_key_went_the_bucket_is_asked_instead_of_the_base() -> None:
