@@ -23,7 +23,7 @@ ALLOWED = {"toolkit/ledger/jobs"}
 """`Begun` is a job there that has begun."""
 OPENINGS = re.compile(r"(?:What|Those|Of|Who|Whoever|Whose|All that|See)\b")
 """A function's docstring begins with a verb, that of a class or module with a noun; an override needs none."""
-READERS = {"toolkit/variables.py", "toolkit/quality/judging.py"}
+READERS = {"toolkit/variables.py", "toolkit/quality/spark_job.py"}
 """Modules that use `os.environ`: the one that reads it, and a program that sets variables of its own libraries."""
 BOUNDARY = re.compile(
     r"toolkit/(?:variables|jobs|cli/\w+|config_source/git|storage/(?:opening|hdfs/client|webhdfs/file_system|s3/client|cloud/file_system))\.py"

@@ -17,13 +17,13 @@ from statistics import median
 
 from benchmarks.timing import SPARK_SUBMIT, spark_environment
 from benchmarks.whole_process import ROOT, run
-from toolkit.quality.exchange import AskedExpectation, AskedPart, Question, read_answer, write_question
+from toolkit.quality.documents import AskedExpectation, AskedPart, Question, read_answer, write_question
 
 ROWS, ROUNDS = 10_000_000, 3
 GOAL = 1.0
 OURS, PLAIN, HAND = "feedctl", "Great Expectations alone", "one aggregate by hand"
 _PROGRAMS = str(ROOT / "benchmarks" / "quality" / "programs.py")
-_JUDGING = str(ROOT / "toolkit" / "quality" / "judging.py")
+_SPARK_JOB = str(ROOT / "toolkit" / "quality" / "spark_job.py")
 _SUBMIT = (
     SPARK_SUBMIT,
     "--master",
@@ -65,7 +65,7 @@ def suite(*, failing: bool) -> tuple[AskedExpectation, ...]:
 def seconds(name: str, place: Path, question: Path, told: Path) -> tuple[float, float]:
     """Inside one contestant, by the clock, and of the processor for the whole process."""
     if name == OURS:
-        processor, _ = run([*_SUBMIT, _JUDGING, str(question), str(told)])
+        processor, _ = run([*_SUBMIT, _SPARK_JOB, str(question), str(told)])
         answer = read_answer(told)
         assert not answer.refused
         assert not any(each.error for each in answer.findings)

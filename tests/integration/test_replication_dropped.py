@@ -55,7 +55,7 @@ def verified(copying: Replication) -> tuple[int, dict[str, int]]:
     code, document = copying.feedctl("verify", "clicks")
     (instance,) = document["instances"]
     assert instance["problem"] is None
-    return code, {verdict: number for verdict, number in instance["counts"].items() if number}
+    return code, {status: number for status, number in instance["counts"].items() if number}
 
 
 def events(copying: Replication) -> list[str]:

@@ -16,9 +16,9 @@ import pytest
 
 from entrypoints import late_check
 from tests.e2e.commands import ROOT
-from tests.integration.judged_runs import JudgedRuns, judged_by
 from tests.integration.process_runs import KEYS, Runs
 from tests.integration.test_late_check import ARRIVAL, FIRST, LATE
+from tests.integration.validated_runs import ValidatedRuns, basis
 from tests.liveness import is_alive
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
@@ -89,15 +89,15 @@ def half_outputs(directory: Path, rounds: int, seed: int) -> None:
         assert read(runs) == WHOLE, name
 
 
-def judged_outputs(directory: Path, rounds: int, seed: int) -> None:
+def validated_outputs(directory: Path, rounds: int, seed: int) -> None:
     """Runs write a good output, a bad one or none, and a person decides; who is told of success reads the last one."""
     for place, chance, name in rounds_of(directory, rounds, seed):
-        runs = JudgedRuns(directory=place)
+        runs = ValidatedRuns(directory=place)
         script = 'if grep -q nothing "$clicks/part-0"; then exit 0; fi\n'
         runs.fill(KEY)
         runs.write(scripts={"count": f"{script}{runs.making()}"})
         allowed, last = list[str](), ""
-        with judged_by(runs):
+        with basis(runs):
             for number in range(6):
                 last = f"{chance.choice(('good', 'bad', 'nothing'))} {number}\n"
                 (runs.at("clicks", KEY) / "part-0").write_text(last)

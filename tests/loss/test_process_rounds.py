@@ -12,14 +12,14 @@ from tests.loss.process_rounds import (
     Rounds,
     dead_parents,
     half_outputs,
-    judged_outputs,
     ledger_outages,
     ordered_reruns,
+    validated_outputs,
 )
 
 ALL = pytest.mark.parametrize(
     "rounds",
-    [half_outputs, judged_outputs, ledger_outages, dead_parents, ordered_reruns],
+    [half_outputs, validated_outputs, ledger_outages, dead_parents, ordered_reruns],
     ids=lambda each: each.__name__,
 )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.http_answers import Answer, serving
-from tests.unit.actions.test_gated import Disk, unit_on
+from tests.unit.actions.test_staged_unit import Disk, unit_on
 from toolkit.doctor.hadoop import name_node
 from toolkit.el import CanonicalPath
 from toolkit.foreign_json import BadJson, parse_json
@@ -21,7 +21,7 @@ from toolkit.hive import layout
 from toolkit.hive.layout import NoExport, read_manifest
 from toolkit.hive.metadata import BadMetadataText, read_metadata
 from toolkit.programs.spark_sql import problem_in
-from toolkit.quality.exchange import NotUnderstood, read_answer
+from toolkit.quality.documents import NotUnderstood, read_answer
 from toolkit.storage import StorageSpec
 from toolkit.storage.opening import open_file_system
 

@@ -18,17 +18,17 @@ from tests.unit.cli.test_quality import NOON, Site, made_site
 from tests.unit.hive.test_landing import KEY as LANDED
 from tests.unit.hive.test_landing import Scene
 from tests.unit.process_runner.test_late_checks import FIVE, World, world
-from tests.unit.replication.test_gated import Copying
+from tests.unit.replication.test_staging import Copying
 from tests.unit.retention.acting import capabilities
 from tests.unit.retention.tables import BASE, TableSite
 from tests.unit.runs.fakes import left_item
-from toolkit.actions.gate import Part
+from toolkit.actions.validation import Part
 from toolkit.el import CanonicalPath
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.ledger.runs.items import Item, NewItem
 from toolkit.ledger.tables import input_fingerprint
-from toolkit.ledger.vocabulary import ItemState, LateVerdict
+from toolkit.ledger.vocabulary import ItemState, LateCheckResult
 from toolkit.quality.data import print_of_parts
 from toolkit.replication.verify import Verifier
 from toolkit.result import ExitCode, Outcome
@@ -214,7 +214,7 @@ def test_a_row_does_not_choose_what_the_check_for_late_data_lists(world: World, 
     assert read == []
     (found,) = checked
     assert "salaries" not in found.cause
-    assert found.verdict is (LateVerdict.UNCHANGED if key == "2012-03-01T05:00Z" else LateVerdict.GONE)
+    assert found.verdict is (LateCheckResult.UNCHANGED if key == "2012-03-01T05:00Z" else LateCheckResult.GONE)
 
 
 def _forge_inputs(ledger: Ledger, **values: str) -> None:

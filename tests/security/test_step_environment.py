@@ -20,14 +20,14 @@ from tests.integration.process_runs import KEYS, Runs
 from tests.unit.programs.calls import LOCAL, a_call, a_script, never
 from tests.unit.programs.test_submission import run, site, spark_call
 from toolkit.bootstrap.config import RepoRequest
-from toolkit.bootstrap.judge import SparkJudge
 from toolkit.bootstrap.ledgers import LedgerWithheld, location_for
+from toolkit.bootstrap.spark_validation import SparkValidation
 from toolkit.entities import Credential, Engine, Workflow
 from toolkit.programs.command import CommandEngine
 from toolkit.programs.port import StepCall, StepEnd
 from toolkit.programs.step_environment import offers, step_environment
-from toolkit.quality.exchange import Question
-from toolkit.quality.gate import NoValidatorAnswer
+from toolkit.quality.documents import Question
+from toolkit.quality.validator import NoValidatorAnswer
 
 __all__ = ["site"]  # the fixture
 
@@ -134,9 +134,9 @@ class Recording:
 
 def test_a_validation_gets_what_a_step_gets() -> None:
     engine = Recording()
-    judge = SparkJudge(cluster=LOCAL, variables={"PATH": "/bin", **SECRETS}, engine=engine)
+    validation = SparkValidation(cluster=LOCAL, variables={"PATH": "/bin", **SECRETS}, engine=engine)
     with pytest.raises(NoValidatorAnswer):
-        judge.ask(Question(parts=(), format="parquet", expectations=()), 60, never)
+        validation.ask(Question(parts=(), format="parquet", expectations=()), 60, never)
     (call,) = engine.calls
     assert "planted" not in str(call.environment)
     assert call.environment["PATH"].startswith("/bin")

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.judgements import Made, expect, judged
-from tests.integration.test_judging import question
-from tests.unit.quality.gates import GateBench
-from toolkit.actions.gate import QualityFailed
+from tests.integration.test_spark_job import question
+from tests.integration.validations import Made, answers_to, expect
+from tests.unit.quality.validators import ValidatorBench
+from toolkit.actions.validation import QualityFailed
 from toolkit.entities.quality import Expectation, Suite
 from toolkit.entities.suite_code import allows_suite_sql, code_in
 from toolkit.ledger.database import Ledger
-from toolkit.quality.exchange import Answer, AskedExpectation
+from toolkit.quality.documents import Answer, AskedExpectation
 
 ROWS = "SELECT * FROM VALUES (1, 'fra'), (2, 'ams') AS rows(id, colo)"
 
@@ -74,26 +74,26 @@ def test_only_the_operator_allows_sql() -> None:
     assert not allows_suite_sql({})
 
 
-def _bench(root: Path, kind: str, kwargs: Mapping[str, object], ledger: Ledger) -> GateBench:
+def _bench(root: Path, kind: str, kwargs: Mapping[str, object], ledger: Ledger) -> ValidatorBench:
     suite = Suite(name="clicks", path="expectations/clicks.yaml", expectations=(Expectation(type=kind, kwargs=kwargs),))
-    return GateBench(root=root, ledger=ledger, suites={"clicks": suite})
+    return ValidatorBench(root=root, ledger=ledger, suites={"clicks": suite})
 
 
 def test_a_run_asks_nothing_of_a_suite_with_sql(tmp_path: Path, sqlite_ledger: Ledger) -> None:
     bench = _bench(tmp_path, "unexpected_rows_expectation", {"unexpected_rows_query": "SELECT 1"}, sqlite_ledger)
     with pytest.raises(QualityFailed, match=r"is SQL, which a suite must not have; only the operator.*ALLOW_SUITE_SQL"):
-        bench.gate.admit(bench.written, lambda: None)
-    assert bench.judge.asked == []
-    replace(bench.gate, allows_sql=True).admit(bench.written, lambda: None)
-    assert [question.allows_sql for question, _ in bench.judge.asked] == [True]
+        bench.validator.validate(bench.written, lambda: None)
+    assert bench.process.asked == []
+    replace(bench.validator, allows_sql=True).validate(bench.written, lambda: None)
+    assert [question.allows_sql for question, _ in bench.process.asked] == [True]
 
 
 def test_what_is_fetched_is_refused_also_where_sql_is_allowed(tmp_path: Path, sqlite_ledger: Ledger) -> None:
     schema = {"json_schema": {"$ref": "file:///etc/passwd"}, "column": "a"}
     bench = _bench(tmp_path, "expect_column_values_to_match_json_schema", schema, sqlite_ledger)
     with pytest.raises(QualityFailed, match="would be fetched"):
-        replace(bench.gate, allows_sql=True).admit(bench.written, lambda: None)
-    assert bench.judge.asked == []
+        replace(bench.validator, allows_sql=True).validate(bench.written, lambda: None)
+    assert bench.process.asked == []
 
 
 CODE = (
@@ -169,7 +169,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
             allows_sql=True,
         ),
     }
-    found = judged(folder / "answers", [Made(query=ROWS, place=rows)], asked)
+    found = answers_to(folder / "answers", [Made(query=ROWS, place=rows)], asked)
     assert not place.exists()
     return found
 

@@ -29,7 +29,7 @@ def all_below(pid: int) -> list[int]:
     return [each for child in _children(pid) for each in (child, *all_below(child))]
 
 
-def judges_of(jvm: int) -> list[int]:
+def validators_of(jvm: int) -> list[int]:
     """What judges data for a run: its spark-submit, the Python of it, and who stands between them and the run."""
     return [each for each in all_below(jvm) if b"judging.py" in _command(each)]
 

@@ -43,7 +43,7 @@ class Victim(StrEnum):
     """The Python of an executor's task; the run goes on."""
     DATANODE = "datanode"
     """Of the target, which has one; it comes back while the run goes on."""
-    JUDGE = "judge"
+    VALIDATOR = "judge"
     """Of what was copied, a spark-submit of its own; the run goes on."""
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.judged_runs import JudgedRuns, judged_by, killed_and_run_again
 from tests.integration.process_runs import KEYS
 from tests.integration.test_process_killed import killed_rounds
+from tests.integration.validated_runs import ValidatedRuns, basis, killed_and_run_again
 
 
 @pytest.mark.soak
@@ -26,9 +26,9 @@ def test_twenty_runners_that_are_killed_around_the_gate_announce_nothing_without
     seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
     print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
     chosen = random.Random(seed)  # noqa: S311 - of moments, not of secrets
-    runs = JudgedRuns(directory=tmp_path)
+    runs = ValidatedRuns(directory=tmp_path)
     runs.write()
-    with judged_by(runs):
+    with basis(runs):
         for key in KEYS[:20]:
             is_bad = chosen.random() < 0.5
             (runs.spoil if is_bad else runs.fill)(key)

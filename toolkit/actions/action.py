@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias
 
-from toolkit.actions.gate import Gate, NoGate
 from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, Problem, T, TargetPlan
 from toolkit.actions.progress import NoProgress
+from toolkit.actions.validation import NoValidator, Validator
 from toolkit.el import CanonicalPath, ElError
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState
@@ -52,7 +52,7 @@ class RunContext:
         progress: told how much was copied, of `TargetPlan.volume`.
         run_name: is in the names of what the run makes for itself, and tells it from what others do: its number in the
             ledger, where it has one.
-        gate: judges what was written before it is announced, of feeds with `quality`.
+        validator: judges what was written before it is announced, of feeds with `quality`.
         outputs: tells which instances other runs write or remove at this moment.
         patiently: calls what needs the ledger, and waits for a ledger that is away as long as the run's lease lasts.
     """
@@ -69,7 +69,7 @@ class RunContext:
     close: Callable[[], None] = lambda: None
     progress: Progress = field(default_factory=NoProgress)
     run_name: str = "none"
-    gate: Gate = field(default_factory=NoGate)
+    validator: Validator = field(default_factory=NoValidator)
     outputs: OutputUse = field(default_factory=OutputUse)
     patiently: Patience = impatient
 

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Generic
 from toolkit.actions.action import Action, RunContext
 from toolkit.actions.approval import refuse_future
 from toolkit.actions.choosing import EntitySelection, EntitySelector
-from toolkit.actions.gate import Gate, NoGate
 from toolkit.actions.guard import Guard
 from toolkit.actions.model import D, I, T
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
 from toolkit.actions.turns import TurnRunner, Turns
+from toolkit.actions.validation import NoValidator, Validator
 from toolkit.bootstrap.config import RepoRequest, load_entities, open_config
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import FirstWrite, LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.bootstrap.messages import Messages, Told
-from toolkit.bootstrap.quality import quality_gate
+from toolkit.bootstrap.quality import suite_validator
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.config_source import Snapshot, require_age
 from toolkit.el.zones import ZONE_DATA
@@ -33,7 +33,7 @@ from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.ledger.registry.registration import entity_digest
 from toolkit.planning.retention import RetentionClock
-from toolkit.quality.gate import Author
+from toolkit.quality.validator import Author
 from toolkit.runs.output_use import OutputUse
 from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import RecordedRun, origin_here
@@ -192,17 +192,17 @@ class ActionContext:
             check_remote=run.check_without_rest,
             let_others_work=run.let_others_work,
             run_name=str(run.recorded.run_id or secrets.token_hex(8)),
-            gate=self._gate(run.recorded, bound.of),
+            validator=self._validator(run.recorded, bound.of),
             outputs=OutputUse(ledger=self.use.ledger),
             patiently=run.patiently,
         )
 
-    def _gate(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Gate:
+    def _validator(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Validator:
         """Without suites nobody asks it; entities are not looked at, since each would have to be read for it."""
         if not self.repository.suites:
-            return NoGate()
+            return NoValidator()
         author = Author(entity=run.key.entity, run_id=run.run_id, life_cycle=run.key.life_cycle)
-        return quality_gate(self.snapshot, self.repository, self.use.ledger, stores, author, self.variables)
+        return suite_validator(self.snapshot, self.repository, self.use.ledger, stores, author, self.variables)
 
     @property
     def _open_executors(self) -> Callable[[], ExecutorPool] | None:

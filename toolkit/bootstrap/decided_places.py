@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import STAGING_DIRECTORY, gate_place, gate_top
+from toolkit.actions.validation import STAGING_DIRECTORY, staging_place, staging_top
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.partition_name import values_by_key
 from toolkit.el import CanonicalPath, ElError, parse_instant
 from toolkit.entities import LocationType
 from toolkit.hive.landing_plan import directory_above
 from toolkit.hive.resolve import name_of
-from toolkit.ledger.verdicts import CannotDecide
+from toolkit.ledger.validations import CannotDecide
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.transfer.trees import below
 
@@ -85,20 +85,20 @@ class DecidedPlaces:
         path = self._storage.at(self._instant).paths.get(LocationType.DATA)
         if path is None:
             return False
-        instance, top = self.cluster.place(path), gate_top(place)
+        instance, top = self.cluster.place(path), staging_top(place)
         if top is None:
             return place == instance or place.is_within(instance)
         if not place.is_within(top.child(STAGING_DIRECTORY)):
             return False
         unit = below(top, place.relative_to(top.child(STAGING_DIRECTORY)))
-        return gate_place(unit) == place and (unit == instance or unit.is_within(instance))
+        return staging_place(unit) == place and (unit == instance or unit.is_within(instance))
 
     def _waits_for_table(self, place: CanonicalPath, uri: TableUri) -> bool:
         """Whether a place is in the gate of the table, under the name of a partition of the instance."""
-        gate = None if self._root is None else self._root.child(STAGING_DIRECTORY)
-        if gate is None or not place.is_within(gate):
+        staging = None if self._root is None else self._root.child(STAGING_DIRECTORY)
+        if staging is None or not place.is_within(staging):
             return False
-        table, name = self._table, place.relative_to(gate)
+        table, name = self._table, place.relative_to(staging)
         if table is None or not table.keys:
             return name == f"{uri.database}.db/{uri.table}"
         return self._is_of_instance(name, uri)

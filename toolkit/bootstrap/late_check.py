@@ -18,7 +18,7 @@ from toolkit.entities.not_implemented import Area
 from toolkit.ledger import late_checks
 from toolkit.ledger.runs.finding import InstanceSpan, Subject
 from toolkit.ledger.runs.instances import newest_attempts
-from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
+from toolkit.ledger.vocabulary import LateCheckResult, LifeCycle, RunStatus
 from toolkit.process_runner.choosing import ProcessSelection
 from toolkit.process_runner.late_checks import CheckedInstance, DueCheck, DueChecks, LateChecker, look
 from toolkit.process_runner.late_runs import late_line
@@ -88,14 +88,14 @@ class Looked:
     failed: Sequence[tuple[DueCheck, DataError]] = ()
     not_expected: Sequence[MadeCheck] = ()
 
-    def found(self, verdict: LateVerdict) -> list[CheckedInstance]:
+    def found(self, verdict: LateCheckResult) -> list[CheckedInstance]:
         """The instances of which a check found this."""
         return [each for each in self.checked if each.verdict is verdict]
 
     @property
     def to_run(self) -> list[CheckedInstance]:
         """The instances of which data came late, and which run again."""
-        return [each for each in self.found(LateVerdict.LATE) if not each.is_given_up]
+        return [each for each in self.found(LateCheckResult.LATE) if not each.is_given_up]
 
     @property
     def given_up(self) -> list[CheckedInstance]:
@@ -105,7 +105,7 @@ class Looked:
     @property
     def failures(self) -> Iterator[Settled]:
         """Yield the failures that need a person."""
-        for each in self.found(LateVerdict.GONE):
+        for each in self.found(LateCheckResult.GONE):
             key = each.due.instance_key
             message = f"{key} cannot run again, since what it has read is not there any more: {each.cause}"
             yield _settled(self.site, key, failed=Problem(code="input_gone", message=message))
@@ -122,7 +122,7 @@ class Looked:
     def made(self) -> Iterator[MadeCheck]:
         """The checks that lead to no run; the others are noted with what became of their run."""
         yield from self.not_expected
-        over = (*self.found(LateVerdict.UNCHANGED), *self.found(LateVerdict.GONE), *self.given_up)
+        over = (*self.found(LateCheckResult.UNCHANGED), *self.found(LateCheckResult.GONE), *self.given_up)
         yield from (check for each in over for check in each.made())
 
     @property

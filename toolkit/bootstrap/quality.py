@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from toolkit.bootstrap.ledgers import quality_folder
 from toolkit.clock import SystemClock
 from toolkit.entities.suite_code import allows_suite_sql
-from toolkit.ledger import verdicts
-from toolkit.quality.gate import Author, QualityGate
+from toolkit.ledger import validations
 from toolkit.quality.page import write_page
+from toolkit.quality.validator import Author, SuiteValidator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from toolkit.entities.quality import Quality
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
-    from toolkit.ledger.verdicts import NewVerdict, StoredFinding
-    from toolkit.quality.gate import Judge
+    from toolkit.ledger.validations import NewValidationResult, StoredFinding
+    from toolkit.quality.validator import ValidationProcess
     from toolkit.storage import FileSystem
     from toolkit.variables import Variables
 
@@ -31,14 +31,14 @@ _DRAWN = 30
 """So many verdicts before are in the little drawings of a page."""
 
 
-def quality_gate(
+def suite_validator(
     snapshot: Snapshot,
     repository: Repository,
     ledger: Ledger | None,
     stores: Callable[[CanonicalPath], FileSystem],
     author: Author,
     variables: Variables,
-) -> QualityGate:
+) -> SuiteValidator:
     """The gate of a run, or of a command.
 
     Args:
@@ -49,27 +49,31 @@ def quality_gate(
         author: whose data are judged.
         variables: of the process.
     """
-    return QualityGate(
+    return SuiteValidator(
         stores=stores,
         suites=repository.suites,
         ledger=ledger,
-        judges=partial(_judge, variables),
+        processes=partial(_process, variables),
         write_page=partial(_page, quality_folder(snapshot, repository.settings, variables), ledger),
         author=author,
         allows_sql=allows_suite_sql(variables),
     )
 
 
-def _judge(variables: Variables, cluster: Cluster) -> Judge:
-    from toolkit.bootstrap.judge import SparkJudge  # noqa: PLC0415 - most runs judge nothing
+def _process(variables: Variables, cluster: Cluster) -> ValidationProcess:
+    from toolkit.bootstrap.spark_validation import SparkValidation  # noqa: PLC0415 - most runs judge nothing
 
-    return SparkJudge(cluster=cluster, variables=variables)
+    return SparkValidation(cluster=cluster, variables=variables)
 
 
 def _page(
-    folder: Path, ledger: Ledger | None, verdict: NewVerdict, quality: Quality, findings: Sequence[StoredFinding]
+    folder: Path,
+    ledger: Ledger | None,
+    result: NewValidationResult,
+    quality: Quality,
+    findings: Sequence[StoredFinding],
 ) -> str:
-    of_feed = (verdict.feed, verdict.cluster, _DRAWN)
-    before = () if ledger is None else ledger.read(lambda tx: verdicts.figures_of(tx, *of_feed))
+    of_feed = (result.feed, result.cluster, _DRAWN)
+    before = () if ledger is None else ledger.read(lambda tx: validations.figures_of(tx, *of_feed))
     now, sample = SystemClock().now(), quality.sample
-    return write_page(folder, verdict, findings, at=now, sample=sample, before=before).absolute().as_uri()
+    return write_page(folder, result, findings, at=now, sample=sample, before=before).absolute().as_uri()

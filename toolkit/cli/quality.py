@@ -11,8 +11,8 @@ from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
 from toolkit.cli.options import ClusterName, OutputFormat, print_json, print_rows
 
 if TYPE_CHECKING:
-    from toolkit.bootstrap.deciding import Decided
-    from toolkit.ledger.vocabulary import VerdictState
+    from toolkit.bootstrap.decide import Decided
+    from toolkit.ledger.vocabulary import ValidationState
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -42,25 +42,28 @@ def show(
 ) -> None:
     """The newest verdict on each instance of a feed, or all that was found of one."""
     from toolkit.el import format_instant, parse_instant
-    from toolkit.ledger import verdicts
+    from toolkit.ledger import validations
     from toolkit.printable import on_one_line
-    from toolkit.rendering.quality import COLUMNS, verdict_document, verdict_lines, verdict_rows
+    from toolkit.rendering.quality import COLUMNS, validation_document, validation_lines, validation_rows
 
     wanted = None if key is None else format_instant(parse_instant(key))
     with repo.opened(writing=False) as (ledger, repository):
         repository.feed(feed)
-        found = ledger.read(lambda tx: verdicts.newest_of(tx, feed, cluster=cluster, instance_key=wanted, most=limit))
-        findings = ledger.read(lambda tx: verdicts.findings_of(tx, [each.verdict_id for each in found]))
+        found = ledger.read(
+            lambda tx: validations.newest_of(tx, feed, cluster=cluster, instance_key=wanted, most=limit)
+        )
+        findings = ledger.read(lambda tx: validations.findings_of(tx, [each.verdict_id for each in found]))
     if key is not None and repo.output is OutputFormat.TEXT and found:
         print(
-            *(on_one_line(line) for each in found for line in verdict_lines(each, findings[each.verdict_id])), sep="\n"
+            *(on_one_line(line) for each in found for line in validation_lines(each, findings[each.verdict_id])),
+            sep="\n",
         )
         return
     print_rows(
         repo.output,
-        lambda: {"feed": feed, "verdicts": [verdict_document(each, findings[each.verdict_id]) for each in found]},
+        lambda: {"feed": feed, "verdicts": [validation_document(each, findings[each.verdict_id]) for each in found]},
         COLUMNS,
-        verdict_rows(found, findings),
+        validation_rows(found, findings),
         nothing=f"nothing of {feed} was judged",
     )
 
@@ -76,12 +79,12 @@ def history(
     repo: AnswerFlags,
 ) -> None:
     """One expectation over the instances of a feed, the newest first."""
-    from toolkit.ledger import verdicts
+    from toolkit.ledger import validations
     from toolkit.rendering.quality import HISTORY_COLUMNS, history_document, history_rows
 
     with repo.opened(writing=False) as (ledger, repository):
         repository.feed(feed)
-        found = ledger.read(lambda tx: verdicts.history(tx, feed, expectation, cluster=cluster, most=limit))
+        found = ledger.read(lambda tx: validations.history(tx, feed, expectation, cluster=cluster, most=limit))
     print_rows(
         repo.output,
         lambda: {"feed": feed, "expectation": expectation, "findings": history_document(found)},
@@ -104,12 +107,12 @@ def release(
     repo: AnswerFlags,
 ) -> int:
     """Publish blocked data after all: exactly the files that lie there now, by the action that wrote them."""
-    from toolkit.cli.releasing import publish
-    from toolkit.ledger.vocabulary import VerdictState
+    from toolkit.cli.quality_release import publish
+    from toolkit.ledger.vocabulary import ValidationState
 
-    decided = _decided(VerdictState.RELEASED, feed, key, reason, cluster, unit, repo, dry_run=dry_run)
+    decided = _decided(ValidationState.RELEASED, feed, key, reason, cluster, unit, repo, dry_run=dry_run)
     if dry_run:
-        _print_planned(decided, VerdictState.RELEASED, repo.output)
+        _print_planned(decided, ValidationState.RELEASED, repo.output)
         return 0
     return publish(decided, repo)
 
@@ -127,16 +130,16 @@ def reject(
     repo: AnswerFlags,
 ) -> None:
     """Remove blocked data; the next copy brings them anew, and a process makes them anew with --force."""
-    from toolkit.ledger.vocabulary import VerdictState
-    from toolkit.rendering.quality import verdict_document
+    from toolkit.ledger.vocabulary import ValidationState
+    from toolkit.rendering.quality import validation_document
 
-    decided = _decided(VerdictState.REJECTED, feed, key, reason, cluster, unit, repo, dry_run=dry_run)
-    found = decided.verdict
+    decided = _decided(ValidationState.REJECTED, feed, key, reason, cluster, unit, repo, dry_run=dry_run)
+    found = decided.result
     if dry_run:
-        _print_planned(decided, VerdictState.REJECTED, repo.output)
+        _print_planned(decided, ValidationState.REJECTED, repo.output)
     elif repo.output is OutputFormat.JSON:
         print_json(
-            {"state": VerdictState.REJECTED.value, "decided_by": decided.who, "verdict": verdict_document(found)}
+            {"state": ValidationState.REJECTED.value, "decided_by": decided.who, "verdict": validation_document(found)}
         )
     else:
         print(f"{found.unit} is rejected, and what lay at {found.place} is removed")
@@ -144,14 +147,14 @@ def reject(
             print(f"to make it anew: the process {found.entity}, --time {decided.run_key}, with --force")
 
 
-def _print_planned(decided: Decided, state: VerdictState, output: OutputFormat) -> None:
+def _print_planned(decided: Decided, state: ValidationState, output: OutputFormat) -> None:
     """Print what a decision would do."""
-    from toolkit.rendering.quality import verdict_document
+    from toolkit.rendering.quality import validation_document
 
-    found = decided.verdict
+    found = decided.result
     if output is OutputFormat.JSON:
         removes = list(decided.removes)
-        print_json({"dry_run": True, "state": state.value, "removes": removes, "verdict": verdict_document(found)})
+        print_json({"dry_run": True, "state": state.value, "removes": removes, "verdict": validation_document(found)})
         return
     print(f"{found.unit} would be {state}, for exactly the data {found.data_digest[:12]}")
     for each in decided.removes:
@@ -169,14 +172,14 @@ def _decided(
     *,
     dry_run: bool,
 ) -> Decided:
-    from toolkit.bootstrap.deciding import DecisionOptions, decide
+    from toolkit.bootstrap.decide import DecisionOptions, decide
     from toolkit.clock import SystemClock
     from toolkit.el import format_instant, parse_instant
-    from toolkit.ledger.vocabulary import VerdictState
+    from toolkit.ledger.vocabulary import ValidationState
     from toolkit.runs.stop import watched_signals
 
     asked = DecisionOptions(
-        state=VerdictState(state),
+        state=ValidationState(state),
         feed=feed,
         instance_key=format_instant(parse_instant(key)),
         cluster=cluster,

@@ -101,7 +101,7 @@ def explain(
     found = explained(asked, asking, clock, NeverStopped())
     document = {"time": format_instant(at), "explanations": [explanation_document(each) for each in found]}
     print_answer(output, document, *(line for each in found for line in explanation_lines(each)))
-    is_unknown = any(each.verdict is RetentionDecision.UNKNOWN for each in found)
+    is_unknown = any(each.decision is RetentionDecision.UNKNOWN for each in found)
     return ExitCode.FAILED if is_unknown else ExitCode.DONE
 
 

@@ -45,10 +45,16 @@ def validate(
 
     Nothing is changed, and nothing is announced because of it; the verdict is in the ledger, by hand.
     """
-    from toolkit.bootstrap.validating import ValidateOptions, asked_of, judged_by_hand
+    from toolkit.bootstrap.validate import ValidateOptions, asked_of, validate_by_hand
     from toolkit.cli.action_command import nominal_time_of
     from toolkit.clock import SystemClock
-    from toolkit.rendering.quality import made_lines, question_document, question_lines, verdict_document, verdict_exit
+    from toolkit.rendering.quality import (
+        made_lines,
+        question_document,
+        question_lines,
+        validation_document,
+        validation_exit,
+    )
     from toolkit.runs.stop import watched_signals
 
     asked = ValidateOptions(
@@ -64,7 +70,7 @@ def validate(
             question, notes = asked_of(asked, SystemClock(), stop)
             print_answer(output, question_document(question, notes), *question_lines(question, notes))
             return 0
-        judged = judged_by_hand(asked, SystemClock(), stop)
-    document = {"verdict": verdict_document(judged.verdict, judged.findings), "notes": list(judged.notes)}
-    print_answer(output, document, *made_lines(judged.verdict, judged.findings, judged.notes))
-    return verdict_exit(judged.verdict, judged.findings)
+        validation = validate_by_hand(asked, SystemClock(), stop)
+    document = {"verdict": validation_document(validation.result, validation.findings), "notes": list(validation.notes)}
+    print_answer(output, document, *made_lines(validation.result, validation.findings, validation.notes))
+    return validation_exit(validation.result, validation.findings)

@@ -67,14 +67,14 @@ class PartCopies:
                 told[owner[each.target]].append(each)
         outcomes: dict[CanonicalPath, Digests | Problem] = {}
 
-        def judge(into: CanonicalPath) -> None:
+        def check(into: CanonicalPath) -> None:
             try:
-                outcomes[into] = self._judged(into, parts[into], told[into])
+                outcomes[into] = self._checked(into, parts[into], told[into])
             except StorageError as error:
                 outcomes[into] = Problem(code=error.code, message=str(error))
 
         if parts:
-            self.work.pool(next(iter(parts))).run_all(judge, list(parts))
+            self.work.pool(next(iter(parts))).run_all(check, list(parts))
         return outcomes
 
     def _by_store(
@@ -89,7 +89,7 @@ class PartCopies:
                 found.setdefault(part.place.root, []).append(copy)
         return found
 
-    def _judged(self, into: CanonicalPath, part: TablePart, told: Sequence[Copied]) -> Digests:
+    def _checked(self, into: CanonicalPath, part: TablePart, told: Sequence[Copied]) -> Digests:
         failed = [each for each in told if each.code]
         if failed:
             raise FilesFailed(path=into, failed=failed)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.hive.contents import Contents
     from toolkit.hive.copies import Digests, PartCopies
-    from toolkit.hive.gating import TableGate
+    from toolkit.hive.staging import StagedTable
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
 
@@ -64,7 +64,7 @@ class Lander:
         copies: copies partitions.
         pool: reads files, where the bytes of two are compared.
         resolve: the place of a location as the metastore has it.
-        gate: asked before anything is registered; None: the feed is not judged there.
+        staging: asked before anything is registered; None: the feed is not judged there.
     """
 
     plan: TablePlan
@@ -73,7 +73,7 @@ class Lander:
     copies: PartCopies
     pool: WorkerPool
     resolve: Callable[[str], CanonicalPath]
-    gate: TableGate | None = None
+    staging: StagedTable | None = None
 
     @property
     def root(self) -> CanonicalPath:
@@ -115,8 +115,8 @@ class Lander:
         if any(item.step is TableStep.REPLACE for item in items):
             _ = self.taken  # before anything is changed
         copied = [item for item in items if item.copies and item.part is not None]
-        told = self._copied(copied) if self.gate is None else self.gate.copied(copied)
-        why = None if self.gate is None else self.gate.refused(items, told, notes)
+        told = self._copied(copied) if self.staging is None else self.staging.copied(copied)
+        why = None if self.staging is None else self.staging.refused(items, told, notes)
         outcomes: dict[TableItem, Landed | Problem] = {}
         if why is not None:
             found = (told.get(item) for item in items)
@@ -143,8 +143,8 @@ class Lander:
             return Landed(place=item.place, digests={})
         if told is None:
             landed = Landed(place=item.place, digests=self._same_bytes(item))
-            if self.gate is not None:
-                self.gate.end_wait(item)
+            if self.staging is not None:
+                self.staging.end_wait(item)
             return landed
         return Landed(place=self._named(item, told), digests=told)
 
@@ -153,8 +153,8 @@ class Lander:
         place = data_place(self.root, self.work.run_name, self._name(item))
         if self.system.capabilities.atomic_rename and item.step is TableStep.ADD and self._is_free(item.place):
             place = item.place
-        if self.gate is not None:
-            self.gate.publish(item, place, digests)
+        if self.staging is not None:
+            self.staging.publish(item, place, digests)
         elif self._staging(item) != place:
             rename_into(self.system, self._staging(item), place, self.root)
         return place
@@ -275,8 +275,8 @@ class Lander:
 
     def sweep(self, told: Mapping[TableItem, Landed | Problem]) -> None:
         """Remove the directory that copies waited in, and the copies that failed; the gate's only when it is empty."""
-        if self.gate is not None:
-            self.gate.sweep([item for item in told if item.part is not None])
+        if self.staging is not None:
+            self.staging.sweep([item for item in told if item.part is not None])
             return
         if self.system.capabilities.atomic_rename:
             alone = "" if self._contents.table.keys else self.plan.target.table.table
@@ -301,7 +301,7 @@ class Lander:
         for item, each in landed.items():
             if not (item.copies and each.place.is_within(self.root) and taken.is_free(each.place)):
                 continue
-            if self.gate is not None and self.gate.take_back(item, each.place, each.digests):
+            if self.staging is not None and self.staging.take_back(item, each.place, each.digests):
                 remove_emptied(self.system, each.place, self.root)
             else:
                 self._discard(each.place)

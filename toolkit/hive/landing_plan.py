@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import gate_top
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.progress import Volume
+from toolkit.actions.validation import staging_top
 from toolkit.catalog.errors import ForeignLocation, NoSuchTable
 from toolkit.catalog.model import Partition, Table
 from toolkit.errors import Failed
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.hive.contents import TableReader
 
-INCOMPATIBLE, SOURCE_EMPTY, AT_GATE = "incompatible_table", "source_empty", "registered_at_gate"
+INCOMPATIBLE, SOURCE_EMPTY, STAGED_REGISTERED = "incompatible_table", "source_empty", "registered_at_gate"
 
 
 class IncompatibleTable(Failed):
@@ -109,7 +109,9 @@ class LandingPlanner:
         changed = [each for each in found if isinstance(each, TableItem)]
         failed = [each for each in found if isinstance(each, ItemResult)]
         failed += [self._failed(name, place, why) for name, why in contents.broken.items()]
-        items = list(in_batches([*(items if wanted.keys else ()), *changed], at_once=self.target.judged is not None))
+        items = list(
+            in_batches([*(items if wanted.keys else ()), *changed], at_once=self.target.validation is not None)
+        )
         standing = tuple(
             Standing(part=slot.part, place=slot.own, storage=slot.wanted.storage)
             for slot, step in steps
@@ -247,9 +249,9 @@ class LandingPlanner:
         if isinstance(present, Partition) and present.refusal:
             message = f"{part.name} is there already, and {present.refusal}"
             return self._failed(part.name, slot.own, Problem(code=ForeignLocation.code, message=message))
-        if gate_top(slot.own) is not None:  # what waits is replaced without asking
+        if staging_top(slot.own) is not None:  # what waits is replaced without asking
             message = f"{slot.own}, where copies wait to be judged, was registered by somebody; drop {part.name} first"
-            return self._failed(part.name, slot.own, Problem(code=AT_GATE, message=message))
+            return self._failed(part.name, slot.own, Problem(code=STAGED_REGISTERED, message=message))
         is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files
         if is_same:
             location = present.storage.location or ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import TableReading
+from toolkit.actions.validation import TableReading
 from toolkit.errors import Failed
 
 if TYPE_CHECKING:

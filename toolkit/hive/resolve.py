@@ -9,9 +9,9 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.gate import FeedValidation
 from toolkit.actions.model import NoTarget
 from toolkit.actions.resolving import of_route, resolved
+from toolkit.actions.validation import FeedValidation
 from toolkit.catalog.model import TableName
 from toolkit.el import TableUri, format_instant
 from toolkit.entities.errors import UnfitFeed
@@ -122,7 +122,7 @@ class Asked:
             goes_out=self.goes_out,
             flag=(feed.availability_flag or "") if self.goes_out else "",
             rules=rules_of(feed, self.rules),
-            judged=None if self.goes_out else FeedValidation.on(feed, cluster),
+            validation=None if self.goes_out else FeedValidation.on(feed, cluster),
         )
         if self.is_whole:
             yield base
@@ -202,7 +202,7 @@ class Pulls:
                 flag=feed.availability_flag or "",
                 waits_until=route.waits_until(instant),
                 rules=rules_of(feed, self.rules),
-                judged=FeedValidation.on(feed, target.cluster),
+                validation=FeedValidation.on(feed, target.cluster),
             )
 
 

@@ -16,7 +16,7 @@ from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
 
 if TYPE_CHECKING:
-    from toolkit.actions.gate import FeedValidation
+    from toolkit.actions.validation import FeedValidation
     from toolkit.catalog.model import Partition, StorageDescriptor, Table, TableKind, TableName
     from toolkit.el import CanonicalPath
     from toolkit.hive.contents import Contents, TablePart
@@ -90,7 +90,7 @@ class TableTarget:
         flag: the file in each partition that says that it is complete; empty: the partition's existence does.
         waits_until: from then on an instance that has not come has failed; None: never.
         rules: how it comes to a metastore.
-        judged: how it is judged before readers see it; None: it is not.
+        validation: how it is judged before readers see it; None: it is not.
     """
 
     feed: str
@@ -105,7 +105,7 @@ class TableTarget:
     flag: str = ""
     waits_until: datetime | None = None
     rules: LandingRules = field(default_factory=LandingRules)
-    judged: FeedValidation | None = field(default=None, compare=False)
+    validation: FeedValidation | None = field(default=None, compare=False)
 
     @property
     def is_export(self) -> bool:

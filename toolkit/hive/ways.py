@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Protocol
 from typing_extensions import override
 
 from toolkit.actions.action import place_named
-from toolkit.actions.gate import QUALITY_UNKNOWN
 from toolkit.actions.model import Problem
+from toolkit.actions.validation import QUALITY_UNKNOWN
 from toolkit.availability import is_ready
 from toolkit.catalog.partition_name import split_name
 from toolkit.hive.action import Way
 from toolkit.hive.contents import Contents, TableReader, require_plain
 from toolkit.hive.copies import PartCopies
 from toolkit.hive.exporting import ExportWriter, planned
-from toolkit.hive.gating import TableGate
 from toolkit.hive.instances import NamedInstances
 from toolkit.hive.landing import Lander
 from toolkit.hive.landing_plan import LandingPlanner
 from toolkit.hive.layout import parts_of, read_export
 from toolkit.hive.source_changes import moved
+from toolkit.hive.staging import StagedTable
 from toolkit.hive.taken_places import (
     TakenPlaces,
     data_place,
@@ -215,7 +215,7 @@ class LandingWay(Way):
     @override
     def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
         contents = self.source.contents(blank.target, work)
-        if contents.table.kind.is_view and blank.target.judged is not None:
+        if contents.table.kind.is_view and blank.target.validation is not None:
             message = f"{contents.table.name} is a view, which has no data to be judged; take `quality` from the feed"
             return replace(blank, failed=Problem(code=QUALITY_UNKNOWN, message=message))
         planner = LandingPlanner(
@@ -230,10 +230,10 @@ class LandingWay(Way):
     def worker(
         self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool, address: str
     ) -> LandingWorker:
-        judged = plan.target.judged
-        gate = None
-        if judged is not None:
-            gate = TableGate(plan=plan, judged=judged, work=work, copies=copies, address=address)
+        validation = plan.target.validation
+        staging = None
+        if validation is not None:
+            staging = StagedTable(plan=plan, validation=validation, work=work, copies=copies, address=address)
         lander = Lander(
             plan=plan,
             work=work,
@@ -241,7 +241,7 @@ class LandingWay(Way):
             copies=copies,
             pool=pool,
             resolve=self.catalog.place,
-            gate=gate,
+            staging=staging,
         )
         return LandingWorker(lander=lander, moved=partial(_moved, self.source, plan, work))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from toolkit.actions.gate import QUALITY_UNKNOWN
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
+from toolkit.actions.validation import QUALITY_UNKNOWN
 from toolkit.catalog.errors import CatalogError
 from toolkit.errors import StopRequested, Unavailable
 from toolkit.hive.batches import Worker
@@ -92,7 +92,7 @@ class LandingWorker(Worker):
         outcomes = self.lander.land(parts, notes)
         told |= {item: _result(item, each) for item, each in outcomes.items() if isinstance(each, Problem)}
         landed = {item: each for item, each in outcomes.items() if not isinstance(each, Problem)}
-        if self.lander.gate is None:
+        if self.lander.staging is None:
             for is_fresh in (True, False):
                 own = {item: each for item, each in landed.items() if (item.step is TableStep.ADD) is is_fresh}
                 if own:
@@ -115,7 +115,7 @@ class LandingWorker(Worker):
             gone = {item: left.pop(item) for item in landed if item.name in moved}
             if gone:
                 told |= self._undone(gone, _source_changed)
-            if gone and left and self.lander.gate is not None:
+            if gone and left and self.lander.staging is not None:
                 told |= self._undone(left, _apart)
                 left.clear()
             if left:

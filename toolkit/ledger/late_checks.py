@@ -13,7 +13,7 @@ from toolkit.el import EPOCH
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import input_fingerprint, late_check, run
-from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
+from toolkit.ledger.vocabulary import LateCheckResult, LifeCycle, RunStatus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +44,7 @@ class MadeCheck:
     instance_key: str
     due_at: datetime
     is_last: bool
-    verdict: LateVerdict
+    verdict: LateCheckResult
     cause: str | None = None
     run_id: int | None = None
 

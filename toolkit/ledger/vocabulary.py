@@ -165,7 +165,7 @@ class EventKind(StrEnum):
     """Its producer took it back."""
 
 
-class LateVerdict(StrEnum):
+class LateCheckResult(StrEnum):
     """Result of a check for late data."""
 
     UNCHANGED = "unchanged"
@@ -178,7 +178,7 @@ class LateVerdict(StrEnum):
     """Nobody expects late data of it, or not any more; it is not looked at again."""
 
 
-class VerdictState(StrEnum):
+class ValidationState(StrEnum):
     """State of validated data."""
 
     PASSED = "passed"

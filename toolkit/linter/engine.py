@@ -182,10 +182,10 @@ class _Run:
 
     def _out_of_use(self, sorted_out: SortedFindings) -> tuple[list[Accepting], list[BaselineEntry]]:
         """Return the accepted and baselined findings that occur in no environment, including those not asked for."""
-        judged = {name for name in self.rules if self._is_judged(name)}
-        unused = self.suppressions.unused(judged, self.findings)
-        stale = [each for each in sorted_out.left if each.rule in judged or each.rule not in self.rules]
-        wanted = {*(each[2] for each in unused), *(each.rule for each in stale)} & judged
+        checked = {name for name in self.rules if self._is_checked(name)}
+        unused = self.suppressions.unused(checked, self.findings)
+        stale = [each for each in sorted_out.left if each.rule in checked or each.rule not in self.rules]
+        wanted = {*(each[2] for each in unused), *(each.rule for each in stale)} & checked
         if not wanted:
             return unused, stale
         elsewhere = self._elsewhere(wanted)
@@ -194,7 +194,7 @@ class _Run:
             Baseline(file="", entries=tuple(stale)).split(elsewhere)[2],
         )
 
-    def _is_judged(self, rule_id: str) -> bool:
+    def _is_checked(self, rule_id: str) -> bool:
         """Whether a rule was looked for, so that it means something that it found nothing."""
         rule = self.rules[rule_id]
         compared = self.request.base is not None or not rule.needs_base

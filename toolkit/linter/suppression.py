@@ -157,16 +157,16 @@ class Suppressions:
                 suppressed.append(Suppressed(finding=finding, reason=reason))
         return counting, suppressed
 
-    def unused(self, judged: Collection[str], seen: Iterable[Finding]) -> list[Accepting]:
+    def unused(self, checked: Collection[str], seen: Iterable[Finding]) -> list[Accepting]:
         """Return the accepted findings that do not occur, for rules that were checked.
 
         Args:
-            judged: identifiers of the rules that were looked for.
+            checked: identifiers of the rules that were looked for.
             seen: all findings, suppressed or not.
         """
         places = {_place(finding) for finding in seen}
         wanted = dict.fromkeys(each.accepts for each in self._usable)
-        return [each for each in wanted if each[2] in judged and each not in places]
+        return [each for each in wanted if each[2] in checked and each not in places]
 
     def own_findings(self, unused: Collection[Accepting]) -> Iterator[Finding]:
         """Yield the findings about the comments themselves.

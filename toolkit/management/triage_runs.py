@@ -12,8 +12,8 @@ from toolkit.ledger.runs.finding import newest
 from toolkit.ledger.runs.leases import owned
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.state import start_check
-from toolkit.ledger.verdicts import newest_of
-from toolkit.ledger.vocabulary import LifeCycle, RunStatus, VerdictState
+from toolkit.ledger.validations import newest_of
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus, ValidationState
 
 if TYPE_CHECKING:
     from toolkit.ledger.database import Transaction
@@ -29,7 +29,7 @@ BEGUN = {
     RunStatus.TIMED_OUT: "has timed out",
 }
 """Words for the status of an attempt that has begun."""
-_HELD = frozenset({VerdictState.BLOCKED, VerdictState.UNKNOWN, VerdictState.REJECTED})
+_HELD = frozenset({ValidationState.BLOCKED, ValidationState.UNKNOWN, ValidationState.REJECTED})
 """Verdicts with which nothing is announced."""
 
 

@@ -44,7 +44,7 @@ class Candidate:
         path: where it is.
         base: what bounds effects on it.
         partition: its name, when it is a partition of a table.
-        is_gated: it waits at the gate, or belongs to what does: no reader has it, so that it counts for no `keep_last`.
+        is_staged: it is staged, or belongs to what does: no reader has it, so that it counts for no `keep_last`.
     """
 
     location: LocationType
@@ -54,7 +54,7 @@ class Candidate:
     path: CanonicalPath
     base: CanonicalPath
     partition: str = ""
-    is_gated: bool = False
+    is_staged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,7 +137,7 @@ def keep_last_from(candidates: Iterable[Candidate], policy: EvictionPolicy) -> d
     times = {
         each.time
         for each in candidates
-        if each.location is LocationType.DATA and not each.is_gated and each.time <= policy.nominal_time
+        if each.location is LocationType.DATA and not each.is_staged and each.time <= policy.nominal_time
     }
     newest = sorted(times, reverse=True)[: policy.keep_last]
     return newest[-1] if len(newest) == policy.keep_last else _BEGINNING

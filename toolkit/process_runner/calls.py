@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolkit.entities import LocationType
 from toolkit.planning.process_properties import FilterForm, partition_filter, partition_spec
 from toolkit.process_runner.errors import FileChanged
-from toolkit.process_runner.gate_places import as_written
+from toolkit.process_runner.staging_places import as_written
 from toolkit.process_runner.targets import libraries_of
 from toolkit.programs.port import StepCall
 

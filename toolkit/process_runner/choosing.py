@@ -11,8 +11,8 @@ from toolkit.entities import Area, not_implemented
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.errors import InvalidInput
 from toolkit.planning.process_io import ProcessSite
-from toolkit.process_runner.gate_places import ungated_table
 from toolkit.process_runner.prepare import unprepared_table
+from toolkit.process_runner.staging_places import unvalidated_table
 
 if TYPE_CHECKING:
     from toolkit.entities import Process, Repository
@@ -113,8 +113,8 @@ def unsupported(site: ProcessSite) -> NotImplementedYet | NoRegistry | None:
     """Why a process cannot be run, here or by anybody yet."""
     for value in not_implemented(site.process, Area.PROCESS):
         return value.error(where=f"process {site.process.name}")
-    if (ungated := ungated_table(site)) is not None:
-        return ungated
+    if (unvalidated := unvalidated_table(site)) is not None:
+        return unvalidated
     if (unprepared := unprepared_table(site)) is not None:
         return unprepared
     has_table = any(site.feeds[name].table_on(site.cluster.name) is not None for name in feeds_of(site))

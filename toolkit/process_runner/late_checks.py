@@ -13,7 +13,7 @@ from toolkit.errors import InvalidInput
 from toolkit.ledger import fingerprints, late_checks
 from toolkit.ledger.fingerprints import Fingerprint, ReadInput, changes
 from toolkit.ledger.late_checks import MadeCheck, OpenInstance
-from toolkit.ledger.vocabulary import LateVerdict
+from toolkit.ledger.vocabulary import LateCheckResult
 from toolkit.planning.late_schedule import LateSchedule, late_schedule
 from toolkit.planning.partition_address import SCHEME
 from toolkit.process_runner.late_fingerprint import fingerprint_at
@@ -138,16 +138,16 @@ class CheckedInstance:
         return tuple(each for each in self.late if each.is_gone and not inputs[each.read.input].optional)
 
     @property
-    def verdict(self) -> LateVerdict:
+    def verdict(self) -> LateCheckResult:
         """In one word."""
         if self.gone:
-            return LateVerdict.GONE
-        return LateVerdict.LATE if self.late else LateVerdict.UNCHANGED
+            return LateCheckResult.GONE
+        return LateCheckResult.LATE if self.late else LateCheckResult.UNCHANGED
 
     @property
     def is_given_up(self) -> bool:
         """Whether data came late, and the runs for this check were killed too often for another one."""
-        return self.verdict is LateVerdict.LATE and self.due.killed >= MOST_KILLED
+        return self.verdict is LateCheckResult.LATE and self.due.killed >= MOST_KILLED
 
     @property
     def cause(self) -> str:
@@ -342,5 +342,5 @@ def _not_expected(site: ProcessSite, each: OpenInstance) -> MadeCheck:
         instance_key=each.instance_key,
         due_at=parse_instant(each.instance_key),
         is_last=True,
-        verdict=LateVerdict.NOT_EXPECTED,
+        verdict=LateCheckResult.NOT_EXPECTED,
     )

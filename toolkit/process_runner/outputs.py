@@ -13,8 +13,8 @@ from toolkit.entities import LocationType
 from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.fingerprints import Fingerprint
 from toolkit.planning.partition_address import SCHEME
-from toolkit.process_runner.gate_places import as_written
 from toolkit.process_runner.late_fingerprint import fingerprint_at
+from toolkit.process_runner.staging_places import as_written
 from toolkit.runs.recorder import path_text
 from toolkit.storage import NotFound
 

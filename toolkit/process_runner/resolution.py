@@ -10,7 +10,7 @@ from toolkit.el import Availability, format_instant
 from toolkit.entities import Feed
 from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
 from toolkit.planning.process_properties import instance_properties
-from toolkit.process_runner.gate_places import as_written
+from toolkit.process_runner.staging_places import as_written
 
 StateOf = Callable[[Feed, datetime], str]
 """In which state an instance of a feed is that is not available, in one word: ``missing``, ``partial``, ``empty``."""

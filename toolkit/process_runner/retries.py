@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import QUALITY_FAILED, QUALITY_UNKNOWN
 from toolkit.actions.model import INTERRUPTED, TIMED_OUT
+from toolkit.actions.validation import QUALITY_FAILED, QUALITY_UNKNOWN
 from toolkit.el.frequency import shift
 from toolkit.el.waits import WaitPolicy, retry_waits
 from toolkit.process_runner.codes import HOPELESS

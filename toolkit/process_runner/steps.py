@@ -18,12 +18,12 @@ from toolkit.errors import InvalidInput, Unavailable
 from toolkit.process_runner.calls import Workplace, step_call
 from toolkit.process_runner.codes import FAILED, HOPELESS, NO_OUTPUT, NOT_REACHED
 from toolkit.process_runner.errors import FileChanged
-from toolkit.process_runner.gating import GatedOutputs, Passed
 from toolkit.process_runner.jobs import Opening, StepSuccess, failed, last_succeeded, succeeded, without_effect
 from toolkit.process_runner.late_checks import is_dealt_with, noted
 from toolkit.process_runner.late_fingerprint import read_inputs
 from toolkit.process_runner.output_effects import OutputEffects
 from toolkit.process_runner.outputs import Made, feed_instance, look_at_outputs, unwritten, write_flags, written_outputs
+from toolkit.process_runner.staging import Passed, StagedOutputs
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.programs.port import StepEnd, StepMark
 from toolkit.result import Outcome
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from toolkit.actions.action import RunContext
     from toolkit.actions.file_copies import FileCopies
-    from toolkit.actions.gate import QualityFailed
+    from toolkit.actions.validation import QualityFailed
     from toolkit.availability import DataAccess
     from toolkit.el import CanonicalPath
     from toolkit.entities import Engine, Step
@@ -126,7 +126,7 @@ class _Job:
         results: list[ItemResult[StepItem]] = []
         try:
             self.before = self._opening()
-            if items[0].kind == STEP and (refused := self._gated.begin(resumed=self.batch.plan.detail.resumed)):
+            if items[0].kind == STEP and (refused := self._staged.begin(resumed=self.batch.plan.detail.resumed)):
                 results.append(self._over(ItemResult.failed(items[0], HOPELESS, refused)))
             self.found = self._written() if items[0].kind == STEP else {}
         except DATA_ERRORS as error:
@@ -167,8 +167,8 @@ class _Job:
         return OutputEffects(position=self.batch.first, instance_key=self.target.instance_key)
 
     @cached_property
-    def _gated(self) -> GatedOutputs:
-        return GatedOutputs(
+    def _staged(self) -> StagedOutputs:
+        return StagedOutputs(
             site=self.target.site,
             outputs=self.resolved.outputs,
             work=self.batch.work,
@@ -313,8 +313,8 @@ class _Job:
             now = self._written()
             if old := unwritten(site, outputs, now.keys() - self._made(now).keys()):
                 return Made(lacking=old, is_old=True)
-        ungated = [each for each in outputs if each not in self._gated.gated]
-        made = look_at_outputs(site, ungated, self.batch.data)
+        unvalidated = [each for each in outputs if each not in self._staged.staged]
+        made = look_at_outputs(site, unvalidated, self.batch.data)
         self.is_unsure = False
         return made
 
@@ -324,7 +324,7 @@ class _Job:
         Before, the end of the last step is recorded: a step of which the ledger does not know that it has ended runs
         again, and must not do so over what readers see already.
         """
-        if not (self._gated.gated or made.unflagged):
+        if not (self._staged.staged or made.unflagged):
             return Passed()
         patiently = self.batch.work.patiently
         if isinstance(self.before, StepSuccess):
@@ -332,7 +332,7 @@ class _Job:
             late = self.target.stands_for_steps
             patiently(lambda is_repeated: end(stands_for_steps=late, is_repeated=is_repeated))
             self.before = self.before if late else None
-        passed = patiently(lambda _: self._gated.publish(has_run=item.kind == STEP))
+        passed = patiently(lambda _: self._staged.publish(has_run=item.kind == STEP))
         if not (passed.lacking or passed.blocked):
             self.notes += write_flags(self.target.site, made, self.batch.data, self._effects)
         return passed

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from toolkit.programs.child import Program, run_prepared
 from toolkit.programs.port import StepCall, StepEnd, StepEngine, StepMark
-from toolkit.programs.submission import judged, submission
+from toolkit.programs.submission import submission, true_end
 from toolkit.programs.substitution import filled
 
 
@@ -20,7 +20,7 @@ class SparkSubmitEngine(StepEngine):
 
     @override
     def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
-        return judged(run_prepared(_program, call, started, check), call.log)
+        return true_end(run_prepared(_program, call, started, check), call.log)
 
 
 def _program(call: StepCall) -> Program:

@@ -103,7 +103,7 @@ def where(cluster: Cluster, workflow: Workflow) -> tuple[str | None, str | None]
     return master, mode
 
 
-def judged(end: StepEnd, log: Path) -> StepEnd:
+def true_end(end: StepEnd, log: Path) -> StepEnd:
     """The end of an application, where that of spark-submit tells less.
 
     It exits with 0 whatever became of a driver that a standalone master runs (seen with 4.1): its log says that.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import Part, gate_top
+from toolkit.actions.validation import Part, staging_top
 from toolkit.availability import is_there
 from toolkit.el import parse_instant
 from toolkit.entities import LocationType
-from toolkit.ledger.verdicts import CannotDecide
+from toolkit.ledger.validations import CannotDecide
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.quality.data import print_of_parts
 from toolkit.quality.decision_targets import Removal
@@ -45,13 +45,13 @@ def removals(places: Sequence[CanonicalPath], target: DecisionTarget, work: RunC
         CannotDecide: some of it is published, or may be.
         StorageError: a store cannot tell.
     """
-    staged = [each for each in places if gate_top(each) is not None]
+    staged = [each for each in places if staging_top(each) is not None]
     wanted = staged if target.feed.is_table and staged else places
     return tuple(_removal(each, target, work) for each in wanted)
 
 
 def _removal(place: CanonicalPath, target: DecisionTarget, work: RunContext) -> Removal:
-    top = gate_top(place)
+    top = staging_top(place)
     unit = place if top is None else below(top, place.relative_to(top).partition("/")[2])
     storage = FeedStorage.of(target.feed, target.on)
     if unit == place:

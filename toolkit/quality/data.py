@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import STAGING_DIRECTORY
+from toolkit.actions.validation import STAGING_DIRECTORY
 from toolkit.availability.hidden import is_being_copied, is_hidden
 from toolkit.el import EPOCH
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile
 from toolkit.storage import Entry, FileKind, WrongKind
 
 if TYPE_CHECKING:
-    from toolkit.actions.gate import Part, Written
+    from toolkit.actions.validation import Part, Written
     from toolkit.el import CanonicalPath
     from toolkit.entities.quality import Suite
     from toolkit.storage import FileSystem
@@ -92,7 +92,7 @@ def _name(place: CanonicalPath) -> str:
 def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
     """Return the digest of everything that a validation depends on besides the data."""
     quality, table = written.quality, written.table
-    judged_by = {
+    basis = {
         "names": quality.suites,  # one that is not there judges nothing, and is no reason to take another's verdict
         "suites": [{"name": each.name, "expectations": [asdict(one) for one in each.expectations]} for each in suites],
         "on_failure": quality.on_failure,
@@ -101,7 +101,7 @@ def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
         "sample": quality.sample,
         "table": table and [table.format, *(list(each.items()) for each in (table.columns, table.keys, table.options))],
     }
-    return hashlib.sha256(json.dumps(judged_by, sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(basis, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[Entry]:

@@ -12,10 +12,10 @@ from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import TargetPlan
 from toolkit.el import parse_instant
 from toolkit.errors import Refused
-from toolkit.ledger import verdicts
+from toolkit.ledger import validations
 from toolkit.ledger.runs import items
-from toolkit.ledger.verdicts import CannotDecide
-from toolkit.ledger.vocabulary import LifeCycle, VerdictState
+from toolkit.ledger.validations import CannotDecide
+from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 from toolkit.quality.blocked_data import digest_of, removals
 from toolkit.quality.decision_batch import DecisionBatch
 from toolkit.quality.decision_targets import Decision, DecisionDetail, DecisionItem, DecisionPlan, DecisionTarget
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolkit.entities import Hold
     from toolkit.ledger.runs.items import Item
     from toolkit.ledger.runs.leases import Wanted
-    from toolkit.ledger.verdicts import Verdict
+    from toolkit.ledger.validations import ValidationResult
 
 NAME = "quality"
 
@@ -74,7 +74,7 @@ class DecisionAction:
 
     def conditions(self, plan: DecisionPlan, work: RunContext) -> tuple[HoldWatch, ...]:
         """Return the holds that stop a rejection; a release removes nothing, and its publisher checks holds itself."""
-        if self.decision.state is VerdictState.RELEASED:
+        if self.decision.state is ValidationState.RELEASED:
             return ()
         pairs, bases = ((plan.target.entity, plan.target.cluster),), plan.detail.bases
         return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
@@ -93,7 +93,7 @@ class DecisionAction:
         """
         work.guard.run.check()
         found, bases = target.found, target.places.bases
-        if self.decision.state is VerdictState.REJECTED:
+        if self.decision.state is ValidationState.REJECTED:
             self._require_free(target, bases, work)
         places = target.places.named(found.unit, found.place)
         digest = digest_of(places, target.feed, work)
@@ -115,7 +115,7 @@ class DecisionAction:
         self, target: DecisionTarget, places: Sequence[CanonicalPath], work: RunContext
     ) -> tuple[DecisionItem, ...]:
         kind, key = self.decision.state.value, target.instance_key
-        if self.decision.state is VerdictState.RELEASED:
+        if self.decision.state is ValidationState.RELEASED:
             return (DecisionItem(kind=kind, instance_key=key, uri=target.found.unit),)
         return tuple(
             DecisionItem(kind=kind, instance_key=key, uri=str(each.place), removal=each)
@@ -129,17 +129,17 @@ class DecisionAction:
         found = target.found
         if found.state is not self.decision.state:
             return ()
-        if self.decision.state is VerdictState.REJECTED and digest == found.data_digest:
+        if self.decision.state is ValidationState.REJECTED and digest == found.data_digest:
             return wanted
         key = (self.life_cycle, target.entity, target.cluster, target.counterpart)
         left = self.decision.ledger.read(lambda tx: items.unsettled(tx, *key))
         named = {(each.kind, path_of(each.path)) for each in left if each.instance_key == target.instance_key}
         return tuple(each for each in wanted if (each.kind, each.uri) in named)
 
-    def _require_decidable(self, found: Verdict, digest: str) -> None:
+    def _require_decidable(self, found: ValidationResult, digest: str) -> None:
         if not digest:
             raise CannotDecide(unit=found.unit, why=f"nothing lies at {found.place} any more; run the action again")
-        why = self.decision.ledger.read(lambda tx: verdicts.why_not(tx, found.verdict_id, digest))
+        why = self.decision.ledger.read(lambda tx: validations.why_not(tx, found.verdict_id, digest))
         if why:
             raise CannotDecide(unit=found.unit, why=why)
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Applied
 from toolkit.actions.attempt import attempted
 from toolkit.actions.file_copies import FileCopies
-from toolkit.actions.gated import GatedUnit
 from toolkit.actions.model import ItemResult
-from toolkit.ledger import verdicts
+from toolkit.actions.staged_unit import StagedUnit
+from toolkit.ledger import validations
 from toolkit.ledger.state.commands import record
-from toolkit.ledger.verdicts import CannotDecide
-from toolkit.ledger.vocabulary import VerdictState
+from toolkit.ledger.validations import CannotDecide
+from toolkit.ledger.vocabulary import ValidationState
 from toolkit.result import Outcome
 from toolkit.runs.recorder import current_user
 from toolkit.storage import StorageError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolkit.quality.decision_targets import Decision, DecisionItem, DecisionPlan, Removal
     from toolkit.runs.audit_lines import AuditLine
 
-_VERBS = {VerdictState.RELEASED: "release", VerdictState.REJECTED: "reject"}
+_VERBS = {ValidationState.RELEASED: "release", ValidationState.REJECTED: "reject"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,9 +78,9 @@ class DecisionBatch:
         digest = self.plan.detail.digest
 
         def write(tx: Transaction) -> None:
-            if is_repeated and verdicts.state_of(tx, found.verdict_id) is decision.state:
+            if is_repeated and validations.state_of(tx, found.verdict_id) is decision.state:
                 return
-            verdicts.decide(tx, found.verdict_id, decision.state, digest, who=who, reason=decision.reason)
+            validations.decide(tx, found.verdict_id, decision.state, digest, who=who, reason=decision.reason)
             record(tx, f"quality {_VERBS[decision.state]}", found.feed, who, changed=True, detail=about)
 
         decision.ledger.write(write)
@@ -97,7 +97,7 @@ class DecisionBatch:
 
     def _remove(self, removal: Removal) -> None:
         pool = self.work.pool(removal.base)
-        unit = GatedUnit(
+        unit = StagedUnit(
             work=self.work,
             unit=removal.unit,
             base=removal.base,
@@ -111,7 +111,7 @@ class DecisionBatch:
 
     def _audit_lines(self, *, is_complete: bool) -> Iterator[AuditLine]:
         yield self._audit_line(self.decision.state)
-        if is_complete and self.decision.state is VerdictState.REJECTED:
+        if is_complete and self.decision.state is ValidationState.REJECTED:
             yield self._audit_line("removed")
 
     def _audit_line(self, state: str) -> AuditLine:

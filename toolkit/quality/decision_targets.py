@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster, Feed
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.runs.leases import Wanted
-    from toolkit.ledger.verdicts import Verdict
-    from toolkit.ledger.vocabulary import VerdictState
+    from toolkit.ledger.validations import ValidationResult
+    from toolkit.ledger.vocabulary import ValidationState
     from toolkit.storage import StorageSpec
 
 
@@ -23,18 +23,18 @@ class Decision:
     """Decision of a person, and where it is recorded.
 
     Attributes:
-        state: `VerdictState.RELEASED` or `VerdictState.REJECTED`.
+        state: `ValidationState.RELEASED` or `ValidationState.REJECTED`.
         reason: of the person.
         ledger: has the validation results.
         spec_of: how the store that a path is on is opened anywhere.
         tell_page: adds the decision to the page of the result.
     """
 
-    state: VerdictState
+    state: ValidationState
     reason: str
     ledger: Ledger
     spec_of: Callable[[CanonicalPath], StorageSpec]
-    tell_page: Callable[[Verdict], None]
+    tell_page: Callable[[ValidationResult], None]
 
 
 class InstancePlaces(Protocol):
@@ -68,7 +68,7 @@ class DecisionTarget:
         run_key: of the run that wrote the data: its instance, or its nominal time; None: nobody knows.
     """
 
-    found: Verdict
+    found: ValidationResult
     feed: Feed
     on: Cluster
     leases: tuple[Wanted, ...]
@@ -104,7 +104,7 @@ class Removal:
         place: where the data are.
         unit: where they would be published.
         base: bounds every effect.
-        top: see `gate_place`.
+        top: see `staging_place`.
     """
 
     place: CanonicalPath

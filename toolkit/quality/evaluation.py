@@ -1,4 +1,4 @@
-"""Validation by Great Expectations: the only module that imports it, with `judging` the only one with pyspark.
+"""Validation by Great Expectations: the only module that imports it, with `spark_job` the only one with pyspark.
 
 Its own suite drops a check that it does not know, with a line in the log: so each expectation is built on its own here,
 and each must have its finding. What raises spoils what is computed with it: those are computed again, one by one.
@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame
 
 from toolkit.entities.expectation_types import expectation_types
 from toolkit.entities.suite_code import ROWS_QUERY, code_in
-from toolkit.quality.exchange import AskedExpectation, ExpectationResult
+from toolkit.quality.documents import AskedExpectation, ExpectationResult
 from toolkit.quality.suite_sql import require_condition, require_select
 
 ENGINE = f"great_expectations {gx.__version__}"

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from toolkit.errors import Failed
 from toolkit.foreign_json import MOST_BYTES, parse_json
 from toolkit.plain_files import read_plain
-from toolkit.quality.exchange import write_private
+from toolkit.quality.documents import write_private
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from toolkit.ledger.verdicts import Figure, NewVerdict, StoredFinding
-    from toolkit.ledger.vocabulary import VerdictState
+    from toolkit.ledger.validations import Figure, NewValidationResult, StoredFinding
+    from toolkit.ledger.vocabulary import ValidationState
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FOLDER_OWNER_ONLY = 0o700
@@ -49,7 +49,7 @@ class NoPage(Failed):
 
 def write_page(
     directory: Path,
-    verdict: NewVerdict,
+    result: NewValidationResult,
     findings: Sequence[StoredFinding],
     *,
     at: datetime,
@@ -60,7 +60,7 @@ def write_page(
 
     Args:
         directory: of the pages.
-        verdict: that it tells.
+        result: that it tells.
         findings: in the order of the suites; none when nobody could judge it.
         at: when it was judged.
         sample: the part of the rows that was looked at.
@@ -72,11 +72,11 @@ def write_page(
     history: dict[tuple[str, int, str], list[float]] = {}
     for each in before:
         history.setdefault((each.suite, each.position, each.type), []).append(each.figure)
-    which = json.dumps([verdict.unit, verdict.data_digest, at.isoformat()])
-    key = "".join(each for each in verdict.instance_key if each.isalnum() or each == "-")
-    name = f"{verdict.feed}-{verdict.cluster}-{key}-{hashlib.sha256(which.encode()).hexdigest()[:12]}.html"
+    which = json.dumps([result.unit, result.data_digest, at.isoformat()])
+    key = "".join(each for each in result.instance_key if each.isalnum() or each == "-")
+    name = f"{result.feed}-{result.cluster}-{key}-{hashlib.sha256(which.encode()).hexdigest()[:12]}.html"
     facts = {
-        **asdict(verdict),
+        **asdict(result),
         "page": name,
         "at": _time(at),
         "sample": sample,
@@ -88,7 +88,7 @@ def write_page(
     return directory / name
 
 
-def write_decision(page: Path, state: VerdictState, *, who: str, at: datetime, reason: str) -> None:
+def write_decision(page: Path, state: ValidationState, *, who: str, at: datetime, reason: str) -> None:
     """Write a page again, with what somebody has decided about its data.
 
     Raises:
@@ -103,7 +103,7 @@ def _write(path: Path, facts: Callable[[], Mapping[str, Any]]) -> None:
     try:
         templates, told = _templates(), facts()
         path.parent.mkdir(mode=_FOLDER_OWNER_ONLY, parents=True, exist_ok=True)
-        write_private(path, templates.get_template("verdict.html").render(told))
+        write_private(path, templates.get_template("validation.html").render(told))
         write_private(path.with_suffix(".json"), json.dumps(told))
         _write_index(path.parent, templates)
     except ImportError as error:

@@ -15,10 +15,10 @@ from toolkit.runs.errors import Stopped
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.actions.gate import Written
+    from toolkit.actions.validation import Written
     from toolkit.ledger.runs.items import Item
-    from toolkit.quality.exchange import Question
-    from toolkit.quality.gate import QualityGate, UnitValidation
+    from toolkit.quality.documents import Question
+    from toolkit.quality.validator import SuiteValidator, UnitValidation
 
 NAME = "validate"
 
@@ -78,7 +78,7 @@ ValidationPlan = TargetPlan[ValidationTarget, ValidationItem, ValidationDetail]
 class ValidationOutcome:
     """Result of a validation, or the error that ended it."""
 
-    judged: UnitValidation | None = None
+    validation: UnitValidation | None = None
     error: FeedctlError | None = None
 
 
@@ -89,12 +89,12 @@ class ValidationAction:
     A plan that cannot be made raises the error that the user is told, since the run has no other target.
 
     Attributes:
-        gate: validates with the stores of a run.
+        validator: validates with the stores of a run.
         is_dry_run: the plan has the question.
         outcome: filled while it works.
     """
 
-    gate: Callable[[RunContext], QualityGate]
+    validator: Callable[[RunContext], SuiteValidator]
     is_dry_run: bool
     outcome: ValidationOutcome = field(default_factory=ValidationOutcome)
     name: str = NAME
@@ -123,7 +123,7 @@ class ValidationAction:
         written = target.written(work)
         detail = ValidationDetail(written=written)
         if self.is_dry_run:
-            question, left_out = self.gate(work).question(written)
+            question, left_out = self.validator(work).question(written)
             detail = ValidationDetail(
                 written=written, question=question, left_out=tuple(each.note for each in left_out)
             )
@@ -169,7 +169,7 @@ class ValidationBatch:
         (item,), written, outcome = self.plan.items, self.plan.detail.written, self.action.outcome
         assert written is not None  # noqa: S101 - a plan with an item has it
         try:
-            outcome.judged = self.action.gate(self.work).judge_by_hand(written, self.work.guard.run.check)
+            outcome.validation = self.action.validator(self.work).validate_by_hand(written, self.work.guard.run.check)
         except Stopped:
             raise
         except FeedctlError as error:

@@ -7,28 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toolkit.ledger.errors import moment
-from toolkit.ledger.verdicts import ADMITTING, UNDECIDED, Verdict
-from toolkit.ledger.vocabulary import VerdictState
-from toolkit.quality.wording import phrase
+from toolkit.ledger.validations import PUBLISHABLE, UNDECIDED, ValidationResult
+from toolkit.ledger.vocabulary import ValidationState
+from toolkit.quality.messages import phrase
 from toolkit.rendering.action_result import Document
 from toolkit.rendering.columns import Columns, ResultColumn
 from toolkit.result import ExitCode
 
 if TYPE_CHECKING:
-    from toolkit.ledger.verdicts import NewVerdict, StoredFinding
-    from toolkit.quality.exchange import Question
+    from toolkit.ledger.validations import NewValidationResult, StoredFinding
+    from toolkit.quality.documents import Question
 
 COLUMNS = ("instance", "cluster", "state", "judged", "rows", "suites", "not as expected", "by")
 HISTORY_COLUMNS = ("instance", "cluster", "suite", "column", "holds", "observed", "unexpected", "rows", "state")
 
 
-def verdict_document(found: NewVerdict, findings: Sequence[StoredFinding] = ()) -> Document:
+def validation_document(found: NewValidationResult, findings: Sequence[StoredFinding] = ()) -> Document:
     """Return a verdict with its findings, and of one of the ledger with the decision of a person."""
     return {
-        **({"verdict": found.verdict_id} if isinstance(found, Verdict) else {}),
-        **_VERDICT.document(found),
+        **({"verdict": found.verdict_id} if isinstance(found, ValidationResult) else {}),
+        **_RESULT.document(found),
         "findings": _FINDING.documents(findings),
-        **(_DECISION.document(found) if isinstance(found, Verdict) else {}),
+        **(_DECISION.document(found) if isinstance(found, ValidationResult) else {}),
     }
 
 
@@ -60,25 +60,25 @@ def question_lines(question: Question, notes: Sequence[str]) -> Iterator[str]:
     yield from notes
 
 
-def verdict_exit(found: NewVerdict, findings: Sequence[StoredFinding]) -> ExitCode:
+def validation_exit(found: NewValidationResult, findings: Sequence[StoredFinding]) -> ExitCode:
     """0: what is critical holds; 1: it does not, also where the feed only wants to be told, or nobody could judge."""
     fails = any(not each.success and each.severity == "critical" for each in findings)
-    is_good = found.state in {VerdictState.PASSED, VerdictState.WARNED} and not fails
+    is_good = found.state in {ValidationState.PASSED, ValidationState.WARNED} and not fails
     return ExitCode.DONE if is_good else ExitCode.FAILED
 
 
-_IN_HISTORY: Columns[Verdict] = Columns(
+_IN_HISTORY: Columns[ValidationResult] = Columns(
     *("instance=instance_key", "cluster", "unit", "state", "by_hand=is_by_hand", "recorded_at")
 )
 
 
-def history_document(found: Sequence[tuple[Verdict, StoredFinding]]) -> list[Document]:
+def history_document(found: Sequence[tuple[ValidationResult, StoredFinding]]) -> list[Document]:
     """Return an expectation over the instances, the newest first."""
-    return [{**_IN_HISTORY.document(verdict), **_FINDING.document(finding)} for verdict, finding in found]
+    return [{**_IN_HISTORY.document(result), **_FINDING.document(finding)} for result, finding in found]
 
 
-def verdict_rows(
-    found: Sequence[Verdict], findings: Mapping[int, Sequence[StoredFinding]]
+def validation_rows(
+    found: Sequence[ValidationResult], findings: Mapping[int, Sequence[StoredFinding]]
 ) -> Iterator[tuple[str, ...]]:
     """A row for each verdict; the columns are `COLUMNS`."""
     for each in found:
@@ -96,7 +96,7 @@ def verdict_rows(
         )
 
 
-def verdict_lines(found: Verdict, findings: Sequence[StoredFinding]) -> Iterator[str]:
+def validation_lines(found: ValidationResult, findings: Sequence[StoredFinding]) -> Iterator[str]:
     """Yield the whole verdict, for people."""
     yield f"{found.unit} on {found.cluster}"
     yield from _lines(found, findings)
@@ -104,30 +104,30 @@ def verdict_lines(found: Verdict, findings: Sequence[StoredFinding]) -> Iterator
         yield f"  {found.state.value} by {found.decided_by}: {found.decision}"
 
 
-def made_lines(found: NewVerdict, findings: Sequence[StoredFinding], notes: Sequence[str]) -> Iterator[str]:
+def made_lines(found: NewValidationResult, findings: Sequence[StoredFinding], notes: Sequence[str]) -> Iterator[str]:
     """A verdict that was just made, for people."""
     yield f"{found.unit} on {found.cluster}"
     yield from _lines(found, findings)
     yield from (f"  {each}" for each in notes)
 
 
-def history_rows(found: Sequence[tuple[Verdict, StoredFinding]]) -> Iterator[tuple[str, ...]]:
+def history_rows(found: Sequence[tuple[ValidationResult, StoredFinding]]) -> Iterator[tuple[str, ...]]:
     """A row for each instance; the columns are `HISTORY_COLUMNS`."""
-    for verdict, finding in found:
+    for result, finding in found:
         yield (
-            verdict.instance_key,
-            verdict.cluster,
+            result.instance_key,
+            result.cluster,
             finding.suite,
             finding.column_name,
             "-" if finding.is_left_out else "yes" if finding.success else "no",
             finding.error or finding.observed,
             _number(finding.unexpected),
             _number(finding.rows),
-            verdict.state.value,
+            result.state.value,
         )
 
 
-def _lines(found: NewVerdict, findings: Sequence[StoredFinding]) -> Iterator[str]:
+def _lines(found: NewValidationResult, findings: Sequence[StoredFinding]) -> Iterator[str]:
     by_hand = " (by hand: nothing is announced because of it)" if found.is_by_hand else ""
     yield f"  {found.instance_key}: {found.state.value}{by_hand}"
     if found.reason and not findings:
@@ -144,35 +144,35 @@ def _lines(found: NewVerdict, findings: Sequence[StoredFinding]) -> Iterator[str
         yield f"  page: {found.page}"
 
 
-def _places(found: NewVerdict) -> list[str]:
+def _places(found: NewValidationResult) -> list[str]:
     return found.place.split("\n")
 
 
-def _is_there(found: NewVerdict) -> bool:
+def _is_there(found: NewValidationResult) -> bool:
     """Whether the data stays where it was judged: it is blocked, or was judged in its final place."""
-    return found.is_by_hand or found.state in UNDECIDED or (found.state in ADMITTING and found.place == found.unit)
+    return found.is_by_hand or found.state in UNDECIDED or (found.state in PUBLISHABLE and found.place == found.unit)
 
 
-_VERDICT: Columns[NewVerdict] = Columns(
+_RESULT: Columns[NewValidationResult] = Columns(
     *("feed", "cluster", "instance=instance_key", "unit", "state", "by_hand=is_by_hand", "suites", "reason", "rows"),
     *("files", "bytes"),
     ResultColumn("place", lambda found: _places(found) if _is_there(found) else []),
     ResultColumn("judged_at", _places),
     *("data_digest", "suites_digest", "page", "engine", "seconds", "run=run_id"),
 )
-_DECISION: Columns[Verdict] = Columns("recorded_at", "decided_by", "decided_at", "decision")
+_DECISION: Columns[ValidationResult] = Columns("recorded_at", "decided_by", "decided_at", "decision")
 
 
-def _where(found: NewVerdict) -> Iterator[str]:
+def _where(found: NewValidationResult) -> Iterator[str]:
     """Where the data is, or went, after its state; only a look at the store could tell what a killed run has left."""
     for each in _places(found):
-        if found.state is VerdictState.REJECTED:
+        if found.state is ValidationState.REJECTED:
             yield f"removed from {each}"
         elif found.is_by_hand or each == found.unit:
             yield f"lies at {each}"
-        elif found.state is VerdictState.BLOCKED:
+        elif found.state is ValidationState.BLOCKED:
             yield f"waits at {each}"
-        elif found.state is VerdictState.UNKNOWN:
+        elif found.state is ValidationState.UNKNOWN:
             yield f"waits at {each}; with on_failure: warn it is published as {found.unit}"
         else:
             yield f"judged at {each}, published as {found.unit}"

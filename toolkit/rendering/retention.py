@@ -29,7 +29,7 @@ _NAMED = 3
 _ITEMS = {
     ItemKind.INSTANCE: "instances",
     ItemKind.PENDING_DELETE: "leftovers",
-    ItemKind.GATED: "blocked by the gate",
+    ItemKind.STAGED: "blocked by the gate",
     ItemKind.EMPTY_DIRECTORY: "empty directories",
     ItemKind.PARTITION: "partitions",
     ItemKind.PARTITION_ENTRY: "partitions whose data stay",
@@ -169,7 +169,7 @@ def explanation_document(explanation: Explanation) -> Document:
         "cluster": explanation.cluster,
         "instance": explanation.instance or None,
         "path": None if explanation.path is None else str(explanation.path),
-        "verdict": explanation.verdict.value,
+        "verdict": explanation.decision.value,
         "reason": explanation.reason,
         "why": explanation.why,
         "notes": list(explanation.notes),
@@ -179,6 +179,6 @@ def explanation_document(explanation: Explanation) -> Document:
 def explanation_lines(explanation: Explanation) -> Iterator[str]:
     """The same for people: the verdict first."""
     what = f"{explanation.feed} on {explanation.cluster}{f' {explanation.instance}' if explanation.instance else ''}"
-    yield f"{explanation.verdict}: {what}{'' if explanation.path is None else f'  {explanation.path}'}"
+    yield f"{explanation.decision}: {what}{'' if explanation.path is None else f'  {explanation.path}'}"
     yield f"  {explanation.reason}: {explanation.why}"
     yield from (f"  note: {note}" for note in explanation.notes)

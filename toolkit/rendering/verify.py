@@ -43,9 +43,9 @@ def _instance(found: VerifiedInstance) -> Document:
         "files": found.files,
         "bytes": found.bytes,
         "compared_with_source": found.by_source,
-        "counts": {verdict.value: found.counts.get(verdict, 0) for verdict in VerifyStatus},
+        "counts": {status.value: found.counts.get(status, 0) for status in VerifyStatus},
         "differences": [
-            {"path": str(each.path), "verdict": each.verdict.value, "message": each.message} for each in found.findings
+            {"path": str(each.path), "verdict": each.status.value, "message": each.message} for each in found.findings
         ],
         "problem": problem_document(found.problem),
     }
@@ -58,9 +58,9 @@ def verification_lines(feed: str, found: Sequence[VerifiedInstance]) -> Iterator
         if each.problem is not None:
             yield f"{where}: {each.problem.code}: {each.problem.message}"
         if each.counts:
-            counted = ", ".join(f"{number:,} {verdict}" for verdict, number in each.counts.items())
+            counted = ", ".join(f"{number:,} {status}" for status, number in each.counts.items())
             yield f"{where}: {counted}; {each.files:,} files were compared"
-            yield from (f"  {one.verdict:<10} {one.path}  ({one.message})" for one in each.findings[:MOST_LINES])
+            yield from (f"  {one.status:<10} {one.path}  ({one.message})" for one in each.findings[:MOST_LINES])
             left_out = sum(each.counts.values()) - MOST_LINES
             if left_out > 0:
                 yield f"  ... {left_out:,} more; --output json names {len(each.findings):,}"

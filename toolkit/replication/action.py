@@ -21,7 +21,6 @@ from toolkit.actions.action import (
 )
 from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
 from toolkit.actions.copy_limits import CopyLimits
-from toolkit.actions.gate import QualityFailed
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.output_leases import (
@@ -31,6 +30,7 @@ from toolkit.actions.output_leases import (
     output_lease,
     writer_of,
 )
+from toolkit.actions.validation import QualityFailed
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.ledger import manifests
@@ -40,10 +40,10 @@ from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, LeaseMode, LifeCycle
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.replication.gating import was_admitted
 from toolkit.replication.planner import ReplicationPlanner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.removals import exceeded_removal
+from toolkit.replication.staging import may_publish
 from toolkit.replication.targets import (
     FLAG,
     NAME,
@@ -180,7 +180,7 @@ class ReplicationAction:
         if left.kind == REMOVE:
             remove(system, unit.parent.child(aside_name(unit.name)), plan.target.target)  # the removal had begun
             return not is_there(system, unit)
-        may_announce = partial(was_admitted, plan.target, unit, work)
+        may_announce = partial(may_publish, plan.target, unit, work)
         was_published = finish(system, unit, str(left.run_id), plan.target.target_base, may_announce)
         return was_published or not any(item.target == unit for item in plan.items)
 

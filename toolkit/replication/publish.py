@@ -17,17 +17,17 @@ from operator import eq
 from typing import TYPE_CHECKING
 
 from toolkit.actions.file_copies import FileCopies
-from toolkit.actions.gate import gate_place
-from toolkit.actions.gated import whole_of
 from toolkit.actions.guard import CalledOff
+from toolkit.actions.staged_unit import whole_of
+from toolkit.actions.validation import staging_place
 from toolkit.availability import is_ready, is_there
 from toolkit.clock import SystemClock
 from toolkit.el import CanonicalPath
 from toolkit.replication.completeness import Completeness
 from toolkit.replication.errors import TargetChanged
-from toolkit.replication.gating import CopyGate
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
+from toolkit.replication.staging import StagedCopies
 from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
 from toolkit.storage import REPLACED_PREFIX, aside_name
 from toolkit.transfer.copying import SourceChanged
@@ -85,12 +85,12 @@ class Publisher:
     now: Callable[[], datetime] = SystemClock().now
 
     @cached_property
-    def gate(self) -> CopyGate | None:
+    def staged(self) -> StagedCopies | None:
         """Asked before anybody is told; None: the feed is not judged there."""
-        judged = self.target.judged
-        if judged is None:
+        validation = self.target.validation
+        if validation is None:
             return None
-        return CopyGate(target=self.target, judged=judged, work=self.work, files=self.files, now=self.now)
+        return StagedCopies(target=self.target, validation=validation, work=self.work, files=self.files, now=self.now)
 
     @cached_property
     def files(self) -> FileCopies:
@@ -191,8 +191,8 @@ class Publisher:
             above = above.parent
 
     def _renamed_in(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
-        base, run, gate = self.target.target_base, self.work.run_name, self.gate
-        staging = staging_of(item.target, run) if gate is None else gate_place(item.target)
+        base, run, staged = self.target.target_base, self.work.run_name, self.staged
+        staging = staging_of(item.target, run) if staged is None else staging_place(item.target)
         with ExitStack() as unless_published:
             digests = self._waiting(item, staging, item.expected)
             if digests is None:
@@ -202,9 +202,9 @@ class Publisher:
                     system.mkdirs(staging)  # else it is made with what is in it
                 digests = self._copied_whole(item, staging, item.wanted, item.expected)
             notes += self.preservation.keep(item.source, staging, item.wanted, self.pool)
-            if gate is not None:
+            if staged is not None:
                 unless_published.pop_all()  # from now on the next run finds it, whatever becomes of this one
-                notes += gate.admit(item.target, staging)
+                notes += staged.validate(item.target, staging)
             # The copy may have taken hours.
             if item.present is not None and not self._is_still(item.target, item.present, eq):
                 raise TargetChanged(path=item.target)
@@ -216,25 +216,25 @@ class Publisher:
             aside = None if item.present is None else aside_of(item.target, run)
             swap_in(system, staging, item.target, aside=aside, base=base, completing=self.work.guard.completing)
             unless_published.pop_all()
-        if gate is not None:
-            gate.end_wait(item.target)
+        if staged is not None:
+            staged.end_wait(item.target)
         return digests
 
     def _waiting(self, item: UnitItem, place: CanonicalPath, expected: Tree) -> dict[str, str] | None:
         """The digests of a whole copy that an earlier run has made to be judged; None: there is none."""
-        if self.gate is None:
+        if self.staged is None:
             return None
-        digests = self.gate.copied_before(item)
+        digests = self.staged.copied_before(item)
         if digests is not None and self._is_still(place, expected, same_bytes):
             return digests
-        self.gate.begin_copy(item)
+        self.staged.begin_copy(item)
         return None
 
     def _copied_whole(self, item: UnitItem, into: CanonicalPath, wanted: Tree, expected: Tree) -> dict[str, str]:
         digests = self._copied(item, into, wanted)
         self._require_copy(item, into, expected)
-        if self.gate is not None:
-            self.gate.end_copy(item, digests)
+        if self.staged is not None:
+            self.staged.end_copy(item, digests)
         return digests
 
     def _written_in_place(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
@@ -250,9 +250,9 @@ class Publisher:
         digests = self._waiting(item, item.target, expected)
         if digests is None:
             digests = self._copied_whole(item, item.target, self._before_flag(item, item.wanted), expected)
-        if self.gate is not None:
-            notes += self.gate.admit(item.target, item.target)
-            self.gate.end_wait(item.target)
+        if self.staged is not None:
+            notes += self.staged.validate(item.target, item.target)
+            self.staged.end_wait(item.target)
         return digests
 
     def _copied(self, item: UnitItem, into: CanonicalPath, wanted: Tree) -> dict[str, str]:
@@ -295,9 +295,9 @@ class Publisher:
         All that the flag announces is validated, also what an earlier run has left, or one that validated nothing yet.
         """
         target, has_flag = self.target, self.target.flag_path is not None
-        if self.gate is not None and (item.kind == FLAG or has_flag or not system.capabilities.atomic_rename):
+        if self.staged is not None and (item.kind == FLAG or has_flag or not system.capabilities.atomic_rename):
             for unit in selected(system, target.target, target.parts):
-                self.gate.admit(unit, unit)
+                self.staged.validate(unit, unit)
         return self.completeness.announce()
 
     def _before_flag(self, item: UnitItem, tree: Tree) -> Tree:
@@ -319,7 +319,7 @@ def finish(
     unit: CanonicalPath,
     run: str,
     base: CanonicalPath,
-    was_admitted: Callable[[], bool] = lambda: False,
+    may_publish: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Bring what a run was killed in to its end, under the lease of the instance; a whole copy goes on waiting.
 
@@ -328,16 +328,16 @@ def finish(
         unit: that it worked on.
         run: of the run that is dead.
         base: bounds every effect.
-        was_admitted: whether what waits to be judged may be announced.
+        may_publish: whether what waits to be judged may be announced.
 
     Returns:
         Whether the unit has what that run had copied, as far as can be told from what it left.
     """
-    staging, aside, waiting = staging_of(unit, run), aside_of(unit, run), gate_place(unit)
+    staging, aside, waiting = staging_of(unit, run), aside_of(unit, run), staging_place(unit)
     was_replaced = is_there(system, aside)
     if was_replaced and not is_there(system, unit):
         # The copy was whole before the first of the two renames; without it, what was there comes back.
-        may_be_waiting = is_there(system, waiting) and was_admitted()
+        may_be_waiting = is_there(system, waiting) and may_publish()
         ready = staging if is_there(system, staging) else waiting if may_be_waiting else None
         system.rename(ready or aside, unit)
         was_replaced = ready is not None

@@ -9,8 +9,8 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.gate import FeedValidation
 from toolkit.actions.resolving import of_route, resolved
+from toolkit.actions.validation import FeedValidation
 from toolkit.el import format_instant, shift
 from toolkit.entities import Hold, OnSourceDelete
 from toolkit.entities.not_implemented import Area, not_implemented
@@ -112,7 +112,7 @@ class ReplicationResolver:
             rules=rules,
             removes_dropped=target.on.on_source_delete is OnSourceDelete.DELETE and not self._is_held(target, instant),
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
-            judged=FeedValidation.on(feed, target.cluster),
+            validation=FeedValidation.on(feed, target.cluster),
             expired_below=source.base_for_reading if route.is_expired_at_source(instant, self.clock) else None,
         )
 

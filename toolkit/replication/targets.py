@@ -24,7 +24,7 @@ from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.digests import NO_BYTES
 
 if TYPE_CHECKING:
-    from toolkit.actions.gate import FeedValidation
+    from toolkit.actions.validation import FeedValidation
     from toolkit.el.segment import Segment
     from toolkit.ledger.manifests import Manifest
     from toolkit.transfer.trees import Tree
@@ -112,7 +112,7 @@ class ReplicationTarget:
         rules: how it is copied.
         removes_dropped: a part that the source no longer has is removed; else it is kept.
         max_delete: how much of the feed one run may remove so.
-        judged: how it is judged before anybody is told; None: it is not.
+        validation: how it is judged before anybody is told; None: it is not.
         expired_below: the base at the source, when the source's retention removes instances of this time; else None.
     """
 
@@ -130,7 +130,7 @@ class ReplicationTarget:
     rules: CopyRules = field(default_factory=CopyRules)
     removes_dropped: bool = False
     max_delete: DeleteLimits = field(default_factory=DeleteLimits)
-    judged: FeedValidation | None = field(default=None, compare=False)
+    validation: FeedValidation | None = field(default=None, compare=False)
     expired_below: CanonicalPath | None = None
 
     @property

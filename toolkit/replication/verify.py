@@ -60,7 +60,7 @@ class DifferentFile:
     """
 
     path: CanonicalPath
-    verdict: VerifyStatus
+    status: VerifyStatus
     message: str
 
 
@@ -110,8 +110,8 @@ class _Seen:
     is_unknown: bool = False
     """A part of it is neither in the ledger nor at the source."""
 
-    def add(self, path: CanonicalPath, verdict: VerifyStatus, message: str) -> None:
-        self.findings.append(DifferentFile(path=path, verdict=verdict, message=message))
+    def add(self, path: CanonicalPath, status: VerifyStatus, message: str) -> None:
+        self.findings.append(DifferentFile(path=path, status=status, message=message))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +199,7 @@ class Verifier:
             files=seen.files,
             bytes=sum(seen.sizes),
             by_source=seen.by_source,
-            counts=Counter(each.verdict for each in in_order),
+            counts=Counter(each.status for each in in_order),
             findings=tuple(in_order[:MOST_NAMED]),
             problem=problem,
         )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import STAGING_DIRECTORY
-from toolkit.actions.gated import unit_name
 from toolkit.actions.hold_watch import HOLD_FILE
+from toolkit.actions.staged_unit import unit_name
+from toolkit.actions.validation import STAGING_DIRECTORY
 from toolkit.el import is_name
 from toolkit.el.pattern import name_reader
 from toolkit.retention.walk import (
@@ -198,28 +198,28 @@ class ExpiredScan:
         if not found and self._may_go_empty(place) and next(self.system.list(place.path), None) is None:
             yield EmptyDirectory(path=place.path)
 
-    def _gated(self, place: PathPrefix) -> Iterator[Finding]:
+    def _staged(self, place: PathPrefix) -> Iterator[Finding]:
         """Yield the staged data of old instances, and the files beside it under their names."""
-        gate, is_empty = place.path.child(STAGING_DIRECTORY), True
+        staging, is_empty = place.path.child(STAGING_DIRECTORY), True
         try:
-            for name, kind, _, _ in self.system.list(gate):
+            for name, kind, _, _ in self.system.list(staging):
                 is_empty = False
                 behind = name_behind(name) if name.startswith(ASIDE_PREFIX) else name
                 inner = inner_place(self.location, place, unit_name(behind)) if behind else None
                 is_data = kind is FileKind.DIRECTORY or kind is FileKind.FILE
                 if inner is None or not inner.reach or not is_data:
-                    yield UnrecognizedName(path=gate.child(name) if is_name(name) else gate)
+                    yield UnrecognizedName(path=staging.child(name) if is_name(name) else staging)
                 elif inner.begins_before(self._horizon):
                     made = candidates_in(self.target, self.location, place)(inner.path.name, inner.reach)
-                    yield replace(made, path=gate.child(name), is_gated=True)
+                    yield replace(made, path=staging.child(name), is_staged=True)
         except (NotFound, WrongKind):
             return
         except StorageError as error:
-            yield Unreadable(path=gate, error=error)
+            yield Unreadable(path=staging, error=error)
             return
         # Not the one in which the horizon lies: what is about to write there has found it.
         if is_empty and self._may_go_empty(place) and not place.ends_after(self._horizon):
-            yield EmptyDirectory(path=gate)
+            yield EmptyDirectory(path=staging)
 
     def _own(self, place: PathPrefix, name: str, kind: FileKind) -> Iterator[Finding]:
         """Yield the findings about feedctl's own names: asides, staged data, and a misplaced hold file."""
@@ -228,7 +228,7 @@ class ExpiredScan:
             yield UnrecognizedName(path=path)
             return
         if name == STAGING_DIRECTORY and kind is FileKind.DIRECTORY and place.depth == self.location.last_depth:
-            yield from self._gated(place)
+            yield from self._staged(place)
             return
         is_aside = self._has_directories and name.startswith(ASIDE_PREFIX) and kind is FileKind.DIRECTORY
         if not is_aside or place.depth != self.location.last_depth:

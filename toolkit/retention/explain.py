@@ -51,7 +51,7 @@ class Explanation:
 
     feed: str
     cluster: str
-    verdict: RetentionDecision
+    decision: RetentionDecision
     reason: str
     why: str
     path: CanonicalPath | None = None
@@ -187,7 +187,7 @@ class Explainer:
     def _goes(self, item: PlanItem) -> Explanation:
         told = {
             ItemKind.PENDING_DELETE: "a killed run had begun to remove it",
-            ItemKind.GATED: "it waits at the gate, and its instance is old enough to go",
+            ItemKind.STAGED: "it waits at the gate, and its instance is old enough to go",
             ItemKind.EMPTY_DIRECTORY: "it is an old directory that nothing is in",
         }
         why = told.get(item.type) or self._age(self._time_of(item))
@@ -240,12 +240,12 @@ class Explainer:
         return replace(found, notes=(*found.notes, note))
 
     def _answer(
-        self, verdict: RetentionDecision, reason: str, why: str, path: CanonicalPath | None = None
+        self, decision: RetentionDecision, reason: str, why: str, path: CanonicalPath | None = None
     ) -> Explanation:
         return Explanation(
             feed=self.plan.target.feed,
             cluster=self.plan.target.cluster,
-            verdict=verdict,
+            decision=decision,
             reason=str(reason),
             why=why,
             path=path,
@@ -258,7 +258,7 @@ def of_settled(plan: AnyPlan[FeedTarget, PlanItem, RetentionDetail]) -> Explanat
     target, failed = plan.target, plan.failed
     reason, why = ("no_retention", "; ".join(plan.notes)) if failed is None else (failed.code, failed.message)
     return Explanation(
-        feed=target.entity, cluster=target.cluster, verdict=RetentionDecision.STAYS, reason=reason, why=why
+        feed=target.entity, cluster=target.cluster, decision=RetentionDecision.STAYS, reason=reason, why=why
     )
 
 

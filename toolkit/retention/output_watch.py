@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolkit.actions.gate import gate_top
-from toolkit.actions.gated import unit_name
 from toolkit.actions.model import ItemResult, SkipReason
 from toolkit.actions.output_leases import are_apart, table_lease
+from toolkit.actions.staged_unit import unit_name
+from toolkit.actions.validation import staging_top
 from toolkit.catalog.partition_name import split_name
 from toolkit.result import Outcome
 from toolkit.retention.plan import ItemKind
@@ -60,7 +60,7 @@ class Writers:
     def _meets(self, item: PlanItem, writer: Writer) -> bool:
         if writer.written is None:
             return True
-        if item.type is ItemKind.GATED and item.instance_key == writer.output.instance_key:
+        if item.type is ItemKind.STAGED and item.instance_key == writer.output.instance_key:
             return True
         if item.partition is not None and writer.written.partition is not None:
             return not are_apart(split_name(item.partition.name), writer.written.partition)
@@ -75,7 +75,7 @@ class Writers:
 
 def _readers_place(item: PlanItem) -> CanonicalPath:
     """Return where readers would find what is staged for an instance; of other items their own place."""
-    top = gate_top(item.path) if item.type is ItemKind.GATED else None
+    top = staging_top(item.path) if item.type is ItemKind.STAGED else None
     return item.path if top is None else top.child(unit_name(item.path.name))
 
 

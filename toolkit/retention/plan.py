@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from toolkit.actions.gated import unit_name
+from toolkit.actions.staged_unit import unit_name
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
 
@@ -29,7 +29,7 @@ class ItemKind(StrEnum):
     """An instance of the feed: a directory with its content, or a file."""
     PENDING_DELETE = "leftover"
     """What a killed removal left aside; it is not an instance any more."""
-    GATED = "gated"
+    STAGED = "gated"
     """What waits at the gate for an instance, never announced: blocked, or left there; and its manifest."""
     EMPTY_DIRECTORY = "empty_directory"
     """An old directory above instances that nothing is in."""
@@ -89,7 +89,7 @@ class PlanItem:
     def of_instance(cls, candidate: Candidate, target: FeedTarget) -> PlanItem:
         """The item of an instance that was found."""
         return cls(
-            type=ItemKind.GATED if candidate.is_gated else ItemKind.INSTANCE,
+            type=ItemKind.STAGED if candidate.is_staged else ItemKind.INSTANCE,
             feed=target.feed,
             cluster=target.cluster,
             location=candidate.location,
@@ -136,7 +136,7 @@ class PlanItem:
     @property
     def is_waiting(self) -> bool:
         """Whether it is data that waits at the gate, and not what is beside it."""
-        return self.type is ItemKind.GATED and unit_name(self.path.name) == self.path.name
+        return self.type is ItemKind.STAGED and unit_name(self.path.name) == self.path.name
 
     @property
     def is_data_instance(self) -> bool:

@@ -223,8 +223,8 @@ def _evicted(plans: Iterable[FeedPlan]) -> Iterator[tuple[str, int]]:
     seen: set[_Partition] = set()
     for plan in plans:
         going = _going(plan)
-        at_gate = sum(item.is_waiting for item in plan.items)
-        yield plan.label, evicted(plan) if plan.target.table is None else len(going - seen) + at_gate
+        unpublished = sum(item.is_waiting for item in plan.items)
+        yield plan.label, evicted(plan) if plan.target.table is None else len(going - seen) + unpublished
         seen |= going
 
 

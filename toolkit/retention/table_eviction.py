@@ -143,7 +143,7 @@ class TableEviction:
             drop = PartitionDrop(table=self.table, work=self.work, held=held)
             batch.results, batch.open = drop.of(batch.partitions)
         advance(len(batch.results))
-        batch.results |= {at: result for at, result in held.items() if items[at].type is ItemKind.GATED}
+        batch.results |= {at: result for at, result in held.items() if items[at].type is ItemKind.STAGED}
         ready = batch.ready()
         removal = DataRemoval(items=items, work=self.work, first=self.plan.target.availability_flag)
         done, chains = removal.of(ready)
@@ -195,7 +195,7 @@ class _BatchOutcome:
                 continue
             if self.items[position].type is ItemKind.PARTITION_ENTRY:
                 continue  # its data stay
-            if self.items[position].type is ItemKind.GATED:
+            if self.items[position].type is ItemKind.STAGED:
                 found.extend([] if position in self.results else [position])
                 continue
             codes = {self.results[at].code for at in above}
@@ -217,7 +217,7 @@ class _BatchOutcome:
         """
         for position, removed in done.items():
             self.results[position] = removed.result
-            is_found_again = self.items[position].type is ItemKind.GATED
+            is_found_again = self.items[position].type is ItemKind.STAGED
             self.open.update(self._group(position) if is_left(removed.result) and not is_found_again else ())
 
     def _group(self, position: int) -> range:

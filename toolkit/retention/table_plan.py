@@ -21,7 +21,7 @@ from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.located_partitions import LocatedPartitions, stay_notes
 from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces, meeting
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, RetentionDetail, Unrecognized
-from toolkit.retention.table_gate import waiting
+from toolkit.retention.table_staging import waiting
 from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class PartitionScan:
             return
         self.candidates[name] = self._candidate(name, period)
 
-    def at_gate(self, name: str, place: CanonicalPath) -> Candidate | None:
+    def unpublished(self, name: str, place: CanonicalPath) -> Candidate | None:
         """Return the candidate for staged data of a partition, which may not exist; None: its name does not conform."""
         try:
             period = self.table.uri.period_of(self.table.values_of(name))
@@ -82,7 +82,7 @@ class PartitionScan:
         if period is None:
             self._add_unrecognized(name, f"{place} waits at the gate for a partition that is none of the feed's")
             return None
-        return replace(self._candidate(name, period), path=place, is_gated=True)
+        return replace(self._candidate(name, period), path=place, is_staged=True)
 
     def _candidate(self, name: str, period: PathPeriod) -> Candidate:
         return Candidate(
@@ -141,9 +141,9 @@ class TablePlanner:
         for name in names:
             scan.add(name)
         hold_file = self.hold_file((base, *target.neighbour_bases))
-        at_gate = waiting(self.storage(base), base, len(found.keys), self.check)
-        gated = [each for each in (scan.at_gate(*one) for one in at_gate) if each is not None]
-        look = _TableLook(planner=self, target=target, table=table, metastore=metastore, names=names, gated=gated)
+        unpublished = waiting(self.storage(base), base, len(found.keys), self.check)
+        staged = [each for each in (scan.unpublished(*one) for one in unpublished) if each is not None]
+        look = _TableLook(planner=self, target=target, table=table, metastore=metastore, names=names, staged=staged)
         return look.planned(scan, hold_file)
 
     def _base(self, found: Table, table: FeedTable) -> CanonicalPath:
@@ -162,7 +162,7 @@ class _TableLook:
     table: FeedTable
     metastore: Metastore
     names: Sequence[str]
-    gated: Sequence[Candidate]
+    staged: Sequence[Candidate]
 
     def planned(self, scan: PartitionScan, hold_file: HoldFile | None) -> FeedPlan:
         candidates, policy = scan.candidates, self.target.policy
@@ -183,7 +183,7 @@ class _TableLook:
         plan = self._with_places(scan, kept, going, young=young, hold_file=hold_file)
         if hold_file is not None:
             return plan
-        blocked = [each for each in self.gated if kept_by(policy, each, kept_from) is None]
+        blocked = [each for each in self.staged if kept_by(policy, each, kept_from) is None]
         return replace(plan, items=(*plan.items, *self._blocked(blocked, scan.base)))
 
     def _with_places(
@@ -273,7 +273,7 @@ class _TableLook:
 
     def _blocked(self, going: Sequence[Candidate], base: CanonicalPath) -> list[PlanItem]:
         """Return the items of staged data for partitions that would be evicted."""
-        items = [replace(self._item(each, each.path, base), type=ItemKind.GATED, partition=None) for each in going]
+        items = [replace(self._item(each, each.path, base), type=ItemKind.STAGED, partition=None) for each in going]
         return sorted(items, key=lambda item: item.sort_key)
 
     def _item(self, candidate: Candidate, place: CanonicalPath, base: CanonicalPath) -> PlanItem:

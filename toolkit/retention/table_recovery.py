@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, place_named
 from toolkit.actions.batch_loop import settled_item
-from toolkit.actions.gate import STAGING_DIRECTORY
 from toolkit.actions.model import ItemResult
+from toolkit.actions.validation import STAGING_DIRECTORY
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
 from toolkit.entities import LocationType
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from toolkit.retention.targets import FeedTable
 
 _LOG = logging.getLogger(__name__)
-_PARTITION, _DATA, _GATED = (
-    f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA, ItemKind.GATED)
+_PARTITION, _DATA, _STAGED = (
+    f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA, ItemKind.STAGED)
 )
 UNKNOWN_OWNER = "unknown_owner"
 """The code of a directory that stays open, since nobody can tell whether its partitions are gone."""
@@ -137,14 +137,14 @@ class TableRecovery:
     def recovered(self, left: Sequence[Item]) -> Recovery:
         """Recover unfinished partitions: an unknown outcome stays open, and is a failure where data may be left."""
         own = [item for item in left if item.kind in {_PARTITION, _DATA}]
-        at_gate = [item for item in left if item.kind == _GATED]
-        if not (own or at_gate) or self.plan.detail.hold_file is not None:
+        unpublished = [item for item in left if item.kind == _STAGED]
+        if not (own or unpublished) or self.plan.detail.hold_file is not None:
             return Recovery()
         try:
             metastore = read_only(self.table.metastore())
             outcome = self._looked_at(own, metastore)
-            for item in at_gate:
-                outcome.settle_data(item, is_gone=self._has_left_gate(item))
+            for item in unpublished:
+                outcome.settle_data(item, is_gone=self._has_left_staging(item))
         except (CatalogError, UnreadableLocations) as error:
             _LOG.warning('event=recovery_failed code=%s why="%s"', error.code, error)
             return Recovery()
@@ -240,7 +240,7 @@ class TableRecovery:
             return None
         return f"{base} is not there; mount its disk"
 
-    def _has_left_gate(self, item: Item) -> bool:
+    def _has_left_staging(self, item: Item) -> bool:
         """Whether nothing waits at the gate any more where a run that died was to remove it; elsewhere nobody looks."""
         place = self._place(item)
         if place is None or not place.is_within(self.base.child(STAGING_DIRECTORY)):

@@ -40,7 +40,7 @@ class ResolvedInputs:
     unresolved: tuple[str, ...]
 
 
-class OutputIsJudged(InvalidInput):
+class OutputIsValidated(InvalidInput):
     """A workflow that keeps its run metadata itself cannot announce what has to be judged before.
 
     Args:
@@ -96,12 +96,12 @@ class JobIo:
         Raises:
             ElError: an expression that cannot be resolved.
             BeforeFirstInstance: an expression means a time before the feed's first instance.
-            OutputIsJudged: it makes what is announced by nobody but the gate.
+            OutputIsValidated: it makes what is announced by nobody but the gate.
         """
         made = self.site.outputs(parse_instant(self.instance_key))
-        judged = [each.name for each in made if self.site.quality_of(each.name) is not None]
-        if judged:
-            raise OutputIsJudged(process=self.site.process.name, output=judged[0])
+        validated = [each.name for each in made if self.site.quality_of(each.name) is not None]
+        if validated:
+            raise OutputIsValidated(process=self.site.process.name, output=validated[0])
         return tuple(self._instance(each.storage, each.instance) for each in made)
 
     def _read(self, name: str) -> Iterator[FeedInstance]:

@@ -33,14 +33,14 @@ class Race:
 
     def __init__(self, ledgers: Sequence[Ledger], threads: ThreadPoolExecutor) -> None:
         self._ledgers, self._threads = ledgers, threads
-        self._gate = threading.Barrier(len(ledgers))
+        self._validator = threading.Barrier(len(ledgers))
 
     def __call__(self, works: Sequence[Work[T]]) -> list[T | FeedctlError]:
         """What each of the works returned or raised, all having begun at once."""
         return list(self._threads.map(self._run, self._ledgers, works))
 
     def _run(self, ledger: Ledger, work: Work[T]) -> T | FeedctlError:
-        self._gate.wait(_SECONDS)
+        self._validator.wait(_SECONDS)
         try:
             return ledger.write(work)
         except FeedctlError as error:
@@ -63,19 +63,19 @@ def race_processes(url: sa.URL, count: int) -> list[str]:
     """The outcome of each process that tries to start a run of its own on one resource."""
     context = multiprocessing.get_context("spawn")
     with context.Manager() as manager, ProcessPoolExecutor(count, mp_context=context) as processes:
-        gate = manager.Barrier(count)
+        barrier = manager.Barrier(count)
         tries = [
-            processes.submit(_start, url.render_as_string(hide_password=False), each, gate) for each in range(count)
+            processes.submit(_start, url.render_as_string(hide_password=False), each, barrier) for each in range(count)
         ]
         return [each.result(60) for each in tries]
 
 
-def _start(url: str, number: int, gate: threading.Barrier) -> str:
+def _start(url: str, number: int, barrier: threading.Barrier) -> str:
     ledger = open_ledger(sa.make_url(url))
     ledger.read(lambda tx: tx.now())
     of = key(f"2026-03-20T12:{number:02}Z")
     request = StartRequest(key=of, origin=ORIGIN, leases=alone("evict/clicks"), lease_seconds=LEASE_SECONDS)
-    gate.wait(_SECONDS)
+    barrier.wait(_SECONDS)
     try:
         ledger.write(lambda tx: starting.start(tx, request))
     except FeedctlError as error:

@@ -10,7 +10,7 @@ from toolkit.ledger import late_checks
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.late_checks import MadeCheck, OpenInstance
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.vocabulary import LateVerdict, RunStatus
+from toolkit.ledger.vocabulary import LateCheckResult, RunStatus
 
 TWELVE, ONE = "2026-03-01T12:00Z", "2026-03-01T13:00Z"
 
@@ -25,7 +25,7 @@ def checked(
         instance_key=instance,
         due_at=NOON + timedelta(hours=hours),
         is_last=is_last,
-        verdict=LateVerdict.UNCHANGED if by is None else LateVerdict.LATE,
+        verdict=LateCheckResult.UNCHANGED if by is None else LateCheckResult.LATE,
         cause=None if by is None else "added b",
         run_id=None if by is None else by.run_id,
     )

@@ -109,12 +109,12 @@ def test_of_many_that_start_one_key_exactly_one_starts(ledger: Ledger, race: Rac
 
 def test_of_two_that_begin_one_key_in_the_same_moment_one_begins(postgres_ledger_url: sa.URL) -> None:
     """Both have looked and found nothing; then they meet in whichever unique index comes first."""
-    gate = threading.Barrier(2)
+    barrier = threading.Barrier(2)
 
     def begin(number: int) -> Work[object]:
         def work(tx: Transaction) -> object:
             now = tx.now()
-            gate.wait(30)
+            barrier.wait(30)
             return attempts.begin(tx, _instance(number), ORIGIN, at=now)
 
         return work

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.actions.fake_action import context
-from tests.unit.replication.test_gated import Copying
+from tests.unit.replication.test_staging import Copying
 from tests.unit.retention.test_writers import RUN
 from tests.unit.runs.fakes import THEN, left_item
 from toolkit.actions.output_leases import eviction_of_partition, eviction_of_table_data, writer_of

@@ -31,8 +31,8 @@ def exported(
 def imported(scene: Scene, directory: Path, instant: datetime | None = None) -> list[Problem]:
     """What fails of an import into the target."""
     way = LandingWay(source=Exports(uri=lambda _: URI), catalog=scene.catalog(scene.target))
-    judged = scene.action()[1].judged
-    return _ran(scene, way, replace(_target(directory), instant=instant, judged=judged))
+    validation = scene.action()[1].validation
+    return _ran(scene, way, replace(_target(directory), instant=instant, validation=validation))
 
 
 def _target(directory: Path) -> TableTarget:

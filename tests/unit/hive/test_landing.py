@@ -14,12 +14,12 @@ import pytest
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import TEXT, partition_of, table_of
 from tests.unit.actions.fake_action import context
-from tests.unit.quality.gates import BLOCKS, CLUSTER
+from tests.unit.quality.validators import BLOCKS, CLUSTER
 from toolkit.actions.action import RunContext
 from toolkit.actions.copy_limits import CopyLimits
-from toolkit.actions.gate import FeedValidation, Gate
 from toolkit.actions.guard import Condition, Guard
 from toolkit.actions.model import ItemResult
+from toolkit.actions.validation import FeedValidation, Validator
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Column, Table, TableKind, TableName
@@ -71,7 +71,7 @@ class Scene:
         root: a directory of this test.
         key: of the instance; of the whole table the time of the run.
         rules: how the table comes.
-        gate: judges it; None: it is not judged.
+        validator: judges it; None: it is not judged.
         cluster: both sides, as far as places go.
         store: of the target and the source; what counts its effects is given.
     """
@@ -79,7 +79,7 @@ class Scene:
     root: Path
     key: str = KEY
     rules: LandingRules = field(default_factory=LandingRules)
-    gate: Gate | None = None
+    validator: Validator | None = None
     store: type[LocalFileSystem] = LocalFileSystem
     cluster: Cluster = CLUSTER
     run: int = 0
@@ -114,7 +114,7 @@ class Scene:
         """Of a run."""
         system, guard = self.store(life.count), Guard(run=NeverStopped(), conditions=conditions)
         work = replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=str(self.run))
-        return work if self.gate is None else replace(work, gate=self.gate)
+        return work if self.validator is None else replace(work, validator=self.validator)
 
     def action(self, *, whole: bool = False) -> tuple[TableAction, TableTarget]:
         """What a run does, and with what."""
@@ -141,7 +141,7 @@ class Scene:
             table=TO,
             source=FROM,
             rules=replace(self.rules, at_once=1),
-            judged=None if self.gate is None else FeedValidation(feed=FEED, cluster=CLUSTER, quality=BLOCKS),
+            validation=None if self.validator is None else FeedValidation(feed=FEED, cluster=CLUSTER, quality=BLOCKS),
         )
         return action, target_of
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tables.tables import TEXT, table_of
-from toolkit.actions.gate import TableReading
+from toolkit.actions.validation import TableReading
 from toolkit.catalog.model import Column, Serde, Table, TableName
 from toolkit.hive.reading import NoReading, reading_of
 

@@ -77,12 +77,12 @@ def test_the_specifications_table_output() -> None:
     ],
 )
 def test_an_output_is_judged_by_its_suites_and_its_feeds_in_the_feeds_format(
-    of_feed: tuple[str, ...], own: tuple[str, ...], judged: tuple[str, ...] | None
+    of_feed: tuple[str, ...], own: tuple[str, ...], validation: tuple[str, ...] | None
 ) -> None:
     feed = replace(FEED2, quality=Quality(suites=of_feed, format=DataFormat.CSV))
     outputs = {"output1": Output(feed="feed2", instance="today(0,0)", suites=own)}
     site = ProcessSite(process=process(outputs=outputs), cluster=cluster(), feeds={"feed2": feed})
-    expected = None if judged is None else Quality(suites=judged, format=DataFormat.CSV)
+    expected = None if validation is None else Quality(suites=validation, format=DataFormat.CSV)
     assert site.quality_of("output1") == expected
 
 

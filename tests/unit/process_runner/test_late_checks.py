@@ -17,7 +17,7 @@ from toolkit.entities import Input, LateArrival, LatePolicy, LateProcess
 from toolkit.ledger import fingerprints, late_checks
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.late_checks import MadeCheck
-from toolkit.ledger.vocabulary import LateVerdict, LifeCycle, RunStatus
+from toolkit.ledger.vocabulary import LateCheckResult, LifeCycle, RunStatus
 from toolkit.planning.process_io import ProcessSite
 from toolkit.process_runner.late_checks import (
     MOST_KILLED,
@@ -119,7 +119,7 @@ def test_a_late_file_is_named_with_the_input_that_it_came_for(world: World) -> N
     world.write(f"clicks/{FIVE}/part-0", text="longer")
     (world.root / f"clicks/{FIVE}/part-1").unlink()
     (found,) = world.checked("07:40")
-    assert (found.verdict, set(found.changed)) == (LateVerdict.LATE, {"clicks"})
+    assert (found.verdict, set(found.changed)) == (LateCheckResult.LATE, {"clicks"})
     assert found.cause == (
         "clicks of 2012-03-01T05:00Z: added part-2, changed part-0, removed part-1; +0 files, +5 bytes"
     )
@@ -129,9 +129,9 @@ def test_what_is_as_it_was_is_unchanged_and_noted_so(world: World) -> None:
     world.write(f"clicks/{FIVE}/part-0")
     world.run()
     (found,) = world.checked("07:40")
-    assert (found.verdict, found.cause) == (LateVerdict.UNCHANGED, "")
+    assert (found.verdict, found.cause) == (LateCheckResult.UNCHANGED, "")
     (noted,) = world.ledger.read(lambda tx: late_checks.made_for(tx, "sample", "primary", "2012-03-01T06:40Z"))
-    assert (noted.verdict, noted.due_at, noted.cause) == (LateVerdict.UNCHANGED, at("07:40"), None)
+    assert (noted.verdict, noted.due_at, noted.cause) == (LateCheckResult.UNCHANGED, at("07:40"), None)
 
 
 def test_after_another_run_what_that_has_read_is_what_counts(world: World) -> None:
@@ -140,7 +140,7 @@ def test_after_another_run_what_that_has_read_is_what_counts(world: World) -> No
     world.write(f"clicks/{FIVE}/part-1")
     world.run()
     (found,) = world.checked("07:40")
-    assert found.verdict is LateVerdict.UNCHANGED
+    assert found.verdict is LateCheckResult.UNCHANGED
 
 
 def test_an_optional_input_that_comes_after_the_run_is_late_data(world: World) -> None:
@@ -148,7 +148,7 @@ def test_an_optional_input_that_comes_after_the_run_is_late_data(world: World) -
     world.run()
     world.write(f"shown/{FIVE}/part-0")
     (found,) = world.checked("07:40")
-    assert (found.verdict, set(found.changed)) == (LateVerdict.LATE, {"shown"})
+    assert (found.verdict, set(found.changed)) == (LateCheckResult.LATE, {"shown"})
 
 
 def test_an_instance_whose_compulsory_input_is_gone_cannot_be_run_again(world: World) -> None:
@@ -156,10 +156,10 @@ def test_an_instance_whose_compulsory_input_is_gone_cannot_be_run_again(world: W
     world.run()
     (world.root / f"shown/{FIVE}/part-0").unlink()
     (found,) = world.checked("07:40")
-    assert found.verdict is LateVerdict.LATE
+    assert found.verdict is LateCheckResult.LATE
     (world.root / f"clicks/{FIVE}/part-0").unlink()
     (found,) = world.checked("10:00")
-    assert (found.verdict, [each.read.input for each in found.gone]) == (LateVerdict.GONE, ["clicks"])
+    assert (found.verdict, [each.read.input for each in found.gone]) == (LateCheckResult.GONE, ["clicks"])
 
 
 def test_an_instance_that_ran_after_its_cut_off_is_never_looked_at(world: World) -> None:
@@ -170,7 +170,7 @@ def test_an_instance_that_ran_after_its_cut_off_is_never_looked_at(world: World)
     over.run()
     assert over.checked("23:00") == []
     (noted,) = world.ledger.read(lambda tx: late_checks.made_for(tx, "sample", "primary", "2012-03-01T06:40Z"))
-    assert (noted.verdict, noted.is_last) == (LateVerdict.NOT_EXPECTED, True)
+    assert (noted.verdict, noted.is_last) == (LateCheckResult.NOT_EXPECTED, True)
 
 
 @pytest.mark.parametrize(("looked_at", "found"), [("10:59", ["clicks"]), ("11:00", [])])
@@ -198,7 +198,7 @@ def test_what_was_killed_too_often_is_given_up_for_this_check_and_tried_again_by
         assert (due.killed, CheckedInstance(due=due, late=()).is_given_up) == (killed, False)
         changed(world.ledger, begun(world.ledger, of_instance), RunStatus.KILLED)
     (found,) = world.checked("07:40")
-    assert (found.due.killed, found.verdict, found.is_given_up) == (MOST_KILLED, LateVerdict.LATE, True)
+    assert (found.due.killed, found.verdict, found.is_given_up) == (MOST_KILLED, LateCheckResult.LATE, True)
     assert not CheckedInstance(due=found.due, late=()).is_given_up, "what has not changed is not late"
     assert world.checker.of_instance(world.site, NOMINAL, at("07:41")).killed == 0
     (again,) = world.checked("10:00")
@@ -210,7 +210,7 @@ def test_what_is_gone_at_the_last_check_is_not_looked_at_again(world: World) -> 
     world.run()
     (world.root / f"clicks/{FIVE}/part-0").unlink()
     (first,), (last,) = world.checked("07:40"), world.checked("11:00")
-    assert (first.verdict, last.verdict, last.due.is_last) == (LateVerdict.GONE, LateVerdict.GONE, True)
+    assert (first.verdict, last.verdict, last.due.is_last) == (LateCheckResult.GONE, LateCheckResult.GONE, True)
     world.write(f"clicks/{FIVE}/part-1")
     assert world.checked("23:00") == []
 

@@ -12,22 +12,22 @@ from pathlib import Path
 import pytest
 
 from tests.unit.actions.fake_action import context, looking, request
-from tests.unit.quality.gates import CLUSTER, NOON
+from tests.unit.quality.validators import CLUSTER, NOON
 from tests.unit.runs.fakes import AuditMemory, HandClock
 from toolkit.actions.action import RunContext
-from toolkit.actions.gate import Part, gate_place
-from toolkit.actions.gated import manifest_of
 from toolkit.actions.guard import Condition
 from toolkit.actions.runner import ActionRunner, Targets
+from toolkit.actions.staged_unit import manifest_of
+from toolkit.actions.validation import Part, staging_place
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Feed, FeedCluster, Hold, Locations, Validity
-from toolkit.ledger import verdicts
+from toolkit.ledger import validations
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import items
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin
-from toolkit.ledger.verdicts import CannotDecide, NewVerdict, Verdict
-from toolkit.ledger.vocabulary import LifeCycle, VerdictState
+from toolkit.ledger.validations import CannotDecide, NewValidationResult, ValidationResult
+from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 from toolkit.quality.data import print_of_parts
 from toolkit.quality.decision import DecisionAction, OnHold
 from toolkit.quality.decision_targets import Decision, DecisionPlan, DecisionTarget
@@ -98,7 +98,7 @@ class Bench:
     is_in_place: bool = False
     holds: Sequence[Hold] = ()
     audit: AuditMemory = field(default_factory=AuditMemory)
-    tell_page: Callable[[Verdict], None] = lambda _: None
+    tell_page: Callable[[ValidationResult], None] = lambda _: None
 
     def __post_init__(self) -> None:
         for name in ("a", "b", "c"):
@@ -108,7 +108,7 @@ class Bench:
         manifest = Path(manifest_of(self.unit).path)
         manifest.parent.mkdir(exist_ok=True)
         manifest.write_text("{}")
-        self.ledger.write(lambda tx: verdicts.record(tx, self.blocked(), ()))
+        self.ledger.write(lambda tx: validations.record(tx, self.blocked(), ()))
 
     @property
     def unit(self) -> CanonicalPath:
@@ -116,23 +116,23 @@ class Bench:
 
     @property
     def place(self) -> CanonicalPath:
-        return self.unit if self.is_in_place else gate_place(self.unit)
+        return self.unit if self.is_in_place else staging_place(self.unit)
 
     @property
     def digest(self) -> str:
         return print_of_parts([Part(place=self.place, keys={})], "_SUCCESS", lambda _: LocalFileSystem()).data_digest
 
-    def blocked(self) -> NewVerdict:
-        return NewVerdict(
+    def blocked(self) -> NewValidationResult:
+        return NewValidationResult(
             run_id=None, life_cycle=LifeCycle.REPLICATION, entity="clicks", feed="clicks", cluster="primary",
             instance_key=NOON, unit=str(self.unit), counterpart="", data_digest=self.digest, layout_digest="l",
-            suites_digest="s", suites=("clicks",), state=VerdictState.BLOCKED, is_by_hand=False, rows=3, files=3,
+            suites_digest="s", suites=("clicks",), state=ValidationState.BLOCKED, is_by_hand=False, rows=3, files=3,
             bytes=3, place=str(self.place), page=None, engine=None, seconds=1.0, reason=None,
         )  # fmt: skip
 
     @property
-    def verdict(self) -> Verdict:
-        every = self.ledger.read(lambda tx: verdicts.newest_of(tx, "clicks"))
+    def result(self) -> ValidationResult:
+        every = self.ledger.read(lambda tx: validations.newest_of(tx, "clicks"))
         (found,) = (each for each in every if each.unit == str(self.unit))
         return found
 
@@ -149,9 +149,9 @@ class Bench:
         base = CanonicalPath.parse(f"file://{self.root}/clicks")
         leases = (Wanted(resource="clicks"),)
         places = Places(self.place, (base,))
-        return DecisionTarget(found=self.verdict, feed=feed, on=CLUSTER, leases=leases, places=places, run_key=None)
+        return DecisionTarget(found=self.result, feed=feed, on=CLUSTER, leases=leases, places=places, run_key=None)
 
-    def decide(self, state: VerdictState, life: Life | None = None) -> DecisionPlan:
+    def decide(self, state: ValidationState, life: Life | None = None) -> DecisionPlan:
         """Decide as a command does; the process may die."""
         effect = (life or Life()).count
 
@@ -208,20 +208,20 @@ def test_a_rejection_that_was_killed_at_any_effect_is_finished_by_the_next_one(
     for at in count():
         bench = Bench(tmp_path / str(at), sqlite_ledger, store, is_in_place)
         try:
-            bench.decide(VerdictState.REJECTED, Life(left=at))
+            bench.decide(ValidationState.REJECTED, Life(left=at))
         except Dead:
-            assert (bench.verdict.state, bench.open_items) == (VerdictState.REJECTED, [str(bench.place)])
+            assert (bench.result.state, bench.open_items) == (ValidationState.REJECTED, [str(bench.place)])
         else:
             break
         with suppress(Dead):  # and once more
-            bench.decide(VerdictState.REJECTED, Life(left=at // 2))
+            bench.decide(ValidationState.REJECTED, Life(left=at // 2))
         if bench.open_items:
-            bench.decide(VerdictState.REJECTED)
-        assert (bench.files, bench.open_items, bench.verdict.state) == ([], [], VerdictState.REJECTED)
+            bench.decide(ValidationState.REJECTED)
+        assert (bench.files, bench.open_items, bench.result.state) == ([], [], ValidationState.REJECTED)
         told = [each["state"] for each in bench.audit.lines if each["what"] == "quality"]
         assert told == ["rejected", "removed"]
         with pytest.raises(CannotDecide, match="nothing lies at"):
-            bench.decide(VerdictState.REJECTED)
+            bench.decide(ValidationState.REJECTED)
     assert at > 2
 
 
@@ -229,13 +229,13 @@ def test_what_was_staged_anew_after_a_rejection_that_was_complete_is_not_removed
     tmp_path: Path, sqlite_ledger: Ledger
 ) -> None:
     bench = Bench(tmp_path, sqlite_ledger)
-    bench.decide(VerdictState.REJECTED)
+    bench.decide(ValidationState.REJECTED)
     assert bench.files == []
     again = Path(bench.place.path) / "new"
     again.parent.mkdir(parents=True)
     again.write_text("new")
     with pytest.raises(CannotDecide, match="the data are rejected"):
-        bench.decide(VerdictState.REJECTED)
+        bench.decide(ValidationState.REJECTED)
     assert again.exists()
 
 
@@ -244,18 +244,18 @@ def test_a_release_that_was_killed_is_done_by_the_next_one_and_twice_is_refused(
 ) -> None:
     bench = Bench(tmp_path, sqlite_ledger)
 
-    def die(found: Verdict) -> None:
+    def die(found: ValidationResult) -> None:
         raise Dead(found.verdict_id)
 
     bench.tell_page = die
     with pytest.raises(Dead):
-        bench.decide(VerdictState.RELEASED)
-    assert (bench.verdict.state, bench.open_items) == (VerdictState.RELEASED, [str(bench.unit)])
+        bench.decide(ValidationState.RELEASED)
+    assert (bench.result.state, bench.open_items) == (ValidationState.RELEASED, [str(bench.unit)])
     bench.tell_page = lambda _: None
-    bench.decide(VerdictState.RELEASED)
+    bench.decide(ValidationState.RELEASED)
     assert bench.open_items == []
     with pytest.raises(CannotDecide, match="the data are released"):
-        bench.decide(VerdictState.RELEASED)
+        bench.decide(ValidationState.RELEASED)
 
 
 def test_only_a_hold_on_the_instance_itself_refuses_a_rejection(tmp_path: Path, sqlite_ledger: Ledger) -> None:
@@ -264,6 +264,6 @@ def test_only_a_hold_on_the_instance_itself_refuses_a_rejection(tmp_path: Path, 
     free = bench.holds
     bench.holds = [*free, Hold(feed="clicks", cluster="primary", end=later, reason="case 12")]
     with pytest.raises(OnHold, match="case 12"):
-        bench.decide(VerdictState.REJECTED)
-    bench.decide(VerdictState.RELEASED)
-    assert (len(bench.files), bench.verdict.state) == (4, VerdictState.RELEASED)
+        bench.decide(ValidationState.REJECTED)
+    bench.decide(ValidationState.RELEASED)
+    assert (len(bench.files), bench.result.state) == (4, ValidationState.RELEASED)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.ledger.verdicts import Figure, NewVerdict, StoredFinding
-from toolkit.ledger.vocabulary import VerdictState
+from toolkit.ledger.validations import Figure, NewValidationResult, StoredFinding
+from toolkit.ledger.vocabulary import ValidationState
 from toolkit.quality.page import NoPage, write_decision, write_page
 
 FAILED = StoredFinding(
@@ -33,7 +33,7 @@ FAILED = StoredFinding(
 )
 MISSING = replace(FAILED, position=2, column_name="colo", rows=None, unexpected=None, examples=(), error="no column")
 PASSED = replace(FAILED, position=0, success=True, unexpected=0, examples=())
-VERDICT = NewVerdict(
+VERDICT = NewValidationResult(
     run_id=1,
     life_cycle=None,
     entity="clicks_job",
@@ -46,7 +46,7 @@ VERDICT = NewVerdict(
     layout_digest="e" * 64,
     suites_digest="5" * 64,
     suites=("clicks",),
-    state=VerdictState.BLOCKED,
+    state=ValidationState.BLOCKED,
     is_by_hand=False,
     rows=3000,
     files=1,
@@ -118,7 +118,7 @@ def test_a_decision_about_a_page_whose_facts_are_a_pipe_says_that_there_is_none(
     page.with_suffix(".json").unlink()
     os.mkfifo(page.with_suffix(".json"))
     with pytest.raises(NoPage, match="not a file"):
-        write_decision(page, VerdictState.RELEASED, who="ann", at=SEVEN, reason="known")
+        write_decision(page, ValidationState.RELEASED, who="ann", at=SEVEN, reason="known")
 
 
 def test_pages_need_nothing_but_each_other(tmp_path: Path) -> None:
@@ -143,13 +143,15 @@ def test_an_expectation_with_a_past_has_a_line(tmp_path: Path) -> None:
 
 
 def test_a_verdict_without_findings_has_a_page_too(tmp_path: Path) -> None:
-    shown = Elements(write_page(tmp_path, replace(VERDICT, state=VerdictState.UNKNOWN, rows=None), (), at=SEVEN)).text
+    shown = Elements(
+        write_page(tmp_path, replace(VERDICT, state=ValidationState.UNKNOWN, rows=None), (), at=SEVEN)
+    ).text
     assert "Unknown" in shown
     assert "Nothing was judged" in shown
 
 
 def test_the_index_lists_every_verdict_newest_first_and_each_once(tmp_path: Path) -> None:
-    later = write_page(tmp_path, replace(VERDICT, state=VerdictState.PASSED), (), at=SEVEN + timedelta(hours=1))
+    later = write_page(tmp_path, replace(VERDICT, state=ValidationState.PASSED), (), at=SEVEN + timedelta(hours=1))
     pages = [drawn(tmp_path).name, later.name]
     assert drawn(tmp_path).name == pages[0]
     listed = [attributes["href"] for tag, attributes in Elements(tmp_path / "index.html").tags if tag == "a"]
@@ -159,13 +161,13 @@ def test_the_index_lists_every_verdict_newest_first_and_each_once(tmp_path: Path
 def test_a_page_and_the_index_tell_what_was_decided_and_why(tmp_path: Path) -> None:
     page = drawn(tmp_path)
     before = Elements(page).text
-    write_decision(page, VerdictState.RELEASED, who="ann", at=SEVEN + timedelta(hours=2), reason="closed <today>")
+    write_decision(page, ValidationState.RELEASED, who="ann", at=SEVEN + timedelta(hours=2), reason="closed <today>")
     told = Elements(page).text
     assert "Released by ann on 2026-03-01 09:00:00 UTC: closed <today>" in told
     assert before.partition("clicks on primary")[2] == told.partition("clicks on primary")[2]
     assert "released" in Elements(tmp_path / "index.html").text
     with pytest.raises(NoPage, match="gone"):
-        write_decision(tmp_path / "gone.html", VerdictState.REJECTED, who="ann", at=SEVEN, reason="bad")
+        write_decision(tmp_path / "gone.html", ValidationState.REJECTED, who="ann", at=SEVEN, reason="bad")
 
 
 def test_a_page_is_for_its_owner_alone(tmp_path: Path) -> None:

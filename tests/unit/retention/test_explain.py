@@ -46,7 +46,7 @@ OLD = (
 @pytest.mark.parametrize("path", ["/data/clicks/2026/03/01", "/data/clicks/2026/03/01/part"])
 def test_what_goes_is_told_with_the_rule_its_numbers_and_its_place(path: str) -> None:
     found = _of_path(_system(*days(1, 20)), path)
-    assert (found.verdict, found.reason, found.why, found.instance) == (
+    assert (found.decision, found.reason, found.why, found.instance) == (
         RetentionDecision.GOES,
         "old",
         OLD,
@@ -57,7 +57,7 @@ def test_what_goes_is_told_with_the_rule_its_numbers_and_its_place(path: str) ->
 
 def test_what_is_too_young_stays() -> None:
     found = _of_path(_system(*days(1, 20)), "/data/clicks/2026/03/20")
-    assert (found.verdict, found.reason, found.instance) == (RetentionDecision.STAYS, "too_young", "2026-03-20T00:00Z")
+    assert (found.decision, found.reason, found.instance) == (RetentionDecision.STAYS, "too_young", "2026-03-20T00:00Z")
     assert "is not before the horizon 2026-03-10T12:00Z" in found.why
 
 
@@ -89,7 +89,7 @@ def test_what_is_old_enough_and_stays_is_told_with_what_keeps_it(
 ) -> None:
     system = _system(*days(1, 20))
     found = _of_path(system, "/data/clicks/2026/03/01/part", feed, *holds)
-    assert (found.verdict, found.reason, found.instance) == (RetentionDecision.STAYS, reason, "2026-03-01T00:00Z")
+    assert (found.decision, found.reason, found.instance) == (RetentionDecision.STAYS, reason, "2026-03-01T00:00Z")
     assert part in found.why
     assert OLD in found.why
 
@@ -98,7 +98,7 @@ def test_a_hold_file_holds_whatever_is_asked() -> None:
     system = _system(*days(1, 20))
     system.files["/data/clicks/.feedctl-hold"] = b"case 12"
     found = _of_path(system, "/data/clicks/2026/03/01")
-    assert (found.verdict, found.reason) == (RetentionDecision.STAYS, "hold_file")
+    assert (found.decision, found.reason) == (RetentionDecision.STAYS, "hold_file")
     assert (found.why, found.notes) == ("on hold by file:///data/clicks/.feedctl-hold: case 12", ())
 
 
@@ -120,7 +120,7 @@ def test_what_is_no_instance_stays_and_is_told_why(path: str, part: str) -> None
         *days(1, 2, 20), "/data/clicks/2026/03/notes", "/data/clicks/2026/13/01/x", *days(30, month="2026/02")
     )
     found = _of_path(system, path)
-    assert (found.verdict, found.reason, found.instance) == (RetentionDecision.STAYS, "not_conforming", "")
+    assert (found.decision, found.reason, found.instance) == (RetentionDecision.STAYS, "not_conforming", "")
     assert found.why.startswith("it is no instance of /data/clicks/${YEAR}/${MONTH}/${DAY}: ")
     assert part in found.why
 
@@ -129,17 +129,17 @@ def test_a_link_in_an_instances_place_stays() -> None:
     system = _system(*days(2))
     system.links.add("/data/clicks/2026/03/01")
     found = _of_path(system, "/data/clicks/2026/03/01")
-    assert (found.verdict, found.why) == (RetentionDecision.STAYS, "it is a symlink, and no directory or file")
+    assert (found.decision, found.why) == (RetentionDecision.STAYS, "it is a symlink, and no directory or file")
 
 
 def test_nothing_is_there() -> None:
-    assert _of_path(_system(*days(1)), "/data/clicks/2026/03/02").verdict is RetentionDecision.ABSENT
+    assert _of_path(_system(*days(1)), "/data/clicks/2026/03/02").decision is RetentionDecision.ABSENT
 
 
 def test_an_undated_location_stays() -> None:
     feed = FeedText(others={"meta": "/meta"})
     found = _of_path(_system(*days(1), "/meta/x"), "/meta/x", feed)
-    assert (found.verdict, found.reason) == (RetentionDecision.STAYS, "undated")
+    assert (found.decision, found.reason) == (RetentionDecision.STAYS, "undated")
     assert found.notes == ("meta: /meta has no dates and stays",)
 
 
@@ -147,11 +147,11 @@ def test_what_cannot_be_listed_is_unknown() -> None:
     system = _system(*days(1), *days(1, month="2026/01"))
     system.locked.add("/data/clicks/2026/01")
     found = _of_path(system, "/data/clicks/2026/01/01")
-    assert (found.verdict, found.reason) == (RetentionDecision.UNKNOWN, "permission_denied")
+    assert (found.decision, found.reason) == (RetentionDecision.UNKNOWN, "permission_denied")
     (by_time,) = _explainer(system, FeedText()).of_instance(parse_instant("2026-01-01T00:00Z"))
-    assert (by_time.verdict, by_time.reason) == (RetentionDecision.UNKNOWN, "permission_denied")
+    assert (by_time.decision, by_time.reason) == (RetentionDecision.UNKNOWN, "permission_denied")
     system.locked.add("/data/clicks")
-    assert _of_path(system, "/data/clicks/2026/03/01").verdict is RetentionDecision.UNKNOWN
+    assert _of_path(system, "/data/clicks/2026/03/01").decision is RetentionDecision.UNKNOWN
 
 
 @pytest.mark.parametrize("path", ["/data/clicks/2026/01", "/data/clicks/2026/03/.feedctl-evicting-01"])
@@ -159,7 +159,7 @@ def test_what_goes_and_is_no_instance_is_told_as_what_it_is(path: str) -> None:
     system = _system(*days(2), "/data/clicks/2026/03/.feedctl-evicting-01/x")
     system.make("/data/clicks/2026/01")
     found = _of_path(system, path)
-    assert (found.verdict, found.reason in {"empty_directory", "leftover"}) == (RetentionDecision.GOES, True)
+    assert (found.decision, found.reason in {"empty_directory", "leftover"}) == (RetentionDecision.GOES, True)
 
 
 @pytest.mark.parametrize("path", ["/data/clicks/2026", "/data/clicks/2026/02"])
@@ -167,7 +167,7 @@ def test_a_directory_that_goes_as_a_whole_goes(path: str) -> None:
     system = AtomicMemory()
     system.put(*days(1, 2, month="2026/01"), *days(1, 2, month="2026/02"))
     found = _of_path(system, path)
-    assert (found.verdict, found.reason) == (RetentionDecision.GOES, "whole_directory")
+    assert (found.decision, found.reason) == (RetentionDecision.GOES, "whole_directory")
     assert found.why == "file:///data/clicks/2026 goes as a whole, with the 4 instances that are all it has"
     run(system, FeedText())
     assert not system.files
@@ -177,7 +177,7 @@ def test_an_instance_is_found_in_each_of_its_locations() -> None:
     system = _system(*days(1), "/stats/2026-03-01")
     explainer = _explainer(system, FeedText(others={"stats": "/stats/${YEAR}-${MONTH}-${DAY}"}))
     found = list(explainer.of_instance(parse_instant("2026-03-01T00:00Z")))
-    assert [(each.verdict, str(each.path)) for each in found] == [
+    assert [(each.decision, str(each.path)) for each in found] == [
         (RetentionDecision.GOES, "file:///data/clicks/2026/03/01"),
         (RetentionDecision.GOES, "file:///stats/2026-03-01"),
     ]
@@ -186,21 +186,21 @@ def test_an_instance_is_found_in_each_of_its_locations() -> None:
 def test_an_instance_is_found_in_the_path_that_stands_for_several() -> None:
     explainer = _explainer(_system(*days(1)), FeedText(frequency="hours(1)"))
     (found,) = explainer.of_instance(parse_instant("2026-03-01T05:00Z"))
-    assert (found.verdict, found.instance) == (RetentionDecision.GOES, "2026-03-01T23:00Z")
+    assert (found.decision, found.instance) == (RetentionDecision.GOES, "2026-03-01T23:00Z")
 
 
 @pytest.mark.parametrize(
-    ("instant", "verdict", "reason"),
+    ("instant", "decision", "reason"),
     [
         ("2026-03-19T00:00Z", RetentionDecision.STAYS, "too_young"),
         ("2026-03-02T00:00Z", RetentionDecision.ABSENT, "absent"),
     ],
 )
 def test_an_instance_without_a_path_in_the_plan_is_young_or_absent(
-    instant: str, verdict: RetentionDecision, reason: str
+    instant: str, decision: RetentionDecision, reason: str
 ) -> None:
     (found,) = _explainer(_system(*days(1, 19)), FeedText()).of_instance(parse_instant(instant))
-    assert (found.verdict, found.reason, found.instance, found.path) == (verdict, reason, instant, None)
+    assert (found.decision, found.reason, found.instance, found.path) == (decision, reason, instant, None)
 
 
 def test_what_is_no_instance_of_the_feed_is_refused() -> None:
@@ -225,7 +225,7 @@ def test_the_end_of_the_validity_is_named() -> None:
 def test_a_feed_without_retention_stays() -> None:
     (plan,) = resolved(_system(*days(1)), [FeedText(limit=None)]).settled
     found = of_settled(plan)
-    assert (found.verdict, found.reason) == (RetentionDecision.STAYS, "no_retention")
+    assert (found.decision, found.reason) == (RetentionDecision.STAYS, "no_retention")
 
 
 @pytest.mark.parametrize("store", [MemoryFileSystem, ObjectMemory])
@@ -238,7 +238,7 @@ def test_every_answer_is_what_the_run_does(store: type[MemoryFileSystem]) -> Non
     goes = [
         each
         for each in paths
-        if explainer.of_path(CanonicalPath.parse(f"file://{each}")).verdict is RetentionDecision.GOES
+        if explainer.of_path(CanonicalPath.parse(f"file://{each}")).decision is RetentionDecision.GOES
     ]
     assert goes == gone(run(system, feed, holds=[hold]))
     assert goes

@@ -458,7 +458,7 @@ def test_another_feed_of_the_table_is_told_of_and_its_holds_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("day", "verdict", "reason", "why"),
+    ("day", "decision", "reason", "why"),
     [
         ("01", RetentionDecision.GOES, "old", "its time 2026-03-01T00:00Z is before the horizon 2026-03-10T12:00Z"),
         ("02", RetentionDecision.STAYS, "shared_location", "not its own alone: data of the partition ds=2026-03-19"),
@@ -466,12 +466,12 @@ def test_another_feed_of_the_table_is_told_of_and_its_holds_count() -> None:
         ("19", RetentionDecision.STAYS, "too_young", "is not before the horizon"),
     ],
 )
-def test_what_becomes_of_an_instance_is_explained(day: str, verdict: RetentionDecision, reason: str, why: str) -> None:
+def test_what_becomes_of_an_instance_is_explained(day: str, decision: RetentionDecision, reason: str, why: str) -> None:
     site = TableSite()
     site.add_days("01", "02")
     site.add("2026-03-19", location=f"{BASE}/ds=2026-03-02/in")
     (target,) = site.run(dry_run=True).targets
     explainer = Explainer(plan=target.plan, place_of=lambda _, key: key, kind_at=lambda _: None)  # type: ignore[arg-type]
     (found,) = explainer.of_instance(parse_instant(f"2026-03-{day}T00:00Z"))
-    assert (found.verdict, found.reason) == (verdict, reason)
+    assert (found.decision, found.reason) == (decision, reason)
     assert why in found.why

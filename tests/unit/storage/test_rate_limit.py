@@ -68,10 +68,10 @@ def test_a_thread_that_waits_notices_a_stop_soon() -> None:
 
 def test_threads_share_the_rate() -> None:
     passed, limiter = list[int](), RateLimiter(rate=1000)
-    gate = threading.Barrier(8)
+    barrier = threading.Barrier(8)
 
     def call() -> None:
-        gate.wait()
+        barrier.wait()
         for _ in range(25):
             limiter.acquire(go_on)
             passed.append(1)

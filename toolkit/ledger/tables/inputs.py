@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import Choice, Number, UtcTime, metadata, partial_index
-from toolkit.ledger.vocabulary import LateVerdict
+from toolkit.ledger.vocabulary import LateCheckResult
 
 input_fingerprint = sa.Table(
     "input_fingerprint",
@@ -33,7 +33,7 @@ late_check = sa.Table(
     sa.Column("instance_key", sa.String(32), primary_key=True, comment="which instance of the process"),
     sa.Column("due_at", UtcTime, primary_key=True, comment="the check's time by the process's policy"),
     sa.Column("is_last", sa.Boolean, nullable=False, comment="no check of the instance follows"),
-    sa.Column("verdict", Choice(LateVerdict), nullable=False, comment="what it found"),
+    sa.Column("verdict", Choice(LateCheckResult), nullable=False, comment="what it found"),
     sa.Column("cause", sa.Text, comment="what has changed, for people"),
     sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), comment="the attempt that late data led to"),
     sa.Column("recorded_at", UtcTime, nullable=False, comment="when it was made"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import Choice, Number, UtcTime, metadata
-from toolkit.ledger.vocabulary import LifeCycle, VerdictState
+from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 
 verdict = sa.Table(
     "verdict",
@@ -23,7 +23,7 @@ verdict = sa.Table(
     sa.Column("layout_digest", sa.String(64), nullable=False, comment="of their names and sizes alone; SHA-256"),
     sa.Column("suites_digest", sa.String(64), nullable=False, comment="of all that the data were judged by; SHA-256"),
     sa.Column("suites", sa.Text, nullable=False, comment="their names, a JSON list"),
-    sa.Column("state", Choice(VerdictState), nullable=False, comment="what holds of the data now"),
+    sa.Column("state", Choice(ValidationState), nullable=False, comment="what holds of the data now"),
     sa.Column("is_by_hand", sa.Boolean, nullable=False, comment="nothing is announced because of it"),
     sa.Column("rows", Number, comment="of the data; empty: nobody could tell"),
     sa.Column("files", Number, nullable=False, comment="of the data"),

@@ -130,8 +130,8 @@ def idle_quality(context: LintContext) -> Iterator[Hit]:
         if feed is None or use.quality is None or not pipelines.knows(feed):
             continue
         made = pipelines.made_on(feed)
-        judged = [each for each in feed.clusters if feed.quality_on(each.name) is use.quality]
-        if not any(_may_pass(feed, each, made) for each in judged):
+        validated = [each for each in feed.clusters if feed.quality_on(each.name) is use.quality]
+        if not any(_may_pass(feed, each, made) for each in validated):
             message = f"this quality validates nothing: nothing writes or copies {feed.name} where it counts"
             hint = "remove it; if it is for `validate` by hand alone, accept this by a comment"
             yield Hit(subject=use.subject, pointer=use.pointer, message=message, hint=hint, on_key=True)

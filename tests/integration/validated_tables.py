@@ -1,0 +1,113 @@
+"""A table that is judged where it is replicated to, and replications of it that are killed at random points."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.integration.table_copies import DAYS, TableCopies, filled, outcomes, two_sites
+from tests.integration.test_hive_killed import RANGE, Reader
+from tests.integration.validated_runs import SUITE, put_validator
+from tests.testbed.metastore import HiveMetastoreServer
+from toolkit.catalog.errors import NoSuchTable
+
+_LEASE_SECONDS, _DEADLINE_SECONDS = 5.0, 240.0
+_NOT_YET = {5, 143}
+
+
+def validated_sites(
+    metastore: HiveMetastoreServer,
+    other: HiveMetastoreServer,
+    directory: Path,
+    regions: tuple[str, ...] = ("us", "d/e"),
+) -> TableCopies:
+    """A table of plain text for the program in `bin` to judge, which finds the word ``bad``."""
+    found = replace(two_sites(metastore, other, directory), more="quality: {suites: [clicks]}")
+    suite = found.repo / "expectations/clicks.yaml"
+    suite.parent.mkdir()
+    suite.write_text(SUITE)
+    table = filled(found.source, regions=regions)
+    plain = replace(table.storage, columns=table.storage.columns[:1])  # a field of text has no fields in it
+    found.source.metastore.alter_table(replace(table, storage=plain))
+    for deep in (directory / "from/clicks").rglob("deep"):
+        shutil.rmtree(deep)  # neither Spark nor Hive looks there
+    put_validator(directory / "bin", trace=directory / "trace", hang=directory / "hang")
+    return found
+
+
+@dataclass(kw_only=True)
+class KilledWhileStaged:
+    """Rounds over one table, whose second day is bad in some of them.
+
+    Attributes:
+        copies: of `validated_sites`, with many partitions; the program that judges is on PATH.
+        chance: of the moments.
+    """
+
+    copies: TableCopies
+    chance: random.Random
+    midway: int = 0
+
+    def round(self, number: int) -> None:
+        """Data of both days change, a run is killed, and the next one does what is to be done."""
+        is_bad = number % 3 == 1
+        target, before = self.copies.target, self._seen()
+        self._change(number, is_bad=is_bad)
+        now = self.copies.source.rows()
+        allowed = {name: files for name, files in now.items() if not is_bad or DAYS[0] in name}
+        with Reader(target, [before, allowed]) as reader:
+            self._kill()
+            is_there = self._validator() or self._seen() not in ({}, before)
+            self.midway += bool(is_there)
+            code = self._rerun()
+        assert reader.wrong == [], number
+        assert code == (4 if is_bad else 0), number  # the first day is there
+        assert self._seen() == {**before, **allowed}, number
+        code, result = self.copies.replicated(*RANGE)
+        assert code == (4 if is_bad else 0), (number, outcomes(result))
+        assert {each[3] for each in outcomes(result)} == ({"quality_failed"} if is_bad else set()), number
+        assert bool(self._validator()) is is_bad, number
+
+    def _kill(self) -> None:
+        run = self.copies.started("hive_replication", *RANGE, lease_seconds=_LEASE_SECONDS)
+        known = set(self._files())
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        while time.monotonic() < deadline and set(self._files()) <= known and run.poll() is None:
+            time.sleep(0.01)
+        time.sleep(self.chance.uniform(0, 2.0))
+        os.killpg(run.pid, signal.SIGKILL)
+        run.communicate()
+
+    def _rerun(self) -> int:
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        code, _ = self.copies.replicated(*RANGE)
+        while code in _NOT_YET and time.monotonic() < deadline:
+            time.sleep(0.5)
+            code, _ = self.copies.replicated(*RANGE)
+        return code
+
+    def _change(self, number: int, *, is_bad: bool) -> None:
+        """Every partition gets other data; those of the second day have a bad one among them."""
+        rows = {
+            f"clicks/{name}/part-0": f"round {number} of {name}\n".encode() * (number + 1)
+            for name in self.copies.source.rows()
+        }
+        worst = self.chance.choice([name for name in rows if DAYS[1] in name])
+        self.copies.source.end.fill(rows | ({worst: b"bad\n" * (number + 1)} if is_bad else {}))
+
+    def _seen(self) -> dict[str, dict[str, bytes]]:
+        try:
+            return self.copies.target.rows()
+        except NoSuchTable:
+            return {}
+
+    def _files(self) -> list[str]:
+        return list(self.copies.target.end.files("", hidden=True))
+
+    def _validator(self) -> list[str]:
+        return [name for name in self._files() if ".feedctl-staging" in name]

@@ -1,0 +1,241 @@
+"""Staged data of a feed with quality checks: validate, publish, record why it is blocked, remove.
+
+A unit waits in its `staging_place`, with these beside it: `NAME.blocked.json`, the manifest; `.feedctl-old-NAME`, the
+old data, for the moment in which it is replaced; `.feedctl-whole-NAME`, which says of a copy that all of it is there;
+and, where files go one by one, `.feedctl-gone-NAME`, which says that the rest of the place belongs to an unfinished
+removal: never validate it, never publish it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import eq
+from typing import TYPE_CHECKING, Any
+
+from toolkit.actions.validation import QualityFailed, staging_place
+from toolkit.availability import is_there
+from toolkit.foreign_json import parse_json
+from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, FileKind, NotFound, WrongKind, aside_name
+from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, swap_in
+from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
+from toolkit.transfer.uploads import end_left_uploads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from toolkit.actions.action import RunContext
+    from toolkit.actions.file_copies import FileCopies
+    from toolkit.actions.validation import Publishable, Written
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import FileSystem
+
+BLOCKED_SUFFIX = ".blocked.json"
+_MOST_COPIED, _MOST_DIGESTS = 256 << 20, 2_000_000
+_GONE, _WHOLE = f"{OWN_PREFIX}-gone-", f"{OWN_PREFIX}-whole-"
+
+
+def manifest_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
+    """Return the path of the file that says why a unit is blocked; arguments as of `staging_place`."""
+    place = staging_place(unit, top)
+    return place.parent.child(f"{place.name}{BLOCKED_SUFFIX}")
+
+
+def whole_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
+    """Return the path of the file that says that a staged copy is complete; arguments as of `staging_place`."""
+    place = staging_place(unit, top)
+    return place.parent.child(f"{_WHOLE}{place.name}")
+
+
+def unit_name(name: str) -> str:
+    """The name of the unit that an entry of a gate directory belongs to."""
+    for prefix in (REPLACED_PREFIX, _GONE, _WHOLE):
+        name = name.removeprefix(prefix)
+    return name.removesuffix(BLOCKED_SUFFIX)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagedUnit:
+    """A unit of one run that waits at the gate.
+
+    Every call raises StorageError, and StopRequested before it has changed anything that readers see.
+
+    Attributes:
+        work: of the run.
+        unit: its final place, under a lease of the run.
+        base: bounds every effect.
+        flag: the name of the file in it that comes last; empty: none.
+        files: copies them, where renames are not atomic.
+        top: see `staging_place`.
+    """
+
+    work: RunContext
+    unit: CanonicalPath
+    base: CanonicalPath
+    flag: str
+    files: FileCopies
+    top: CanonicalPath | None = None
+
+    @property
+    def place(self) -> CanonicalPath:
+        """Where it waits."""
+        return staging_place(self.unit, self.top)
+
+    def copied_before(self, identity: str) -> dict[str, str] | None:
+        """The digests of what an earlier run has copied, if it had all of it, and of the same as now."""
+        try:
+            with self._system.read(self._whole, length=_MOST_COPIED + 1) as stream:
+                told: Any = parse_json(stream.read(), most_bytes=_MOST_COPIED, most_values=_MOST_DIGESTS)
+            return dict(told["digests"]) if told["identity"] == identity else None
+        except (NotFound, ValueError, TypeError, KeyError):  # it may be anybody's
+            return None
+
+    def begin_copy(self) -> None:
+        """Begin to replace the staged data."""
+        remove(self._system, self._whole, self.base)
+
+    def end_copy(self, identity: str, digests: Mapping[str, str]) -> None:
+        """All of it waits now.
+
+        Args:
+            identity: tells what it is a copy of from all else.
+            digests: of its files.
+        """
+        self._system.mkdirs(self.place.parent)
+        self._system.write(self._whole, [json.dumps({"identity": identity, "digests": digests}).encode()])
+
+    def end_wait(self) -> None:
+        """It is announced: nothing says any more that it waits."""
+        for each in (self._whole, self._manifest):
+            remove_quietly(self._system, each, self.base)
+
+    def settle(self) -> None:
+        """Finish what a dead run was killed in: a removal goes on, and what was put aside comes back."""
+        if is_there(self._system, self._gone):
+            self._remove_place()
+        if is_there(self._system, self._aside):
+            if is_there(self._system, self.unit):
+                remove(self._system, self._aside, self.base)
+            else:
+                self._system.rename(self._aside, self.unit)
+        for own in (self.place, self._aside) if self._system.capabilities.directories else ():
+            remove(self._system, own.parent.child(aside_name(own.name)), self.base)  # its removal had begun
+
+    def clear(self) -> None:
+        """Nothing waits any more."""
+        self.settle()
+        self._remove_place()
+        for each in (self._whole, self._manifest):
+            remove(self._system, each, self.base)
+
+    def validate(self, written: Written, check: Callable[[], None], now: datetime) -> Publishable:
+        """Ask the gate for the data; write the manifest of blocked data before the error goes on."""
+        try:
+            return self.work.validator.validate(written, check)
+        except QualityFailed as error:
+            self.note_blocked(written, error, now)
+            raise
+
+    def note_blocked(self, written: Written, error: QualityFailed, now: datetime) -> None:
+        """Write the manifest."""
+        self._system.mkdirs(self.place.parent)  # what lies in its own place has none yet
+        self._system.write(self._manifest, [_manifest(written, error, self.work.run_name, now)])
+
+    def publish(self) -> None:
+        """Give what was admitted the name of the unit, all at once, or on an object store the flag last."""
+        system = self._system
+        if system.capabilities.atomic_rename:
+            aside = self._aside if is_there(system, self.unit) else None
+            completing = self.work.guard.completing
+            swap_in(system, self.place, self.unit, aside=aside, base=self.base, completing=completing)
+        else:
+            self._copy()
+            self._remove_place()
+        remove_quietly(system, self._manifest, self.base)
+
+    def _copy(self) -> None:
+        """The flag goes first and comes last, so that nobody takes what is between them for whole."""
+        system, tree = self._system, self._tree(self.place)
+        if tree is None:
+            raise NotFound(path=self.place)
+        data = {name: entry for name, entry in tree.items() if not self.flag or name != self.flag}
+        end_left_uploads(system, self.unit)
+        if self.flag:
+            remove(system, self.unit.child(self.flag), self.base)
+        for name in self._tree(self.unit) or {}:
+            if name not in data:
+                remove(system, below(self.unit, name), self.base)
+        self._copy_files(data)
+        if not self._is_still(self.unit, data, same_bytes):
+            raise CopyDiffers(path=self.unit)
+        if not self._is_still(self.place, tree, eq):
+            raise SourceChanged(path=self.place, detail="somebody has written there while it was published")
+        self._copy_files({name: tree[name] for name in tree if name not in data})
+
+    def _copy_files(self, tree: Tree) -> None:
+        files = [file_copy(self.place, self.unit, name, entry) for name, entry in tree.items()]
+        failed = [each for each in self.files.copy(self.place, self.unit, files, is_progress=False) if each.code]
+        if failed:
+            raise FilesFailed(path=self.unit, failed=failed)
+
+    def _tree(self, root: CanonicalPath) -> Tree | None:
+        try:
+            return read_tree(self._system, root, self.work.guard.check, directories=False)
+        except WrongKind:
+            found = self._system.status(root)
+            return {"": TreeFile(FileKind.FILE, found.size, found.modified)}
+
+    def _is_still(self, root: CanonicalPath, expected: Tree, is_same: Callable[[TreeFile, TreeFile], bool]) -> bool:
+        if "" in expected:
+            found = self._tree(root) or {}
+            return found.keys() == expected.keys() and is_same(found[""], expected[""])
+        check = self.work.guard.check
+        return is_still(self._system, root, check, expected, directories=False, is_same=is_same)
+
+    def _remove_place(self) -> None:
+        """Where files go one by one, what is left of them is never taken for what was judged."""
+        system, goes_at_once = self._system, self._system.capabilities.atomic_rename
+        if not goes_at_once and is_there(system, self.place):
+            system.write(self._gone, [b""])
+        remove(system, self.place, self.base)
+        if not goes_at_once:
+            remove(system, self._gone, self.base)
+
+    @property
+    def _system(self) -> FileSystem:
+        return self.work.stores(self.unit)
+
+    @property
+    def _whole(self) -> CanonicalPath:
+        return whole_of(self.unit, self.top)
+
+    @property
+    def _manifest(self) -> CanonicalPath:
+        return manifest_of(self.unit, self.top)
+
+    @property
+    def _aside(self) -> CanonicalPath:
+        return self.place.parent.child(f"{REPLACED_PREFIX}{self.place.name}")
+
+    @property
+    def _gone(self) -> CanonicalPath:
+        return self.place.parent.child(f"{_GONE}{self.place.name}")
+
+
+def _manifest(written: Written, error: QualityFailed, run: str, now: datetime) -> bytes:
+    told: Mapping[str, str] = {
+        "feed": written.feed.name,
+        "cluster": written.cluster.name,
+        "instance": written.instance_key,
+        "unit": written.unit,
+        "why": error.why,
+        "code": error.code,
+        "digest": error.digest,
+        "page": error.page,
+        "run": run,
+        "time": f"{now:%Y-%m-%dT%H:%M:%SZ}",
+    }
+    return f"{json.dumps(told, indent=2)}\n".encode()

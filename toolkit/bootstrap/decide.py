@@ -1,0 +1,232 @@
+"""A person's decision on blocked data, wired: released and published by the action that wrote them, or removed."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolkit.actions.choosing import EntitySelection
+from toolkit.actions.hold_watch import NoNewHolds
+from toolkit.actions.model import SkipReason
+from toolkit.actions.output_leases import output_lease, table_leases
+from toolkit.actions.progress import NoProgress
+from toolkit.actions.result import ActionResult, TargetResult
+from toolkit.actions.runner import Targets
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.catalogs import catalog_for_reading
+from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.decided_places import DecidedPlaces
+from toolkit.bootstrap.ledgers import NoLedgerNamed, quality_folder
+from toolkit.entities.not_implemented import Area
+from toolkit.errors import Failed
+from toolkit.hive.resolve import name_of
+from toolkit.ledger import validations
+from toolkit.ledger.jobs.rows import JobRef
+from toolkit.ledger.validations import UNDECIDED, CannotDecide, ValidationResult
+from toolkit.ledger.vocabulary import LifeCycle, ValidationState
+from toolkit.planning.instance_storage import FeedStorage
+from toolkit.process_runner.targets import run_lease
+from toolkit.quality.decision import DecisionAction, OnHold
+from toolkit.quality.decision_targets import Decision, DecisionDetail, DecisionItem, DecisionTarget
+from toolkit.quality.page import NoPage, write_decision
+from toolkit.replication.targets import copy_lease
+from toolkit.result import Outcome
+from toolkit.runs.recorder import current_user
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolkit.clock import Clock
+    from toolkit.entities import Cluster, Feed
+    from toolkit.ledger.database import Transaction
+    from toolkit.ledger.runs.leases import Wanted
+    from toolkit.runs.stop import StopSignal
+
+_LOG = logging.getLogger(__name__)
+
+DecisionResult: TypeAlias = "ActionResult[DecisionTarget, DecisionItem, DecisionDetail]"
+DecisionTargetResult: TypeAlias = "TargetResult[DecisionTarget, DecisionItem, DecisionDetail]"
+
+
+class NotRemoved(Failed):
+    """Rejected data that could not be removed.
+
+    Args:
+        why: of the first that could not.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecisionOptions:
+    """Options of a person's decision.
+
+    Attributes:
+        state: `ValidationState.RELEASED` or `ValidationState.REJECTED`.
+        feed: name.
+        instance_key: which instance.
+        cluster: where; None: there is one alone.
+        unit: the address; None: there is one alone.
+        reason: for it.
+        repo: the config repo, and the variables of the process.
+        dry_run: say what would be done, and do nothing.
+    """
+
+    state: ValidationState
+    feed: str
+    instance_key: str
+    cluster: str | None
+    unit: str | None
+    reason: str
+    repo: RepoRequest
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decided:
+    """Decision that was made.
+
+    Attributes:
+        result: as it was before.
+        run_key: of the run that wrote the data: its instance, or its nominal time; None: nobody knows.
+        who: decided.
+        is_table: the feed has a table.
+        removes: the places whose data are removed, or would be.
+    """
+
+    result: ValidationResult
+    run_key: str | None
+    who: str
+    is_table: bool
+    removes: tuple[str, ...]
+
+
+def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided:
+    """Release or reject the blocked data of an instance, under the leases of whoever wrote them.
+
+    Raises:
+        CannotDecide: nothing is blocked there, or the data are others than were validated.
+        OnHold: a rejection would remove data of a feed that is on hold.
+        Skipped: a run is at it, or nothing may be started.
+        InvalidInput: an unusable config repo, or no ledger.
+        Unavailable: the ledger or the audit file cannot be used.
+        CatalogError, StorageError: nobody can tell where the data are, or what they are.
+        NotRemoved: they are rejected, and could not be removed.
+        Stopped: the run was told to end.
+    """
+    wire = partial(_wire, asked, clock)
+    result = run_action(_options(asked, clock), clock, process, NoProgress(), wire, Area.PROCESS, _stakes)
+    (told,) = result.targets
+    _require_done(result, told)
+    target = told.plan.target
+    assert isinstance(target, DecisionTarget)  # noqa: S101 - there is no other
+    return Decided(
+        result=target.found,
+        run_key=target.run_key,
+        who=current_user(),
+        is_table=target.feed.is_table,
+        removes=tuple(each.uri for each in told.plan.items if each.removal is not None),
+    )
+
+
+def _require_done(result: DecisionResult, told: DecisionTargetResult) -> None:
+    """Raise the error that a person is told, whose exit code is the command's."""
+    result.require_run()
+    left = [each for each in told.items if each.outcome not in {Outcome.DONE, Outcome.PLANNED}]
+    if any(each.code == SkipReason.HELD for each in left):
+        raise OnHold(feed=told.plan.target.entity, cluster=told.plan.target.cluster)
+    if left:
+        raise NotRemoved(why=left[0].message or left[0].code)
+
+
+def _wire(
+    asked: DecisionOptions, clock: Clock, context: ActionContext
+) -> Wired[DecisionTarget, DecisionItem, DecisionDetail]:
+    ledger, repository = context.use.ledger, context.repository
+    if ledger is None:
+        raise NoLedgerNamed
+    found = ledger.read(partial(_chosen, asked))
+    feed, cluster = repository.feed(found.feed), repository.cluster(found.cluster)
+    run_id = found.run_id
+    run_key = None if run_id is None else ledger.read(lambda tx: validations.run_instance(tx, run_id))
+    target = DecisionTarget(
+        found=found,
+        feed=feed,
+        on=cluster,
+        leases=_leases(context, found, run_key or found.instance_key),
+        places=DecidedPlaces(
+            feed=feed,
+            cluster=cluster,
+            instance_key=found.instance_key,
+            metastore=cache(partial(catalog_for_reading, cluster)),
+        ),
+        run_key=run_key,
+    )
+    action = DecisionAction(
+        decision=Decision(
+            state=asked.state,
+            reason=asked.reason,
+            ledger=ledger,
+            spec_of=context.choice.spec_of,
+            tell_page=partial(_tell_page, context, asked, clock),
+        ),
+        holds=(*repository.holds, *context.holds.as_entities),
+        new_holds=NoNewHolds() if asked.dry_run else context.holds,
+    )
+    return Wired(action=action, targets=Targets(to_do=(target,)))
+
+
+def _tell_page(context: ActionContext, asked: DecisionOptions, clock: Clock, found: ValidationResult) -> None:
+    """Write the decision to the validation's page, if it was written here; the ledger has it in any case."""
+    folder = quality_folder(context.snapshot, context.repository.settings, context.variables)
+    page = folder / PurePosixPath(found.page or "").name
+    try:
+        write_decision(page, asked.state, who=current_user(), at=clock.now(), reason=asked.reason)
+    except NoPage as error:
+        _LOG.warning('event=no_page unit=%s why="%s"', found.unit, error)
+
+
+def _chosen(asked: DecisionOptions, tx: Transaction) -> ValidationResult:
+    """The verdict that is meant."""
+    of_feed = validations.newest_of(tx, asked.feed, cluster=asked.cluster, instance_key=asked.instance_key)
+    found = [each for each in of_feed if not each.is_by_hand and asked.unit in {None, each.unit}]
+    name = asked.unit or f"{asked.feed} {asked.instance_key}"
+    open_ones = [each for each in found if each.state in UNDECIDED] or found
+    if not open_ones:
+        raise CannotDecide(unit=name, why="the ledger has no verdict on it")
+    if len(open_ones) > 1:
+        units = ", ".join(f"{each.unit} on {each.cluster}" for each in open_ones)
+        raise CannotDecide(unit=name, why=f"several are meant ({units}); say --cluster and --unit")
+    return open_ones[0]
+
+
+def _leases(context: ActionContext, found: ValidationResult, run_key: str) -> tuple[Wanted, ...]:
+    """Return the leases of the action that wrote the data."""
+    own = output_lease(found.feed, found.cluster, found.instance_key)
+    if found.life_cycle is LifeCycle.EXECUTION:
+        return (own, run_lease(JobRef(process=found.entity, cluster=found.cluster, instance_key=run_key)))
+    table = FeedStorage.of(context.repository.feed(found.feed), context.repository.cluster(found.cluster)).table
+    if table is not None:
+        return (own, *table_leases(found.cluster, name_of(table), found.instance_key))
+    return (own, copy_lease(found.feed, found.cluster, found.instance_key, found.counterpart))
+
+
+def _options(asked: DecisionOptions, clock: Clock) -> ActionOptions:
+    clusters = () if asked.cluster is None else (asked.cluster,)
+    return ActionOptions(
+        selection=EntitySelection(names=(asked.feed,), clusters=clusters, all_clusters=not clusters),
+        repo=asked.repo,
+        nominal_time=clock.now().replace(second=0, microsecond=0),
+        dry_run=asked.dry_run,
+        allow_dirty=False,
+    )
+
+
+def _stakes(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
+    return context.pairs

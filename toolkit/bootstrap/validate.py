@@ -1,0 +1,223 @@
+"""A validation by hand, wired: what is there is read, and nothing but the ledger gets anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolkit.actions.choosing import EntitySelection
+from toolkit.actions.progress import NoProgress
+from toolkit.actions.result import ActionResult
+from toolkit.actions.runner import Targets
+from toolkit.actions.validation import FeedValidation, Part, Written
+from toolkit.availability import is_ready
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.hive import catalog_of
+from toolkit.bootstrap.quality import suite_validator
+from toolkit.el import format_instant
+from toolkit.entities.not_implemented import Area
+from toolkit.entities.vocabulary import LocationType
+from toolkit.errors import InvalidInput, NotYet
+from toolkit.hive.resolve import instance_address, name_of, uri_of
+from toolkit.hive.staging import written_of
+from toolkit.hive.targets import Standing, TableTarget
+from toolkit.hive.waiting import Waiting
+from toolkit.hive.ways import Tables
+from toolkit.planning.instance_storage import FeedStorage
+from toolkit.quality.validation import (
+    ValidationAction,
+    ValidationDetail,
+    ValidationItem,
+    ValidationOutcome,
+    ValidationTarget,
+)
+from toolkit.quality.validator import Author
+from toolkit.runs.recorder import path_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from toolkit.actions.action import RunContext
+    from toolkit.catalog.model import StorageDescriptor, Table
+    from toolkit.clock import Clock
+    from toolkit.entities import Cluster, Feed
+    from toolkit.hive.contents import TablePart
+    from toolkit.quality.documents import Question
+    from toolkit.quality.validator import SuiteValidator, UnitValidation
+    from toolkit.runs.stop import StopSignal
+
+
+ValidationResult: TypeAlias = "ActionResult[ValidationTarget, ValidationItem, ValidationDetail]"
+
+
+class NoQuality(InvalidInput):
+    """A feed that says nothing of what its data must be like.
+
+    Args:
+        feed: name.
+        cluster: where.
+    """
+
+    code = "no_quality"
+
+    def __init__(self, *, feed: str, cluster: str) -> None:
+        self.feed, self.cluster = feed, cluster
+        super().__init__(f"feed {feed} has no `quality` on {cluster}; add `quality: {{suites: [NAME]}}`")
+
+
+class InstanceMissing(NotYet):
+    """The instance is not there.
+
+    Args:
+        feed: name.
+        place: where it would be.
+    """
+
+    code = "instance_missing"
+
+    def __init__(self, *, feed: str, place: str) -> None:
+        self.feed, self.place = feed, place
+        super().__init__(f"the instance of {feed} at {place} is not there, or not complete; nothing was judged")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValidateOptions:
+    """Options of a validation by hand.
+
+    Attributes:
+        feed: name.
+        cluster: None: there is one alone.
+        nominal_time: of the instance.
+        repo: the config repo, and the variables of the process.
+        dry_run: nothing is judged.
+        allow_dirty: judge by a checkout with uncommitted changes.
+    """
+
+    feed: str
+    cluster: str | None
+    nominal_time: datetime
+    repo: RepoRequest
+    dry_run: bool
+    allow_dirty: bool
+
+
+def validate_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) -> UnitValidation:
+    """Validate what is there.
+
+    Raises:
+        NoQuality, InstanceMissing: see there.
+        InvalidInput: as for `run_action`.
+        CatalogError, NoReading: the table cannot be looked at, or not be read.
+        Skipped: another run is at it, or nothing may be started.
+        Unavailable: the ledger or the audit file cannot be used.
+        StorageError: the instance cannot be listed.
+        Stopped: the run was told to end.
+    """
+    result, outcome = _ran(asked, clock, process)
+    result.require_run()
+    if outcome.error is not None:
+        raise outcome.error
+    assert outcome.validation is not None  # noqa: S101 - it was neither stopped nor has it failed
+    return outcome.validation
+
+
+def asked_of(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[Question, tuple[str, ...]]:
+    """Return the request of a validation, and notes about what is left out; errors as `validate_by_hand`."""
+    result, _ = _ran(asked, clock, process)
+    (told,) = result.targets
+    detail = told.plan.detail
+    assert detail.question is not None  # noqa: S101 - of every dry run
+    return detail.question, detail.left_out
+
+
+def _ran(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[ValidationResult, ValidationOutcome]:
+    outcome = ValidationOutcome()
+    wire = partial(_wire, asked, outcome)
+    return run_action(_options(asked), clock, process, NoProgress(), wire, Area.PROCESS, _stakes), outcome
+
+
+def _wire(
+    asked: ValidateOptions, outcome: ValidationOutcome, context: ActionContext
+) -> Wired[ValidationTarget, ValidationItem, ValidationDetail]:
+    feed, cluster = context.pairs[0]
+    feed.instances_on(cluster.name).index(asked.nominal_time)
+    written = partial(_of_table if feed.is_table else _of_path, _validation(feed, cluster), asked.nominal_time)
+    key = format_instant(asked.nominal_time)
+    target = ValidationTarget(entity=feed.name, cluster=cluster.name, instance_key=key, written=written)
+    action = ValidationAction(validator=partial(_validator, context, feed), is_dry_run=asked.dry_run, outcome=outcome)
+    return Wired(action=action, targets=Targets(to_do=(target,)))
+
+
+def _validator(context: ActionContext, feed: Feed, work: RunContext) -> SuiteValidator:
+    author = Author(entity=feed.name)
+    return suite_validator(
+        context.snapshot, context.repository, context.use.ledger, work.stores, author, context.variables
+    )
+
+
+def _validation(feed: Feed, cluster: Cluster) -> FeedValidation:
+    found = FeedValidation.on(feed, cluster)
+    if found is None:
+        raise NoQuality(feed=feed.name, cluster=cluster.name)
+    return found
+
+
+def _of_path(validation: FeedValidation, instant: datetime, work: RunContext) -> Written:
+    """The instance of that time, where readers find it."""
+    feed, cluster = validation.feed, validation.cluster
+    place = cluster.place(FeedStorage.of(feed, cluster).at(instant).paths[LocationType.DATA])
+    if not is_ready(work.stores(place), place, feed.availability_flag or ""):
+        raise InstanceMissing(feed=feed.name, place=str(place))
+    return Written(
+        feed=feed,
+        cluster=cluster,
+        instance_key=format_instant(instant),
+        unit=path_text(str(place)),
+        parts=(Part(place=place, keys={}),),
+        quality=validation.quality,
+    )
+
+
+def _of_table(validation: FeedValidation, instant: datetime, work: RunContext) -> Written:
+    """All partitions of that time, where readers find them."""
+    feed, cluster = validation.feed, validation.cluster
+    uri = uri_of(feed, cluster)
+    address = instance_address(uri, cluster, instant)
+    target = TableTarget(
+        feed=feed.name,
+        cluster=cluster.name,
+        instance_key=format_instant(instant),
+        instant=instant,
+        table=name_of(uri),
+        flag=feed.availability_flag or "",
+        validation=validation,
+    )
+    try:
+        contents = Tables(catalog=catalog_of(cluster), uri=lambda _: uri).contents(target, work)
+    except Waiting as error:
+        raise InstanceMissing(feed=feed.name, place=address) from error
+    if contents.broken:
+        raise InstanceMissing(feed=feed.name, place=f"{address} ({next(iter(contents.broken.values())).message})")
+    lying = [Standing(part=each, place=each.place, storage=_storage(contents.table, each)) for each in contents.parts]
+    return written_of(target, validation, address, contents.table, lying)
+
+
+def _storage(table: Table, part: TablePart) -> StorageDescriptor:
+    return table.storage if part.partition is None else part.partition.storage
+
+
+def _options(asked: ValidateOptions) -> ActionOptions:
+    return ActionOptions(
+        selection=EntitySelection(names=(asked.feed,), clusters=(asked.cluster,) if asked.cluster else ()),
+        repo=asked.repo,
+        nominal_time=asked.nominal_time,
+        dry_run=asked.dry_run,
+        allow_dirty=asked.allow_dirty,
+    )
+
+
+def _stakes(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
+    return context.pairs
