@@ -17,9 +17,10 @@ from tests.unit.actions.test_staged_unit import Disk, unit_on
 from toolkit.doctor.hadoop import name_node
 from toolkit.el import CanonicalPath
 from toolkit.foreign_json import BadJson, parse_json
-from toolkit.hive import layout
-from toolkit.hive.layout import NoExport, read_manifest
-from toolkit.hive.metadata import BadMetadataText, read_metadata
+from toolkit.hive import export_layout
+from toolkit.hive.errors import NoExport
+from toolkit.hive.export_layout import read_manifest
+from toolkit.hive.export_metadata import BadMetadataText, read_metadata
 from toolkit.programs.spark_sql import problem_in
 from toolkit.quality.documents import NotUnderstood, read_answer
 from toolkit.storage import StorageSpec
@@ -87,7 +88,7 @@ def test_a_note_on_a_whole_copy_that_is_none_means_that_it_is_copied_again(text:
 
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
 def test_a_manifest_that_is_none_is_said(text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "_MOST_VALUES", 1_000_000)
+    monkeypatch.setattr(export_layout, "_MOST_VALUES", 1_000_000)
     (tmp_path / "_manifest.json").write_bytes(text)
     export = CanonicalPath.parse(f"file://{tmp_path}")
     system = open_file_system(StorageSpec(scheme="file"))
@@ -97,7 +98,7 @@ def test_a_manifest_that_is_none_is_said(text: bytes, tmp_path: Path, monkeypatc
 
 
 def test_a_manifest_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "_MOST", 1 << 20)
+    monkeypatch.setattr(export_layout, "_MOST", 1 << 20)
     (tmp_path / "_manifest.json").write_bytes(b" " * (2 << 20))
     export = CanonicalPath.parse(f"file://{tmp_path}")
     system = open_file_system(StorageSpec(scheme="file"))

@@ -15,8 +15,8 @@ import pytest
 from tests.unit.actions.fake_action import context
 from tests.unit.cli.running import Feedctl
 from tests.unit.cli.test_quality import NOON, Site, made_site
-from tests.unit.hive.test_landing import KEY as LANDED
-from tests.unit.hive.test_landing import Scene
+from tests.unit.hive.test_table_import import KEY as LANDED
+from tests.unit.hive.test_table_import import Scene
 from tests.unit.process_runner.test_late_checks import FIVE, World, world
 from tests.unit.replication.test_staging import Copying
 from tests.unit.retention.acting import capabilities

@@ -14,7 +14,7 @@ import pytest
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import of_spark, partition_of, table_of
 from tests.unit.hive.exports import exported, imported
-from tests.unit.hive.test_landing import FROM, TO, Scene
+from tests.unit.hive.test_table_import import FROM, TO, Scene
 from tests.unit.retention.tables import BASE, TableSite, done
 from tests.unit.runs.fakes import left_item
 from toolkit.availability import DataAccess
@@ -27,7 +27,7 @@ from toolkit.catalog.model import Serde, StorageDescriptor, Table, TableKind, Ta
 from toolkit.catalog.restricted import RestrictedMetastore
 from toolkit.el import CanonicalPath
 from toolkit.entities import Cluster, ClusterLocations, Interface, Interfaces
-from toolkit.hive.layout import METADATA
+from toolkit.hive.export_layout import METADATA
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.process_runner.late_fingerprint import fingerprint_at

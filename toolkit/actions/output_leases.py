@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,9 @@ def resource_name(text: str) -> str:
     return f"{text[: _MOST_NAME - 65]}#{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def eviction_of_path(path: CanonicalPath, base: CanonicalPath, work: RunContext) -> str:
+def eviction_of_path(
+    path: CanonicalPath, base: CanonicalPath, evictions: Iterable[OpenEviction], work: RunContext
+) -> str:
     """Return why an instance must not be written now, or an empty text: retention may be removing its directory.
 
     Retention also removes directories above instances, by one call, when they hold nothing but what goes. So an
@@ -64,14 +66,14 @@ def eviction_of_path(path: CanonicalPath, base: CanonicalPath, work: RunContext)
     Args:
         path: of the instance.
         base: the directory around it that the feed, or table, has.
-        work: of the run, which holds the lease on the instance already.
+        evictions: the open ones, read when the run already held the lease on the instance.
+        work: of the run.
 
     Raises:
         StorageError: a directory above the instance cannot be listed.
-        Stopped: the ledger cannot be read.
     """
     spelt, going = _spelt_as(base), list[tuple[CanonicalPath, OpenEviction]]()
-    for each in work.outputs.evictions():
+    for each in evictions:
         if each.path.startswith(_CATALOG):
             continue
         try:
@@ -119,31 +121,34 @@ def _holds_nothing_else(directory: CanonicalPath, going: Sequence[CanonicalPath]
         return True
 
 
-def eviction_of_table_data(table: TableName, written: Callable[[], WrittenPlaces], work: RunContext) -> str:
+def eviction_of_table_data(
+    table: TableName, written: Callable[[], WrittenPlaces], evictions: Sequence[OpenEviction], work: RunContext
+) -> str:
     """Return why an instance of a table must not be written now, or an empty text: retention may be removing its data.
 
     Args:
         table: the table.
         written: asks the metastore where the instance may be written; called only while retention removes directories.
-        work: of the run, which holds the lease on the instance already.
+        evictions: as of `eviction_of_path`.
+        work: of the run.
 
     Raises:
         CatalogError: the metastore does not say.
         ElError: a location is no path.
         StorageError: a directory above the instance cannot be listed.
-        Stopped: the ledger cannot be read.
     """
-    going = next((each for each in work.outputs.evictions() if not each.path.startswith(_CATALOG)), None)
+    going = next((each for each in evictions if not each.path.startswith(_CATALOG)), None)
     if going is None:
         return ""
     try:
         found = written()
     except NoSuchTable:
         return _why(f"the directory that {table} will have is not known, and {going.path}", going)
-    return next(filter(None, (eviction_of_path(each, found.base_of(each), work) for each in found.places)), "")
+    reasons = (eviction_of_path(each, found.base_of(each), evictions, work) for each in found.places)
+    return next(filter(None, reasons), "")
 
 
-def eviction_of_partition(table: TableName, values: Mapping[str, str], work: RunContext) -> str:
+def eviction_of_partition(table: TableName, values: Mapping[str, str], evictions: Iterable[OpenEviction]) -> str:
     """Return why a partition must not be written now, or an empty text: retention may be removing it.
 
     The cluster of the eviction does not count: two clusters may have one metastore.
@@ -151,13 +156,10 @@ def eviction_of_partition(table: TableName, values: Mapping[str, str], work: Run
     Args:
         table: the table.
         values: key to value; the partition may have further keys.
-        work: of the run, which holds the lease on the instance already.
-
-    Raises:
-        Stopped: the ledger cannot be read.
+        evictions: as of `eviction_of_path`.
     """
     prefix = f"{_CATALOG}{table.database}:{table.table}#"
-    for each in work.outputs.evictions():
+    for each in evictions:
         name = each.path.removeprefix(prefix)
         if name != each.path and _may_be_same(name, values):
             return _why(f"{table} {name}", each)

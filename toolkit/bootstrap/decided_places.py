@@ -15,7 +15,7 @@ from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.partition_name import values_by_key
 from toolkit.el import CanonicalPath, ElError, parse_instant
 from toolkit.entities import LocationType
-from toolkit.hive.landing_plan import directory_above
+from toolkit.hive.locations import directory_above
 from toolkit.hive.resolve import name_of
 from toolkit.ledger.validations import CannotDecide
 from toolkit.planning.instance_storage import FeedStorage

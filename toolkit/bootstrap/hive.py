@@ -19,9 +19,11 @@ from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.hive.action import TableAction
-from toolkit.hive.resolve import Asked, Pulls, instance_address, uri_of
-from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, LandingRules, TableDetail, TableItem, TableTarget
-from toolkit.hive.ways import Catalog, Exports, ExportWay, LandingWay, Tables
+from toolkit.hive.resolve import ExchangeRequest, Pulls, instance_address, uri_of
+from toolkit.hive.sources import Catalog, ExportSource, MetastoreSource
+from toolkit.hive.table_export import TableExport
+from toolkit.hive.table_import import TableImport
+from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, ImportRules, TableDetail, TableItem, TableTarget
 from toolkit.ledger.vocabulary import LifeCycle
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from toolkit.clock import Clock
     from toolkit.el import TableUri
     from toolkit.entities import Cluster, Feed
-    from toolkit.hive.action import Way
+    from toolkit.hive.batches import Mode
     from toolkit.hive.resolve import TableTargets
     from toolkit.hive.targets import TableResult
     from toolkit.runs.stop import StopSignal
@@ -55,7 +57,7 @@ class ExchangeOptions:
     place: str
     instances: ReplicationOptions
     whole_table: bool = False
-    rules: LandingRules = field(default_factory=LandingRules)
+    rules: ImportRules = field(default_factory=ImportRules)
 
 
 def export_tables(
@@ -76,7 +78,7 @@ def import_tables(
 
 def replicate_tables(
     own: ReplicationOptions,
-    rules: LandingRules,
+    rules: ImportRules,
     options: ActionOptions,
     clock: Clock,
     process: StopSignal,
@@ -102,25 +104,25 @@ def _stakes(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
 
 def _wire_export(own: ExchangeOptions, context: ActionContext) -> TableWired:
     catalogs, uris = _Catalogs(), _uris(context)
-    targets = _exchanged(own, context, goes_out=True)
-    ways = {
-        name: ExportWay(tables=Tables(catalog=catalogs.of(cluster), uri=partial(_uri, uris, name)))
+    targets = _exchanged(own, context, is_export=True)
+    modes: dict[str, Callable[..., Mode]] = {
+        name: partial(TableExport, source=MetastoreSource(catalog=catalogs.of(cluster), uri=partial(_uri, uris, name)))
         for name, cluster in _clusters(context, targets).items()
     }
-    return _wired(EXPORT, LifeCycle.EXPORT, ways, targets, context)
+    return _wired(EXPORT, LifeCycle.EXPORT, modes, targets, context)
 
 
 def _wire_import(own: ExchangeOptions, context: ActionContext) -> TableWired:
     catalogs, uris = _Catalogs(), _uris(context)
-    targets = _exchanged(own, context, goes_out=False)
-    ways = {
-        name: LandingWay(source=Exports(uri=partial(_uri, uris, name)), catalog=catalogs.of(cluster))
+    targets = _exchanged(own, context, is_export=False)
+    modes: dict[str, Callable[..., Mode]] = {
+        name: partial(TableImport, source=ExportSource(uri=partial(_uri, uris, name)), catalog=catalogs.of(cluster))
         for name, cluster in _clusters(context, targets).items()
     }
-    return _wired(IMPORT, LifeCycle.IMPORT, ways, targets, context)
+    return _wired(IMPORT, LifeCycle.IMPORT, modes, targets, context)
 
 
-def _wire_replication(own: ReplicationOptions, rules: LandingRules, context: ActionContext) -> TableWired:
+def _wire_replication(own: ReplicationOptions, rules: ImportRules, context: ActionContext) -> TableWired:
     repository, options, ledger = context.repository, context.options, context.use.ledger
     found = list(routes_of(own, context, tables=True))
     if not found:
@@ -142,30 +144,29 @@ def _wire_replication(own: ReplicationOptions, rules: LandingRules, context: Act
         if route.feed.name in named
         for side in (route.source, route.target)
     }
-    ways: dict[str, Way] = {}
+    modes: dict[str, Callable[..., Mode]] = {}
     for target in targets.to_do:
         pair = _pair(target)
-        if pair not in ways:
-            source = Tables(
-                catalog=catalogs.of(clusters[target.counterpart]), uri=partial(_uri, uris, target.counterpart)
-            )
-            ways[pair] = LandingWay(source=source, catalog=catalogs.of(clusters[target.cluster]))
-    return _wired(REPLICATION, LifeCycle.REPLICATION, ways, targets, context)
+        if pair not in modes:
+            uri = partial(_uri, uris, target.counterpart)
+            source = MetastoreSource(catalog=catalogs.of(clusters[target.counterpart]), uri=uri)
+            modes[pair] = partial(TableImport, source=source, catalog=catalogs.of(clusters[target.cluster]))
+    return _wired(REPLICATION, LifeCycle.REPLICATION, modes, targets, context)
 
 
-def _exchanged(own: ExchangeOptions, context: ActionContext, *, goes_out: bool) -> TableTargets:
+def _exchanged(own: ExchangeOptions, context: ActionContext, *, is_export: bool) -> TableTargets:
     options = context.options
     try:
         root = CanonicalPath.parse(own.place)
     except ElError as error:
-        message = f"--{'to' if goes_out else 'from'}: {error}"
+        message = f"--{'to' if is_export else 'from'}: {error}"
         raise InvalidInput(message) from error
-    asked = Asked(
+    request = ExchangeRequest(
         nominal=options.nominal_time,
         wanted=own.instances.wanted,
         is_whole=own.whole_table,
         root=root,
-        goes_out=goes_out,
+        is_export=is_export,
         rules=own.rules,
     )
     pairs = context.pairs if options.selection.names else tuple(_stakes(context))
@@ -175,7 +176,7 @@ def _exchanged(own: ExchangeOptions, context: ActionContext, *, goes_out: bool) 
         raise InvalidInput(message)
     if not pairs:
         raise NothingChosen(wanted="a table", known=())
-    return asked.resolve(pairs, must_all_work=bool(options.selection.names))
+    return request.resolve(pairs, must_all_work=bool(options.selection.names))
 
 
 def _clusters(context: ActionContext, targets: TableTargets) -> dict[str, Cluster]:
@@ -217,12 +218,16 @@ def _bound(cluster: Cluster, before_effect: Callable[[], None]) -> Metastore:
 
 
 def _pair(target: TableTarget) -> str:
-    """Which way a target takes."""
+    """Return the key of the mode of a target."""
     return f"{target.counterpart}>{target.cluster}" if target.counterpart else target.cluster
 
 
 def _wired(
-    name: str, life_cycle: LifeCycle, ways: Mapping[str, Way], targets: TableTargets, context: ActionContext
+    name: str,
+    life_cycle: LifeCycle,
+    modes: Mapping[str, Callable[..., Mode]],
+    targets: TableTargets,
+    context: ActionContext,
 ) -> TableWired:
     limits, feeds = context.repository.settings.max_copy, context.repository.feeds
     address = partial(_address, context)
@@ -230,7 +235,7 @@ def _wired(
         name=name,
         life_cycle=life_cycle,
         address=address,
-        way_of=lambda target: ways[_pair(target)],
+        mode_of=lambda context: modes[_pair(context.target)](context=context),
         nominal=context.options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
         spec_of=context.choice.spec_of,

@@ -20,11 +20,11 @@ from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
 from toolkit.entities.vocabulary import LocationType
 from toolkit.errors import InvalidInput, NotYet
+from toolkit.hive.errors import InstanceNotAvailable
 from toolkit.hive.resolve import instance_address, name_of, uri_of
+from toolkit.hive.sources import MetastoreSource
 from toolkit.hive.staging import written_of
-from toolkit.hive.targets import Standing, TableTarget
-from toolkit.hive.waiting import Waiting
-from toolkit.hive.ways import Tables
+from toolkit.hive.targets import StoredPart, TableTarget
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.quality.validation import (
     ValidationAction,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from toolkit.catalog.model import StorageDescriptor, Table
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
-    from toolkit.hive.contents import TablePart
+    from toolkit.hive.table_reader import TablePart
     from toolkit.quality.documents import Question
     from toolkit.quality.validator import SuiteValidator, UnitValidation
     from toolkit.runs.stop import StopSignal
@@ -196,13 +196,15 @@ def _of_table(validation: FeedValidation, instant: datetime, work: RunContext) -
         validation=validation,
     )
     try:
-        contents = Tables(catalog=catalog_of(cluster), uri=lambda _: uri).contents(target, work)
-    except Waiting as error:
+        contents = MetastoreSource(catalog=catalog_of(cluster), uri=lambda _: uri).contents(target, work)
+    except InstanceNotAvailable as error:
         raise InstanceMissing(feed=feed.name, place=address) from error
     if contents.broken:
         raise InstanceMissing(feed=feed.name, place=f"{address} ({next(iter(contents.broken.values())).message})")
-    lying = [Standing(part=each, place=each.place, storage=_storage(contents.table, each)) for each in contents.parts]
-    return written_of(target, validation, address, contents.table, lying)
+    stored = [
+        StoredPart(part=each, place=each.place, storage=_storage(contents.table, each)) for each in contents.parts
+    ]
+    return written_of(target, validation, address, contents.table, stored)
 
 
 def _storage(table: Table, part: TablePart) -> StorageDescriptor:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolkit.actions.choosing import EntitySelection
     from toolkit.bootstrap.hive import ExchangeOptions
     from toolkit.cli.action_command import Run
-    from toolkit.hive.targets import LandingRules, TableDetail, TableItem, TableTarget
+    from toolkit.hive.targets import ImportRules, TableDetail, TableItem, TableTarget
 
 To = Annotated[
     str,
@@ -63,20 +63,20 @@ class ExchangeFlags:
         bool, typer.Option("--whole-table", help="All partitions, rather than those of instances.")
     ] = False
 
-    def options(self, place: str, rules: LandingRules | None = None) -> ExchangeOptions:
+    def options(self, place: str, rules: ImportRules | None = None) -> ExchangeOptions:
         """Return the options of the action, which writes to or reads from this place."""
         from toolkit.bootstrap.hive import ExchangeOptions
         from toolkit.bootstrap.replication import ReplicationOptions
-        from toolkit.hive.targets import LandingRules
+        from toolkit.hive.targets import ImportRules
 
         instances = ReplicationOptions(start=self.start, end=self.end)
         return ExchangeOptions(
-            place=place, instances=instances, whole_table=self.whole_table, rules=rules or LandingRules()
+            place=place, instances=instances, whole_table=self.whole_table, rules=rules or ImportRules()
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LandingFlags:
+class ImportFlags:
     """The table that is made or changed for what is imported."""
 
     schema_change: Annotated[
@@ -89,13 +89,13 @@ class LandingFlags:
         bool | None, typer.Option("--external/--managed", help="The kind of a table that is made. Default: as it was.")
     ] = None
 
-    def rules(self) -> LandingRules:
+    def rules(self) -> ImportRules:
         """Return the rules for the table."""
         from toolkit.catalog.model import TableKind
-        from toolkit.hive.targets import LandingRules
+        from toolkit.hive.targets import ImportRules
 
         kind = None if self.external is None else TableKind.EXTERNAL if self.external else TableKind.MANAGED
-        return LandingRules(schema_change=self.schema_change, kind=kind)
+        return ImportRules(schema_change=self.schema_change, kind=kind)
 
 
 @flat
@@ -114,25 +114,25 @@ def hive_import(
     exports: From,
     feeds: _Feed,
     which: ExchangeFlags,
-    landing: LandingFlags,
+    table: ImportFlags,
     parallel: Parallel = None,
     run: _Run,
 ) -> int:
     """Import exports of a table, by feedctl or by Hive, into the table of a feed on a cluster."""
     from toolkit.bootstrap.hive import import_tables
 
-    taken = partial(import_tables, which.options(exports, landing.rules()))
+    taken = partial(import_tables, which.options(exports, table.rules()))
     return _executed(IMPORT, taken, run, time, lambda: feeds.selection(which.cluster), parallel)
 
 
 @flat
 def hive_replication(
-    *, time: Time, feeds: FeedFlags, which: CopyFlags, landing: LandingFlags, parallel: Parallel = None, run: _Run
+    *, time: Time, feeds: FeedFlags, which: CopyFlags, table: ImportFlags, parallel: Parallel = None, run: _Run
 ) -> int:
     """Pull the partitions of table feeds from their source to their targets: those that are due and not there yet."""
     from toolkit.bootstrap.hive import replicate_tables
 
-    copied, clusters = partial(replicate_tables, which.options(), landing.rules()), which.target
+    copied, clusters = partial(replicate_tables, which.options(), table.rules()), which.target
     chosen = partial(feeds.selection, clusters, all_clusters=not clusters)
     return _executed(REPLICATION, copied, run, time, chosen, parallel)
 

@@ -54,10 +54,10 @@ def publish(decided: Decided, repo: AnswerFlags) -> int:
         copied = ReplicationOptions(source=found.counterpart or None, start=found.instance_key)
         if decided.is_table:
             from toolkit.bootstrap.hive import replicate_tables
-            from toolkit.hive.targets import REPLICATION, LandingRules
+            from toolkit.hive.targets import REPLICATION, ImportRules
             from toolkit.rendering.hive import HIVE_VIEW
 
-            return execute(REPLICATION, partial(replicate_tables, copied, LandingRules()), HIVE_VIEW, now, of_feed)
+            return execute(REPLICATION, partial(replicate_tables, copied, ImportRules()), HIVE_VIEW, now, of_feed)
         from toolkit.bootstrap.replication import replicate
         from toolkit.rendering.replication import REPLICATION_VIEW
         from toolkit.replication import NAME

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, RunContext, left_over, place_named
 from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
@@ -29,11 +29,10 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.partition_name import split_name
 from toolkit.catalog.written_places import WrittenPlaces
 from toolkit.el import CanonicalPath, ElError
-from toolkit.hive.batches import TableBatch, batches_of, event_of
-from toolkit.hive.copies import PartCopies
-from toolkit.hive.landing_plan import IncompatibleTable
+from toolkit.hive.batches import Mode, TableBatch, batches_of, event_of
+from toolkit.hive.errors import IncompatibleTable, InstanceNotAvailable
+from toolkit.hive.table_context import TableContext
 from toolkit.hive.targets import TableDetail, TablePlan, TableTarget
-from toolkit.hive.waiting import Waiting
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.recorder import path_text
@@ -42,7 +41,6 @@ from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
-    from toolkit.hive.batches import Worker
     from toolkit.hive.targets import TableItem
     from toolkit.ledger.runs.items import Item
     from toolkit.storage import StorageSpec
@@ -52,35 +50,6 @@ _AT_ONCE = 128
 """So many files of a batch of partitions: closing one on HDFS waits for its DataNode, and only company hides that."""
 
 
-class Way(Protocol):
-    """Mode of an action: export, import or replication; safe between threads."""
-
-    def plan(self, blank: TablePlan, work: RunContext) -> TablePlan:
-        """The plan of an instance.
-
-        Raises:
-            Waiting: it is not there yet.
-            CatalogError, StorageError, ElError, IncompatibleTable: it cannot be looked at, or must not be done.
-        """
-        ...
-
-    def worker(self, plan: TablePlan, work: RunContext, copies: PartCopies, pool: WorkerPool, address: str) -> Worker:
-        """Return the worker that does the items of a plan; the address is that of the instance."""
-        ...
-
-    def bases(self, plan: TablePlan) -> tuple[CanonicalPath, ...]:
-        """Return the directories that a person may put a hold into, by what the plan has seen."""
-        ...
-
-    def recover(self, plan: TablePlan, left: Sequence[Item], work: RunContext) -> None:
-        """Remove what a dead run left of these items, which nobody reads.
-
-        Raises:
-            CatalogError, StorageError: it cannot be.
-        """
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class TableAction:
     """Action that exports, imports or replicates the tables of feeds.
@@ -88,7 +57,7 @@ class TableAction:
     Attributes:
         name: of the action.
         life_cycle: in the ledger.
-        way_of: what is done with a target.
+        mode_of: the mode of the plan of a context.
         nominal: for which the run acts.
         limits: of a run over all its feeds.
         spec_of: how the store that a path is on is opened anywhere.
@@ -100,7 +69,7 @@ class TableAction:
 
     name: str
     life_cycle: LifeCycle
-    way_of: Callable[[TableTarget], Way]
+    mode_of: Callable[[TableContext], Mode]
     nominal: datetime
     limits: CopyLimits
     spec_of: Callable[[CanonicalPath], StorageSpec]
@@ -125,25 +94,36 @@ class TableAction:
 
     def conditions(self, plan: TablePlan, work: RunContext) -> tuple[HoldWatch, ...]:
         """Return the condition of a target: a hold on the feed also blocks replacing its data."""
-        pairs = ((plan.target.feed, plan.target.cluster),)
-        bases = self.way_of(plan.target).bases(plan)
+        pairs, bases = ((plan.target.feed, plan.target.cluster),), self.mode_of(self._context(plan, work)).bases
         return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
     def blank_plan(self, target: TableTarget) -> TablePlan:
         """Return the plan of a target that is not looked at."""
         return TargetPlan(target=target, detail=TableDetail(), covers_all=target.instant is None)
 
+    def _context(self, plan: TablePlan, work: RunContext) -> TableContext:
+        rules = plan.target.rules
+        files = FileCopies(
+            work=work,
+            pool=self.pool,
+            spec_of=self.spec_of,
+            executors_turn=self.executors_turn,
+            at_once=rules.at_once or _AT_ONCE,
+            bandwidth=rules.bandwidth,
+        )
+        return TableContext(plan=plan, work=work, files=files, address=self.address(plan.target))
+
     def plan(self, target: TableTarget, work: RunContext) -> TablePlan:
         """Return the plan of a target; an error of the metastore or a store is a failure of the plan."""
         blank = self.blank_plan(target)
         try:
-            return self._without_rivals(self.way_of(target).plan(blank, work), work)
-        except Waiting as waiting:
+            return self._without_rivals(self.mode_of(self._context(blank, work)).planned(), work)
+        except InstanceNotAvailable as missing:
             is_late = target.waits_until is not None and self.nominal >= target.waits_until
             if is_late:
-                message = f"{waiting.why}, and the feed's timeout is over; name it by --start when it has come"
+                message = f"{missing.why}, and the feed's timeout is over; name it by --start when it has come"
                 return replace(blank, failed=Problem(code=TIMED_OUT, message=message))
-            return replace(blank, waiting=Problem(code=NOT_AVAILABLE, message=waiting.why))
+            return replace(blank, waiting=Problem(code=NOT_AVAILABLE, message=missing.why))
         except (CatalogError, StorageError, IncompatibleTable) as error:
             return replace(blank, failed=Problem(code=error.code, message=str(error)))
         except ElError as error:
@@ -159,14 +139,12 @@ class TableAction:
         if writer:
             message = f"{target.feed} {target.instance_key} is being written on {source}: {writer}"
             return replace(plan, items=(), waiting=Problem(code=SOURCE_BEING_WRITTEN, message=message))
-        if target.is_export or not work.outputs.evictions():
-            return plan
-        for item in plan.items:
+        evictions = () if target.is_export else work.outputs.evictions()
+        for item in plan.items if evictions else ():
             values = split_name(item.name) if item.name else {}
             written = partial(_written, item, plan.detail.root or item.place)
-            why = eviction_of_partition(target.table, values, work) or eviction_of_table_data(
-                target.table, written, work
-            )
+            why = eviction_of_partition(target.table, values, evictions)
+            why = why or eviction_of_table_data(target.table, written, evictions, work)
             if why:
                 return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why))
         return plan
@@ -191,8 +169,9 @@ class TableAction:
         own = [left for left in open_items if is_import or left.instance_key == key or _is_below(left, root)]
         if not own:
             return Recovery()
+        context = self._context(plan, work)
         try:
-            self.way_of(plan.target).recover(plan, own, work)
+            self.mode_of(context).recover(own)
         except (CatalogError, StorageError):
             return Recovery()
         planned = {path_text(item.uri) for item in plan.items}
@@ -201,22 +180,13 @@ class TableAction:
         is_whole = not plan.items and not plan.unreadable
         if is_whole and not plan.target.is_export and plan.target.instant is not None:
             # All of it is there, and nobody has told its readers so.
-            settled = (replace(settled[0], event=event_of(plan, self.address(target), was_there=False)), *settled[1:])
+            settled = (replace(settled[0], event=event_of(context, was_there=False)), *settled[1:])
         return Recovery.of(settled, "steps")
 
     def batches(self, plan: TablePlan, work: RunContext) -> Sequence[TableBatch]:
         """Return the batches of a plan in order."""
-        files = FileCopies(
-            work=work,
-            pool=self.pool,
-            spec_of=self.spec_of,
-            executors_turn=self.executors_turn,
-            at_once=plan.target.rules.at_once or _AT_ONCE,
-            bandwidth=plan.target.rules.bandwidth,
-        )
-        address, copies = self.address(plan.target), PartCopies(files=files, work=work)
-        worker = self.way_of(plan.target).worker(plan, work, copies, self.pool, address)
-        return batches_of(plan, work, worker, address)
+        context = self._context(plan, work)
+        return batches_of(self.mode_of(context), context)
 
 
 def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...]:

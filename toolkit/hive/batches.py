@@ -1,11 +1,11 @@
-"""The batches of an export, an import or a replication: what each does, and what the ledger keeps of it."""
+"""Modes of actions on tables, and the batches that a mode applies."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from toolkit.actions.action import Applied
 from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
@@ -13,7 +13,7 @@ from toolkit.actions.model import ItemResult
 from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.port import BATCH
 from toolkit.errors import Unavailable
-from toolkit.hive.targets import TableItem, TablePlan, TableStep
+from toolkit.hive.targets import TableItem, TableStep
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs import counters
 from toolkit.ledger.vocabulary import EventKind
@@ -22,30 +22,51 @@ from toolkit.runs.recorder import path_text
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
-    from toolkit.actions.action import RunContext
+    from toolkit.actions.model import Problem
     from toolkit.el import CanonicalPath
+    from toolkit.hive.table_context import TableContext
+    from toolkit.hive.targets import TablePlan
     from toolkit.ledger.database import Transaction
+    from toolkit.ledger.runs.items import Item
     from toolkit.runs.recorder import LedgerWrite
 
+Results: TypeAlias = "dict[TableItem, ItemResult[TableItem]]"
 _PARTS = BATCH // 2
 _BATCH_BYTES = 4 * 1024**3
 """A batch of partitions becomes visible at once; with about so many bytes the first does not wait for long."""
 
 
-class Worker(Protocol):
-    """Does the items of one plan."""
+class Mode(Protocol):
+    """Mode of an action on a table, for one plan in one run: export or import."""
 
     @property
-    def base(self) -> CanonicalPath:
-        """The directory that bounds every effect."""
+    def bases(self) -> tuple[CanonicalPath, ...]:
+        """The directories that a person may put a hold into, by what the plan has seen."""
         ...
 
-    def work(self, items: Sequence[TableItem], told: dict[TableItem, ItemResult[TableItem]]) -> Sequence[str]:
+    def planned(self) -> TablePlan:
+        """Return the plan of an instance, whose blank plan the mode has.
+
+        Raises:
+            InstanceNotAvailable: it is not there yet.
+            CatalogError, StorageError, ElError, IncompatibleTable: it cannot be looked at, or must not be done.
+        """
+        ...
+
+    def recover(self, left: Sequence[Item]) -> None:
+        """Remove what a dead run left of these items, which nobody reads.
+
+        Raises:
+            CatalogError, StorageError: it cannot be removed.
+        """
+        ...
+
+    def apply(self, items: Sequence[TableItem], results: Results) -> Sequence[str]:
         """Do items of one batch, which are of one kind or `TableStep.REPLACE` with their `TableStep.CLEAN`.
 
         Args:
             items: of the batch.
-            told: gets the result of each as soon as it is known; those without one have that of what this raises.
+            results: gets the result of each as soon as it is known; those without one have that of what this raises.
 
         Returns:
             Notes for the user.
@@ -54,6 +75,11 @@ class Worker(Protocol):
             CatalogError, StorageError, Unavailable, CalledOff, Stopped: it could not be done.
         """
         ...
+
+
+def result_of(item: TableItem, why: Problem | None) -> ItemResult[TableItem]:
+    """Return the result of an item that is done, or has failed."""
+    return ItemResult.done(item) if why is None else ItemResult.failed(item, why.code, why.message)
 
 
 @dataclass(kw_only=True)
@@ -66,48 +92,45 @@ class _Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class TableBatch:
-    """Batch of items that one worker applies together."""
+    """Batch of items that a mode applies together."""
 
-    plan: TablePlan
-    work: RunContext
-    worker: Worker
-    address: str
+    context: TableContext
+    mode: Mode
     positions: range
     so_far: _Progress
 
     def apply(self, advance: Callable[[int], None]) -> Applied[TableItem]:
         """Apply the items, and report each one."""
-        items = [self.plan.items[at] for at in self.positions]
-        told, notes = self._told(items)
-        results = tuple(told[item] for item in items)
+        items = [self.context.plan.items[at] for at in self.positions]
+        by_item: Results = {}
+        notes = self._apply(items, by_item)
+        results = tuple(by_item[item] for item in items)
         advance(len(items))
         done = [each.item for each in results if each.outcome is Outcome.DONE]
         self.so_far.failed += sum(each.outcome is Outcome.FAILED for each in results)
-        self._count(done)
         open_ones = frozenset(at for at, each in zip(self.positions, results, strict=True) if each.code in UNKNOWN)
         return Applied(
-            results=results, open=open_ones, events=self._events(done), writes=(self._counted(),), notes=notes
+            results=results, open=open_ones, events=self._events(done), writes=(self._counted(done),), notes=notes
         )
 
-    def _told(self, items: Sequence[TableItem]) -> tuple[dict[TableItem, ItemResult[TableItem]], tuple[str, ...]]:
-        base = self.worker.base
-        refusal = self.work.guard.refusal(base, items=len(items), must_look=True)
+    def _apply(self, items: Sequence[TableItem], results: Results) -> tuple[str, ...]:
+        work, base = self.context.work, self.context.root
+        refusal = work.guard.refusal(base, items=len(items), must_look=True)
         if refusal is not None:
-            return {item: refusal.of(item) for item in items}, ()
-        told: dict[TableItem, ItemResult[TableItem]] = {}
+            results |= {item: refusal.of(item) for item in items}
+            return ()
         failures = (CatalogError, StorageError, Unavailable)
-        notes = attempted(self.work, base, lambda: tuple(self.worker.work(items, told)), failures=failures)
-        if isinstance(notes, FailedAttempt):
-            return {item: notes.of(item) for item in items} | told, ()
-        return told, notes
+        notes = attempted(work, base, lambda: tuple(self.mode.apply(items, results)), failures=failures)
+        if not isinstance(notes, FailedAttempt):
+            return notes
+        results |= {item: notes.of(item) for item in items if item not in results}
+        return ()
 
-    def _count(self, done: Sequence[TableItem]) -> None:
-        found = self.plan.detail.counters
+    def _counted(self, done: Sequence[TableItem]) -> LedgerWrite:
+        found = self.context.plan.detail.counters
         found.update(COPY=sum(item.files for item in done), BYTESCOPIED=sum(item.bytes for item in done))
         found["TIMETAKEN"] = round((time.monotonic() - self.so_far.began) * 1000)
-
-    def _counted(self) -> LedgerWrite:
-        counted = dict(self.plan.detail.counters)
+        counted = dict(found)
 
         def count(tx: Transaction, run_id: int) -> None:
             counters.replace(tx, run_id, counted)
@@ -116,43 +139,44 @@ class TableBatch:
 
     def _events(self, done: Sequence[TableItem]) -> tuple[NewEvent, ...]:
         """Return the event of an instance that is complete with this batch; an export is no instance of its feed."""
-        is_part = bool(self.plan.unreadable) or bool(self.so_far.failed)
-        target, is_last = self.plan.target, self.positions.stop == len(self.plan.items)
-        changed = any(item.step not in {TableStep.CLEAN, TableStep.TABLE} for item in self.plan.items)
+        plan, target = self.context.plan, self.context.target
+        is_part = bool(plan.unreadable) or bool(self.so_far.failed)
+        is_last = self.positions.stop == len(plan.items)
+        changed = any(item.step not in {TableStep.CLEAN, TableStep.TABLE} for item in plan.items)
         if target.is_export or target.instant is None or not (done and is_last and changed) or is_part:
             return ()
-        fresh = {TableStep.ADD, TableStep.TABLE}
-        was_there = bool(self.plan.detail.kept) or any(item.step not in fresh for item in self.plan.items)
-        return (event_of(self.plan, self.address, was_there=was_there),)
+        new = {TableStep.ADD, TableStep.TABLE}
+        was_there = bool(plan.detail.kept) or any(item.step not in new for item in plan.items)
+        return (event_of(self.context, was_there=was_there),)
 
 
-def event_of(plan: TablePlan, address: str, *, was_there: bool) -> NewEvent:
+def event_of(context: TableContext, *, was_there: bool) -> NewEvent:
     """Return the event for consumers of the target; they find the instance by the address."""
-    target = plan.target
+    target = context.target
     return NewEvent(
         kind=EventKind.UPDATED if was_there else EventKind.AVAILABLE,
         feed=target.feed,
         cluster=target.cluster,
         instance_key=target.instance_key,
-        uri=path_text(address),
+        uri=path_text(context.address),
     )
 
 
-def batches_of(plan: TablePlan, work: RunContext, worker: Worker, address: str) -> tuple[TableBatch, ...]:
-    """The batches that the plan has put its items into; the address is that of the instance."""
-    so_far = _Progress()
-    if not plan.items:
+def batches_of(mode: Mode, context: TableContext) -> tuple[TableBatch, ...]:
+    """Return the batches that the plan has put its items into."""
+    items, so_far = context.plan.items, _Progress()
+    if not items:
         return ()
-    starts = [at for at in range(1, len(plan.items)) if plan.items[at].batch != plan.items[at - 1].batch]
-    ends = [*starts, len(plan.items)]
+    starts = [at for at in range(1, len(items)) if items[at].batch != items[at - 1].batch]
+    ends = [*starts, len(items)]
     return tuple(
-        TableBatch(plan=plan, work=work, worker=worker, address=address, positions=range(start, end), so_far=so_far)
+        TableBatch(context=context, mode=mode, positions=range(start, end), so_far=so_far)
         for start, end in zip([0, *starts], ends, strict=True)
     )
 
 
 def in_batches(items: Sequence[TableItem], *, at_once: bool = False) -> Iterator[TableItem]:
-    """Items with the numbers of their batches: the table by itself, partitions by number and bytes.
+    """Yield items with the numbers of their batches: the table by itself, partitions by number and bytes.
 
     What a partition replaces is cleaned in the same batch: it was written down before the first of them began, so that
     the next run knows of it.

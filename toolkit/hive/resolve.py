@@ -17,7 +17,7 @@ from toolkit.el import TableUri, format_instant
 from toolkit.entities.errors import UnfitFeed
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import NotImplementedYet
-from toolkit.hive.targets import LandingRules, TableDetail, TableItem, TableTarget
+from toolkit.hive.targets import ImportRules, TableDetail, TableItem, TableTarget
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.partition_address import partition_address
 from toolkit.planning.replication import Range
@@ -76,7 +76,7 @@ def name_of(uri: TableUri) -> TableName:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
+class ExchangeRequest:
     """Request of an export or an import.
 
     Attributes:
@@ -84,7 +84,7 @@ class Asked:
         wanted: which instances; none given: the last one that is due.
         is_whole: the whole table, instead of instances.
         root: the directory that has the exports of instances in it; of a whole table its export itself.
-        goes_out: it is an export.
+        is_export: whether it is an export.
         rules: of an import.
     """
 
@@ -92,8 +92,8 @@ class Asked:
     wanted: Range
     is_whole: bool
     root: CanonicalPath
-    goes_out: bool
-    rules: LandingRules
+    is_export: bool
+    rules: ImportRules
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> TableTargets:
         """The instances of all feeds, each on its cluster; arguments and errors as of `resolved`."""
@@ -119,10 +119,10 @@ class Asked:
             instant=None,
             table=name_of(uri),
             directory=self.root,
-            goes_out=self.goes_out,
-            flag=(feed.availability_flag or "") if self.goes_out else "",
+            is_export=self.is_export,
+            flag=(feed.availability_flag or "") if self.is_export else "",
             rules=rules_of(feed, self.rules),
-            validation=None if self.goes_out else FeedValidation.on(feed, cluster),
+            validation=None if self.is_export else FeedValidation.on(feed, cluster),
         )
         if self.is_whole:
             yield base
@@ -156,7 +156,7 @@ class Pulls:
         wanted: which instances.
         copied: keys of the instances that the ledger has as copied on a route (feed, target, source).
         evicted: keys of those that the target's retention has removed (feed, target).
-        rules: how they come to the target.
+        rules: of the import at the target.
     """
 
     nominal: datetime
@@ -164,7 +164,7 @@ class Pulls:
     wanted: Range
     copied: Callable[[str, str, str], frozenset[str]]
     evicted: Callable[[str, str], frozenset[str]]
-    rules: LandingRules
+    rules: ImportRules
 
     def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> TableTargets:
         """The instances of all routes; arguments and errors as of `resolved`."""
@@ -206,7 +206,7 @@ class Pulls:
             )
 
 
-def rules_of(feed: Feed, rules: LandingRules) -> LandingRules:
+def rules_of(feed: Feed, rules: ImportRules) -> ImportRules:
     """The rules with what the properties of a feed ask for.
 
     Raises:

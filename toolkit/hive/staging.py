@@ -1,7 +1,7 @@
-"""Partitions that are judged before readers see them: copied to the table's gate, and registered when they passed.
+"""Staged partitions: copied into the table's staging directory, validated, and published when they passed.
 
-An instance is judged as a whole, with the partitions of it that are there already: a verdict on a part of it would say
-nothing of what readers are told.
+An instance is validated as a whole, with the partitions of it that are there already: the result of a part of it would
+say nothing of what readers see.
 """
 
 from __future__ import annotations
@@ -18,48 +18,40 @@ from toolkit.actions.validation import QUALITY_UNKNOWN, STAGING_DIRECTORY, Part,
 from toolkit.availability import is_there
 from toolkit.clock import SystemClock
 from toolkit.entities.vocabulary import OnFailure
-from toolkit.hive.copies import rename_into
-from toolkit.hive.reading import NoReading, reading_of
-from toolkit.hive.targets import Standing, TableItem, TablePlan, TableTarget
+from toolkit.hive.spark_format import NoReading, reading_of
+from toolkit.hive.targets import StoredPart, TableItem, TableTarget
 from toolkit.runs.recorder import path_text
 from toolkit.transfer.publication import CopyDiffers, remove
 from toolkit.transfer.trees import below, is_still, read_tree, same_bytes, same_content
 
 if TYPE_CHECKING:
-    from toolkit.actions.action import RunContext
     from toolkit.actions.validation import FeedValidation
     from toolkit.catalog.model import Table
     from toolkit.el import CanonicalPath
-    from toolkit.hive.contents import TablePart as ComingPart
-    from toolkit.hive.copies import Digests, PartCopies
+    from toolkit.hive.table_context import Digests, TableContext
+    from toolkit.hive.table_reader import TablePart
 
 
 @dataclass(frozen=True, kw_only=True)
 class StagedTable:
-    """Asked for all partitions of one instance at once. Every call raises StorageError and StopRequested.
+    """Staged partitions of one instance. Every call raises StorageError and StopRequested.
 
     Attributes:
-        plan: of the instance.
+        context: of the instance's plan.
         validation: how.
-        work: of the run.
-        copies: copies partitions.
-        address: of the instance, as consumers know it.
         now: of the wall clock, UTC.
     """
 
-    plan: TablePlan
+    context: TableContext
     validation: FeedValidation
-    work: RunContext
-    copies: PartCopies
-    address: str
     now: Callable[[], datetime] = field(default=SystemClock().now)
 
     def place(self, item: TableItem) -> CanonicalPath:
-        """Where its data wait."""
+        """Return where its data are staged."""
         return self._unit(item).place
 
     def copied(self, items: Sequence[TableItem]) -> dict[TableItem, Digests | Problem]:
-        """Copy to the gate what does not wait there since an earlier run; outcomes and errors as of `PartCopies`."""
+        """Copy what is not staged since an earlier run; outcomes and errors as of `TableContext.copy`."""
         told: dict[TableItem, Digests | Problem] = {}
 
         def look(item: TableItem) -> None:
@@ -73,22 +65,22 @@ class StagedTable:
                 self._unit(item).end_copy(_part(item).fingerprint, digests)
             told[item] = digests
 
-        pool = self.work.pool(self._root)
+        pool = self.context.work.pool(self.context.root)
         pool.run_all(look, items)
         new = [item for item in items if item not in told]
-        copied = self.copies.copy({self.place(item): _part(item) for item in new})
+        copied = self.context.copy({self.place(item): _part(item) for item in new})
         pool.run_all(note, new)
         return told
 
     def _copied_before(self, item: TableItem) -> Digests | None:
         """The digests of what an earlier run has copied whole; else there is room for a new copy."""
-        unit, part, check = self._unit(item), _part(item), self.work.guard.check
-        system, digests = self.work.stores(unit.place), unit.copied_before(part.fingerprint)
+        unit, part, check = self._unit(item), _part(item), self.context.work.guard.check
+        system, digests = self.context.system, unit.copied_before(part.fingerprint)
         is_same = partial(is_still, system, unit.place, check, part.tree, directories=False, is_same=same_bytes)
         if digests is not None and part.files and is_same():
             return digests
         unit.begin_copy()
-        remove(system, unit.place, self._root)
+        remove(system, unit.place, self.context.root)
         return None
 
     def refused(
@@ -105,22 +97,22 @@ class StagedTable:
             Unavailable: the ledger cannot be written.
         """
         lacking = [each.message for each in told.values() if isinstance(each, Problem)]
-        lacking += [each.message for each in self.plan.unreadable]
+        lacking += [each.message for each in self.context.plan.unreadable]
         if lacking:
             why = f"not judged, since {len(lacking)} of its partitions are not whole, the first: {lacking[0]}"
-            return Problem(code=QUALITY_UNKNOWN, message=f"{self.address} is blocked: {why}")
+            return Problem(code=QUALITY_UNKNOWN, message=f"{self.context.address} is blocked: {why}")
         try:
             written = self._written(items)
         except NoReading as error:
             if self.validation.quality.on_failure is OnFailure.WARN:
-                notes.append(f"{self.address} was not judged: {error}")
+                notes.append(f"{self.context.address} was not judged: {error}")
                 return None
-            return Problem(code=QUALITY_UNKNOWN, message=f"{self.address} is blocked: {error}")
+            return Problem(code=QUALITY_UNKNOWN, message=f"{self.context.address} is blocked: {error}")
         try:
-            notes += self.work.validator.validate(written, self.work.guard.check).notes
+            notes += self.context.work.validator.validate(written, self.context.work.guard.check).notes
         except QualityFailed as error:
             note = partial(self._note_blocked, written, error)
-            self.work.pool(self._root).run_all(note, list(told))
+            self.context.work.pool(self.context.root).run_all(note, list(told))
             return Problem(code=error.code, message=str(error))
         return None
 
@@ -134,18 +126,18 @@ class StagedTable:
             StorageError: it cannot be; it waits on.
         """
         unit, part = self._unit(item), _part(item)
-        system, check = self.work.stores(into), self.work.guard.check
+        system, check = self.context.work.stores(into), self.context.work.guard.check
         tree = read_tree(system, unit.place, check, directories=False) or {}
         if not same_content(tree, part.tree):
             raise CopyDiffers(path=unit.place, detail="somebody has changed it since it was judged; run again")
         if system.capabilities.atomic_rename:
-            rename_into(system, unit.place, into, self._root)
+            self.context.move(unit.place, into)
         else:
             again = replace(part, place=unit.place, tree=tree, digests=digests, source=part.fingerprint)
-            told = self.copies.copy({into: again})[into]
+            told = self.context.copy({into: again})[into]
             if isinstance(told, Problem):
                 raise CopyDiffers(path=into, detail=told.message)
-            remove(system, unit.place, self._root)
+            remove(system, unit.place, self.context.root)
         unit.end_wait()
 
     def take_back(self, item: TableItem, place: CanonicalPath, digests: Digests) -> bool:
@@ -153,19 +145,20 @@ class StagedTable:
 
         Where it would be copied again its files would have other times, so that a release would not count any more.
         """
-        unit, system = self._unit(item), self.work.stores(place)
+        unit, system = self._unit(item), self.context.work.stores(place)
         if not system.capabilities.atomic_rename or is_there(system, unit.place):
             return False
-        rename_into(system, place, unit.place, self._root)
+        self.context.move(place, unit.place)
         unit.end_copy(_part(item).fingerprint, digests)
         return True
 
     def sweep(self, items: Sequence[TableItem]) -> None:
-        """Remove the directories of the gate that nothing waits in any more."""
-        system, staging = self.work.stores(self._root), self._root.child(STAGING_DIRECTORY)
+        """Remove the staging directories that nothing is staged in any more."""
+        system, root = self.context.system, self.context.root
+        top = root.child(STAGING_DIRECTORY)
         left = {self.place(item).parent for item in items}
         while left:
-            emptied = {each for each in left if system.remove_if_empty(each, below=self._root) and each != staging}
+            emptied = {each for each in left if system.remove_if_empty(each, below=root) and each != top}
             left = {each.parent for each in emptied}
 
     def end_wait(self, item: TableItem) -> None:
@@ -178,41 +171,35 @@ class StagedTable:
         Raises:
             NoReading: see `reading_of`.
         """
-        contents = self.plan.detail.contents
-        assert contents is not None  # noqa: S101 - a plan with items has them
         coming = [
-            Standing(part=_part(each), place=self.place(each) if each.copies else each.place, storage=wanted.storage)
+            StoredPart(part=_part(each), place=self.place(each) if each.copies else each.place, storage=wanted.storage)
             for each in items
             if (wanted := each.wanted) is not None
         ]
-        lying = sorted((*coming, *self.plan.detail.standing), key=lambda each: each.part.name)
-        return written_of(self.plan.target, self.validation, self.address, contents.table, lying)
+        stored = sorted((*coming, *self.context.plan.detail.unchanged), key=lambda each: each.part.name)
+        return written_of(
+            self.context.target, self.validation, self.context.address, self.context.contents.table, stored
+        )
 
     def _unit(self, item: TableItem) -> StagedUnit:
-        root = self._root
-        table = self.plan.target.table
-        # Without partitions the gate is that of the directory around it, which tables of other databases may be in.
+        root = self.context.root
+        table = self.context.target.table
+        # Without partitions it is the directory around the table's, which tables of other databases may be in.
         unit = below(root, item.name or f"{table.database}.db/{table.table}")
-        return StagedUnit(work=self.work, unit=unit, base=root, flag="", files=self.copies.files, top=root)
-
-    @property
-    def _root(self) -> CanonicalPath:
-        root = self.plan.detail.root
-        assert root is not None  # noqa: S101 - a plan with items has one
-        return root
+        return StagedUnit(work=self.context.work, unit=unit, base=root, flag="", files=self.context.files, top=root)
 
 
 def written_of(
-    target: TableTarget, validation: FeedValidation, address: str, table: Table, lying: Sequence[Standing]
+    target: TableTarget, validation: FeedValidation, address: str, table: Table, stored: Sequence[StoredPart]
 ) -> Written:
-    """An instance of a table as the gate is asked for it.
+    """Return an instance of a table as it is validated.
 
     Args:
         target: the instance.
         validation: how.
         address: of the instance, as consumers know it.
         table: its description.
-        lying: all its partitions, at least one.
+        stored: all its partitions, at least one.
 
     Raises:
         NoReading: see `reading_of`.
@@ -222,17 +209,17 @@ def written_of(
         cluster=validation.cluster,
         instance_key=target.instance_key,
         unit=path_text(address),
-        parts=[Part(place=each.place, keys=_keys(table, each.part)) for each in lying],
+        parts=[Part(place=each.place, keys=_keys(table, each.part)) for each in stored],
         quality=validation.quality,
         counterpart=target.counterpart,
-        table=reading_of(table, [each.storage for each in lying]),
+        table=reading_of(table, [each.storage for each in stored]),
     )
 
 
-def _part(item: TableItem) -> ComingPart:
+def _part(item: TableItem) -> TablePart:
     assert item.part is not None  # noqa: S101 - of all items of a batch of data
     return item.part
 
 
-def _keys(table: Table, part: ComingPart) -> dict[str, str]:
+def _keys(table: Table, part: TablePart) -> dict[str, str]:
     return {} if part.partition is None else dict(zip(table.key_names, part.partition.values, strict=True))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.port import BATCH
-from toolkit.hive.described import COPIED, differences, lasting, table_differences
+from toolkit.hive.table_definition import COPIED, differences, lasting, table_differences
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Partition, Table, TableName
-    from toolkit.hive.contents import TablePart, TableReader
+    from toolkit.hive.table_reader import TablePart, TableReader
 
 _MOST_NAMES = 3
 
@@ -132,9 +132,9 @@ class TableComparison:
 
 
 def _difference(name: str, reasons: Iterator[str]) -> Iterator[Difference]:
-    told = tuple(reasons)
-    if told:
-        yield Difference(kind=DiffKind.DIFFERENT, partition=name, reasons=told)
+    found = tuple(reasons)
+    if found:
+        yield Difference(kind=DiffKind.DIFFERENT, partition=name, reasons=found)
 
 
 def _of_tables(one: Table, other: Table) -> Iterator[Difference]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from toolkit.actions.validation import FeedValidation
     from toolkit.catalog.model import Partition, StorageDescriptor, Table, TableKind, TableName
     from toolkit.el import CanonicalPath
-    from toolkit.hive.contents import Contents, TablePart
-    from toolkit.hive.layout import ExportedPart
+    from toolkit.hive.export_layout import ExportedPart
+    from toolkit.hive.table_reader import Contents, TablePart
 
 EXPORT, IMPORT, REPLICATION = "hive_export", "hive_import", "hive_replication"
 """The names of the actions."""
@@ -57,8 +57,8 @@ class TableStep(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LandingRules:
-    """How a table comes to a metastore.
+class ImportRules:
+    """Rules of an import.
 
     Attributes:
         schema_change: when it is there already, and is another one.
@@ -86,10 +86,10 @@ class TableTarget:
         table: on the cluster.
         source: on the counterpart; None: there is none.
         directory: the export; None: of a replication.
-        goes_out: the export is written; else it is read.
+        is_export: the export is written; else it is read, or there is none.
         flag: the file in each partition that says that it is complete; empty: the partition's existence does.
         waits_until: from then on an instance that has not come has failed; None: never.
-        rules: how it comes to a metastore.
+        rules: of an import.
         validation: how it is judged before readers see it; None: it is not.
     """
 
@@ -101,16 +101,11 @@ class TableTarget:
     table: TableName
     source: TableName | None = None
     directory: CanonicalPath | None = None
-    goes_out: bool = False
+    is_export: bool = False
     flag: str = ""
     waits_until: datetime | None = None
-    rules: LandingRules = field(default_factory=LandingRules)
+    rules: ImportRules = field(default_factory=ImportRules)
     validation: FeedValidation | None = field(default=None, compare=False)
-
-    @property
-    def is_export(self) -> bool:
-        """Whether it goes to a directory, and not to a metastore."""
-        return self.directory is not None and self.goes_out
 
     @property
     def entity(self) -> str:
@@ -191,13 +186,13 @@ class TableItem:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Standing:
-    """A partition, or the only data of a table, where it lies.
+class StoredPart:
+    """Stored data of a partition, or the only data of a table.
 
     Attributes:
         part: what it has.
-        place: where.
-        storage: how it is described.
+        place: its directory.
+        storage: its definition.
     """
 
     part: TablePart
@@ -215,7 +210,7 @@ class TableDetail:
         present: the table at the target; None: it is not there.
         root: the directory at the target that bounds every effect; None: there is none yet.
         root_text: the same as the metastore there writes it.
-        standing: of what comes to a metastore, what is there already and the same.
+        unchanged: of an import, what is there already and the same.
         kept_parts: of an export, what it keeps, by the names of the partitions.
         counters: filled while it is worked on: ``TIMETAKEN`` (milliseconds), ``COPY`` (files), ``BYTESCOPIED``.
     """
@@ -225,7 +220,7 @@ class TableDetail:
     present: Table | None = None
     root: CanonicalPath | None = None
     root_text: str = ""
-    standing: tuple[Standing, ...] = ()
+    unchanged: tuple[StoredPart, ...] = ()
     counters: Counter[str] = field(default_factory=Counter)
     kept_parts: Mapping[str, ExportedPart] = field(default_factory=dict)
 

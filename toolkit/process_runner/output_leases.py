@@ -63,7 +63,8 @@ def eviction_in_the_way(
         ElError: a location in a metastore is no path.
         Stopped: the ledger cannot be read.
     """
-    if not work.outputs.evictions():
+    evictions = work.outputs.evictions()
+    if not evictions:
         return ""
     cluster = target.site.cluster
     for each in outputs:
@@ -71,12 +72,13 @@ def eviction_in_the_way(
         if table is not None and partition is not None:
             name = TableName(table.database, table.table)
             written = partial(_written, metastores, cluster, name, partition)
-            why = eviction_of_partition(name, partition, work) or eviction_of_table_data(name, written, work)
+            why = eviction_of_partition(name, partition, evictions)
+            why = why or eviction_of_table_data(name, written, evictions, work)
             if why:
                 return why
         for kind, path in each.instance.paths.items():
             base = cluster.place(each.storage.templates[kind].base)
-            why = eviction_of_path(cluster.place(path), base, work)
+            why = eviction_of_path(cluster.place(path), base, evictions, work)
             if why:
                 return why
     return ""

@@ -129,7 +129,7 @@ class ReplicationAction:
             message = f"{target.source} is being written, so that it is not copied now: {writer}"
             return replace(plan, items=(), waiting=Problem(code=SOURCE_BEING_WRITTEN, message=message))
         try:
-            why = eviction_of_path(target.target, target.target_base, work)
+            why = eviction_of_path(target.target, target.target_base, work.outputs.evictions(), work)
         except StorageError as error:
             return replace(plan, items=(), failed=Problem(code=error.code, message=str(error)))
         return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why)) if why else plan
@@ -169,7 +169,7 @@ class ReplicationAction:
     def _is_evicted(self, target: ReplicationTarget, work: RunContext) -> bool:
         """Whether nothing may get its place now, also of a plan that found nothing to do."""
         try:
-            return bool(eviction_of_path(target.target, target.target_base, work))
+            return bool(eviction_of_path(target.target, target.target_base, work.outputs.evictions(), work))
         except StorageError:
             return True
 

@@ -71,13 +71,13 @@ def test_a_run_and_a_table_import_write_an_instance(
 @pytest.mark.parametrize(("name", "waits"), [("ds=1", True), ("ds=2", False), ("nonsense", True)])
 def test_a_row_that_names_no_partition_ends_no_run(name: str, *, waits: bool) -> None:
     work = replace(context(NeverStopped()), outputs=_Evicting(path=f"catalog:web:clicks#{name}"))
-    assert bool(eviction_of_partition(TableName("web", "clicks"), {"ds": "1"}, work)) is waits
+    assert bool(eviction_of_partition(TableName("web", "clicks"), {"ds": "1"}, work.outputs.evictions())) is waits
 
 
 def test_an_eviction_on_another_cluster_may_be_of_the_same_metastore() -> None:
     run = replace(RUN, cluster="backup")
     work = replace(context(NeverStopped()), outputs=_Evicting(path="catalog:web:clicks#ds=1", run=run))
-    assert eviction_of_partition(TableName("web", "clicks"), {"ds": "1"}, work)
+    assert eviction_of_partition(TableName("web", "clicks"), {"ds": "1"}, work.outputs.evictions())
 
 
 @pytest.mark.parametrize("is_evicted", [False, True])
@@ -116,7 +116,7 @@ PLACES = WrittenPlaces(
 )
 def test_a_table_waits_for_an_eviction_of_a_path_feed_by_location(path: str, *, waits: bool) -> None:
     disk = replace(context(NeverStopped()), outputs=_Evicting(path=path), stores=lambda _: Full())
-    assert bool(eviction_of_table_data(TABLE, lambda: PLACES, disk)) is waits
+    assert bool(eviction_of_table_data(TABLE, lambda: PLACES, disk.outputs.evictions(), disk)) is waits
 
 
 def test_a_table_that_does_not_exist_yet_waits_for_any_eviction_of_directories() -> None:
@@ -124,9 +124,9 @@ def test_a_table_that_does_not_exist_yet_waits_for_any_eviction_of_directories()
         raise NoSuchTable(about=str(TABLE))
 
     work = replace(context(NeverStopped()), outputs=_Evicting(path="file:///other"))
-    assert "is not known" in eviction_of_table_data(TABLE, absent, work)
+    assert "is not known" in eviction_of_table_data(TABLE, absent, work.outputs.evictions(), work)
     at_rest = replace(work, outputs=_Evicting(path="catalog:web:views#ds=1"))
-    assert eviction_of_table_data(TABLE, absent, at_rest) == ""
+    assert eviction_of_table_data(TABLE, absent, at_rest.outputs.evictions(), at_rest) == ""
 
 
 @dataclass

@@ -16,7 +16,7 @@ from toolkit.bootstrap.replication import ReplicationOptions, ends
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
 from toolkit.entities.not_implemented import Area
-from toolkit.hive.targets import LandingRules
+from toolkit.hive.targets import ImportRules
 from toolkit.runs.stop import NeverStopped
 
 _VALIDITY = "validity: {start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}"
@@ -72,5 +72,5 @@ def test_a_path_feed_that_cannot_be_copied_stops_no_replication_of_tables(tmp_pa
     files.write_text(files.read_text().replace("type: source, ", ""))
     rows.write_text(rows.read_text().replace("2026-03-01", "2026-03-03"))  # none is due, so that no metastore is asked
     own, clock, options = ReplicationOptions(), SystemClock(), _options(tmp_path)
-    result = replicate_tables(own, LandingRules(), options, clock, NeverStopped(), NoProgress())
+    result = replicate_tables(own, ImportRules(), options, clock, NeverStopped(), NoProgress())
     assert [each.plan.notes for each in result.targets] == [("no instance is due that is not there",)]

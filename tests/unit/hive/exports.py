@@ -8,13 +8,17 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from tests.unit.hive.test_landing import FROM, KEY, TO, URI, Life, Scene
+from tests.unit.hive.test_table_import import FROM, KEY, TO, URI, Life, Scene
 from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.hive.action import TableAction
-from toolkit.hive.targets import LandingRules, TableItem, TablePlan, TableTarget
-from toolkit.hive.ways import Exports, ExportWay, LandingWay, Tables
+from toolkit.hive.batches import Mode
+from toolkit.hive.sources import ExportSource, MetastoreSource
+from toolkit.hive.table_context import TableContext
+from toolkit.hive.table_export import TableExport
+from toolkit.hive.table_import import TableImport
+from toolkit.hive.targets import ImportRules, TableItem, TablePlan, TableTarget
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.storage import StorageSpec
 from toolkit.threads import WorkerPool
@@ -24,15 +28,23 @@ def exported(
     scene: Scene, directory: Path, meanwhile: Callable[[], None] = lambda: None, life: Life | None = None
 ) -> list[Problem]:
     """What fails of an export of the whole source, when something happens after each batch; dies with its life."""
-    way = ExportWay(tables=Tables(catalog=scene.catalog(scene.source), uri=lambda _: URI))
-    return _ran(scene, way, replace(_target(directory), table=FROM, goes_out=True), meanwhile, life)
+    source = MetastoreSource(catalog=scene.catalog(scene.source), uri=lambda _: URI)
+
+    def mode(context: TableContext) -> Mode:
+        return TableExport(source=source, context=context)
+
+    return _ran(scene, mode, replace(_target(directory), table=FROM, is_export=True), meanwhile, life)
 
 
 def imported(scene: Scene, directory: Path, instant: datetime | None = None) -> list[Problem]:
     """What fails of an import into the target."""
-    way = LandingWay(source=Exports(uri=lambda _: URI), catalog=scene.catalog(scene.target))
+    source, catalog = ExportSource(uri=lambda _: URI), scene.catalog(scene.target)
+
+    def mode(context: TableContext) -> Mode:
+        return TableImport(source=source, catalog=catalog, context=context)
+
     validation = scene.action()[1].validation
-    return _ran(scene, way, replace(_target(directory), instant=instant, validation=validation))
+    return _ran(scene, mode, replace(_target(directory), instant=instant, validation=validation))
 
 
 def _target(directory: Path) -> TableTarget:
@@ -43,13 +55,13 @@ def _target(directory: Path) -> TableTarget:
         instant=None,
         table=TO,
         directory=CanonicalPath.parse(f"file://{directory}"),
-        rules=LandingRules(at_once=1),
+        rules=ImportRules(at_once=1),
     )
 
 
 def _ran(
     scene: Scene,
-    way: ExportWay | LandingWay,
+    mode: Callable[[TableContext], Mode],
     target: TableTarget,
     meanwhile: Callable[[], None] = lambda: None,
     life: Life | None = None,
@@ -60,7 +72,7 @@ def _ran(
     action = TableAction(
         name="hive_export",
         life_cycle=LifeCycle.EXPORT,
-        way_of=lambda _: way,
+        mode_of=mode,
         nominal=parse_instant(KEY),
         limits=CopyLimits(instances=100),
         address=lambda target: f"{target.table}@{target.instance_key}",

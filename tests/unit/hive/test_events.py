@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.hive.test_landing import KEY, NAMES, TO, Dead, Life, Scene
+from tests.unit.hive.test_table_import import KEY, NAMES, TO, Dead, Life, Scene
 from tests.unit.retention.test_writers import RUN
 from toolkit.hive.targets import TablePlan
 from toolkit.ledger.events import NewEvent

@@ -12,7 +12,7 @@ import pytest
 
 from tests.tables.tables import partition_of
 from tests.unit.hive.exports import exported, imported
-from tests.unit.hive.test_landing import FROM, NAMES, Dead, Life, Scene, both
+from tests.unit.hive.test_table_import import FROM, NAMES, Dead, Life, Scene, both
 from toolkit.el import CanonicalPath
 from toolkit.ledger.vocabulary import LeaseMode
 from toolkit.storage import aside_name
@@ -124,11 +124,11 @@ def test_an_export_in_another_one_is_refused(tmp_path: Path) -> None:
     assert [each.code for each in exported(scene, export / "2026-03-01T0000Z")] == ["not_ours"]
 
 
-def leases(scene: Scene, directory: Path, *, feed: str = "clicks", goes_out: bool = True) -> dict[str, LeaseMode]:
+def leases(scene: Scene, directory: Path, *, feed: str = "clicks", is_export: bool = True) -> dict[str, LeaseMode]:
     """What an export to a directory, or an import from there, has to hold."""
     action, target = scene.action()
     place = CanonicalPath.parse(f"file://{directory}")
-    wanted = action.leases(replace(target, feed=feed, directory=place, goes_out=goes_out))
+    wanted = action.leases(replace(target, feed=feed, directory=place, is_export=is_export))
     return {each.resource: each.mode for each in wanted}
 
 
@@ -139,9 +139,9 @@ def test_one_directory_is_written_by_one_export_at_a_time_and_by_none_that_is_re
     resource = f"directory/file://{export}"
     assert leases(scene, export)[resource] is LeaseMode.EXCLUSIVE
     assert leases(scene, tmp_path / "link/export", feed="others")[resource] is LeaseMode.EXCLUSIVE
-    assert leases(scene, export, goes_out=False)[resource] is LeaseMode.SHARED
-    for goes_out in (True, False):
-        assert leases(scene, export / "instance", goes_out=goes_out)[resource] is LeaseMode.SHARED
+    assert leases(scene, export, is_export=False)[resource] is LeaseMode.SHARED
+    for is_export in (True, False):
+        assert leases(scene, export / "instance", is_export=is_export)[resource] is LeaseMode.SHARED
 
 
 def test_long_directories_have_leases_of_their_own_that_the_ledger_has_room_for(tmp_path: Path) -> None:

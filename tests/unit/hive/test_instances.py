@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from toolkit.el import TableUri
-from toolkit.hive.instances import NamedInstances
+from toolkit.hive.sources import PartitionsByInstance
 
 URI = TableUri.parse("catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY};region=us")
 NAMES = (
@@ -23,7 +23,7 @@ def day(number: int) -> datetime:
 
 
 def test_an_instance_is_made_of_the_partitions_with_its_date_and_the_fixed_keys() -> None:
-    named = NamedInstances(uri=URI, names=lambda: NAMES)
+    named = PartitionsByInstance(uri=URI, names=lambda: NAMES)
     assert named.of(day(1)) == NAMES[:2]
     assert named.of(day(2)) == NAMES[3:4]
     assert named.of(day(3)) == ()
@@ -32,7 +32,7 @@ def test_an_instance_is_made_of_the_partitions_with_its_date_and_the_fixed_keys(
 
 def test_a_feed_may_write_the_keys_in_another_case_than_hive_does() -> None:
     uri = TableUri.parse("catalog:logs:clicks#DS=${YEAR}-${MONTH}-${DAY};Region=us")
-    assert NamedInstances(uri=uri, names=lambda: NAMES).of(day(1)) == NAMES[:2]
+    assert PartitionsByInstance(uri=uri, names=lambda: NAMES).of(day(1)) == NAMES[:2]
 
 
 def test_names_are_asked_for_once() -> None:
@@ -42,6 +42,6 @@ def test_names_are_asked_for_once() -> None:
         asked.append(1)
         return NAMES
 
-    named = NamedInstances(uri=URI, names=names)
+    named = PartitionsByInstance(uri=URI, names=names)
     assert [named.of(day(number)) for number in (1, 2, 3)]
     assert asked == [1]

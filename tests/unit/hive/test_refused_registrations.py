@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of
-from tests.unit.hive.test_landing import FROM, NAMES, Life, Scene, both
+from tests.unit.hive.test_table_import import FROM, NAMES, Life, Scene, both
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import HELD, STOPPED, Condition, Guard, Refusal
 from toolkit.actions.model import ItemResult

@@ -11,7 +11,7 @@ import pytest
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of
 from tests.unit.hive.exports import exported, imported
-from tests.unit.hive.test_landing import FROM, NAMES, TO, Scene, both
+from tests.unit.hive.test_table_import import FROM, NAMES, TO, Scene, both
 from toolkit.catalog.model import Column, Table
 
 

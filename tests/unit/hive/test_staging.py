@@ -11,8 +11,8 @@ import pytest
 
 from tests.tables.tables import TEXT, partition_of, table_of
 from tests.unit.hive.exports import exported, imported
-from tests.unit.hive.test_landing import FROM, KEY, NAMES, TO, Dead, Life, Scene, both, done
 from tests.unit.hive.test_refused_registrations import Refusing
+from tests.unit.hive.test_table_import import FROM, KEY, NAMES, TO, Dead, Life, Scene, both, done
 from tests.unit.quality.validators import CopyingStore, nothing
 from toolkit.actions.validation import (
     QUALITY_FAILED,
@@ -24,7 +24,7 @@ from toolkit.actions.validation import (
 )
 from toolkit.catalog.errors import NoSuchPartition
 from toolkit.catalog.model import Column, Serde, TableKind
-from toolkit.hive.landing_plan import STAGED_REGISTERED
+from toolkit.hive.import_plan import STAGED_REGISTERED
 from toolkit.quality.data import print_of
 from toolkit.result import Outcome
 from toolkit.storage.local.file_system import LocalFileSystem

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tables.tables import TEXT, partition_of, table_of
-from tests.unit.hive.test_landing import FROM, NAMES, TO, Scene, both, done, files
+from tests.unit.hive.test_table_import import FROM, NAMES, TO, Scene, both, done, files
 from toolkit.catalog.model import TableName
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.hive.test_landing import NAMES, Dead, Life, Scene, both, done
+from tests.unit.hive.test_table_import import NAMES, Dead, Life, Scene, both, done
 
 LATER = "2026-03-02T06:00Z"
 

@@ -12,8 +12,9 @@ import pytest
 from tests.tables.tables import partition_of, table_of
 from toolkit.catalog.model import Partition, TableName
 from toolkit.el import CanonicalPath
-from toolkit.hive.layout import ExportedPart, Manifest, NoExport, NotOurs, parts_of, read_export, require_ours
-from toolkit.hive.metadata import metadata_text
+from toolkit.hive.errors import NoExport, NotOurs
+from toolkit.hive.export_layout import ExportedPart, Manifest, parts_of, read_export, require_ours
+from toolkit.hive.export_metadata import metadata_text
 from toolkit.storage import FileSystem, StorageSpec, SymlinkRefused, open_file_system
 from toolkit.threads import WorkerPool
 

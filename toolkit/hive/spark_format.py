@@ -1,4 +1,4 @@
-"""How Spark's own readers find the rows of a table: what judges data reads files, and knows of no metastore."""
+"""Format and options with which Spark's own readers find the rows of a table: a validation asks no metastore."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from toolkit.availability import is_there
 from toolkit.catalog.model import Statistics
 from toolkit.catalog.partition_name import NULL
-from toolkit.errors import Failed
 from toolkit.foreign_json import parse_json
-from toolkit.hive.contents import TablePart
-from toolkit.hive.metadata import BadMetadataText, read_metadata
-from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, SymlinkRefused
+from toolkit.hive.errors import NoExport, NotOurs
+from toolkit.hive.export_metadata import BadMetadataText, read_metadata
+from toolkit.hive.table_reader import TablePart
+from toolkit.storage import OWN_PREFIX, FileKind, NotFound, SymlinkRefused
 from toolkit.transfer.digests import DIGEST
 from toolkit.transfer.trees import below, read_tree
 
@@ -39,20 +39,6 @@ _FORMAT = "feedctl export 1"
 _MOST = 256 << 20
 """Of two million files, or of some 100,000 partitions."""
 _MOST_VALUES = 8_000_000
-
-
-class NoExport(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
-    """A directory is no whole export of a table."""
-
-    code = "no_export"
-    text = "is no whole export of a table; export it again, or name another directory"
-
-
-class NotOurs(StorageError, Failed):  # noqa: N818
-    """Something that no export of ours wrote is where one would go."""
-
-    code = "not_ours"
-    text = "it has something in it that no export of feedctl wrote; name an empty or a new directory"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +108,7 @@ def _exported(document: Mapping[str, Any]) -> ExportedPart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Export:
+class StoredExport:
     """An export as it was found.
 
     Attributes:
@@ -138,7 +124,7 @@ class Export:
     manifest: Manifest | None
 
 
-def read_export(system: FileSystem, directory: CanonicalPath) -> Export:
+def read_export(system: FileSystem, directory: CanonicalPath) -> StoredExport:
     """An export by its ``_metadata``; its data are not looked at.
 
     Raises:
@@ -169,11 +155,11 @@ def read_export(system: FileSystem, directory: CanonicalPath) -> Export:
         raise NoExport(path=directory, detail=f"{MANIFEST} is missing, which feedctl writes before {METADATA}")
     if manifest is not None and manifest.description != hashlib.sha256(text).hexdigest():
         raise NoExport(path=path, detail=f"it is not the one that {MANIFEST} was written with")
-    return Export(directory=directory, table=table, partitions=named, manifest=manifest)
+    return StoredExport(directory=directory, table=table, partitions=named, manifest=manifest)
 
 
 def parts_of(
-    export: Export, names: list[str], system: FileSystem, pool: WorkerPool, check: Callable[[], None]
+    export: StoredExport, names: list[str], system: FileSystem, pool: WorkerPool, check: Callable[[], None]
 ) -> tuple[TablePart, ...]:
     """The data of partitions of an export.
 
@@ -184,8 +170,8 @@ def parts_of(
     """
     found: dict[str, TablePart] = {}
     if system.capabilities.directories:
-        ways = {below(export.directory, way) for name in names for way in ways_to(name or DATA)}
-        pool.run_all(partial(_require_no_link, system), sorted(ways))
+        paths = {below(export.directory, each) for name in names for each in paths_to(name or DATA)}
+        pool.run_all(partial(_require_no_link, system), sorted(paths))
 
     def look(name: str) -> None:
         place = data_of(export.directory, name)
@@ -209,7 +195,7 @@ def _require_figures(part: TablePart, table: Table) -> None:
         raise NoExport(path=part.place, detail=f"data are missing: {'; '.join(less)}")
 
 
-def ways_to(name: str) -> Iterator[str]:
+def paths_to(name: str) -> Iterator[str]:
     """Names down to a path, and those to all directories around it."""
     while name:
         yield name

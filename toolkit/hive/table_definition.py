@@ -1,4 +1,4 @@
-"""How a table or partition is to be described where it comes to, and what tells two descriptions apart."""
+"""Table definition of the copy of a table, and the schema diff of two definitions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from toolkit.catalog.model import (
     TableKind,
     without_statistics,
 )
+from toolkit.hive.errors import IncompatibleTable
+from toolkit.hive.targets import SchemaChange
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Column, TableName
-    from toolkit.hive.contents import TablePart
-    from toolkit.hive.targets import LandingRules
+    from toolkit.hive.table_reader import TablePart
+    from toolkit.hive.targets import ImportRules
 
 COPIED = "feedctl.copied"
 """The parameter that says of which files a partition, or an unpartitioned table, was copied: `TablePart.fingerprint`.
@@ -50,13 +52,13 @@ _ROWS = ("numRows", "rawDataSize")
 
 
 def lasting(parameters: Mapping[str, str]) -> dict[str, str]:
-    """The parameters without statistics and what the metastore, or feedctl, writes for itself."""
+    """Return the parameters without statistics and what the metastore, or feedctl, writes for itself."""
     own = _OWN | {_EXTERNAL, _PURGE}
     return {key: value for key, value in without_statistics(parameters).items() if key not in own}
 
 
-def landed_table(table: Table, name: TableName, rules: LandingRules) -> Table:
-    """The table as it is to be described under another name; its location is left open."""
+def target_table(table: Table, name: TableName, rules: ImportRules) -> Table:
+    """Return the definition of a table under another name; its location is left open."""
     kind = table.kind if table.kind.is_view else rules.kind or table.kind
     parameters = lasting(table.parameters) | ({_EXTERNAL: "TRUE"} if kind is TableKind.EXTERNAL else {})
     if not _unbucketed(table.storage) and _BUCKETING in table.parameters:
@@ -73,7 +75,7 @@ def landed_table(table: Table, name: TableName, rules: LandingRules) -> Table:
 
 
 def _moved(query: str | None, database: str, to: str) -> str | None:
-    """A view's query with the name of its database changed, wherever it stands before a dot and outside of texts."""
+    """Rename the database in a view's query, wherever it stands before a dot and outside of texts."""
     if query is None:
         return None
     name = re.compile(rf"{_TEXT}|(?<![\w.`])(`?){re.escape(database)}\2(?=\s*\.)", re.IGNORECASE)
@@ -81,13 +83,13 @@ def _moved(query: str | None, database: str, to: str) -> str | None:
 
 
 def _moved_view(parameters: Mapping[str, str], database: str, to: str) -> dict[str, str]:
-    """Spark keeps the database that a view's names are looked for in among its parameters."""
+    """Rename the database in the parameters, where Spark keeps the one that it looks for a view's names in."""
     key = "view.catalogAndNamespace.part.1"
     return {**parameters, **({key: to} if parameters.get(key, "").lower() == database else {})}
 
 
-def landed_partition(partition: Partition) -> Partition:
-    """The partition as it is to be described; its location, and what goes with it, is left open."""
+def target_partition(partition: Partition) -> Partition:
+    """Return the definition of a partition; its location, and what goes with it, is left open."""
     storage = replace(partition.storage, location=None)
     return replace(partition, storage=storage, parameters=lasting(partition.parameters))
 
@@ -95,11 +97,11 @@ def landed_partition(partition: Partition) -> Partition:
 def at_place(
     storage: StorageDescriptor, was: StorageDescriptor, place: str, *, table_was: str | None, table_is: str
 ) -> StorageDescriptor:
-    """A description with its location; Spark's own tables name it among the serde's parameters as well.
+    """Return a definition with its location; Spark's own tables name it among the serde's parameters as well.
 
     Args:
-        storage: as it is to be.
-        was: as it was at the source, with the location there.
+        storage: of the copy.
+        was: that of the source, with the location there.
         place: its location.
         table_was: the location of its table at the source.
         table_is: the location of its table now.
@@ -117,13 +119,13 @@ def at_place(
 
 
 def carried_statistics(parameters: Mapping[str, str], part: TablePart) -> dict[str, str]:
-    """The figures that are true of the copy: files and bytes always; rows when the source's figures are of these files.
+    """Return the figures that are true of the copy: files, bytes, and rows if the source counted these files.
 
     Statistics of columns are not carried over, so that none is called accurate.
     """
-    told = Statistics.of(parameters)
+    counted = Statistics.of(parameters)
     carried = {"numFiles": str(len(part.files)), "totalSize": str(part.bytes)}
-    is_true = told.accurate and (told.files, told.size) == (len(part.files), part.bytes)
+    is_true = counted.accurate and (counted.files, counted.size) == (len(part.files), part.bytes)
     if not is_true:
         return carried
     rows = {key: parameters[key] for key in _ROWS if parameters.get(key, "").isdigit()}
@@ -131,7 +133,7 @@ def carried_statistics(parameters: Mapping[str, str], part: TablePart) -> dict[s
 
 
 def differences(wanted: StorageDescriptor, present: StorageDescriptor, *, columns: bool = True) -> Iterator[str]:
-    """In which respects two descriptions differ, in words, the first being the one that comes."""
+    """Yield the respects in which two definitions differ, in words, the first being the imported one."""
     if columns and _typed(wanted.columns) != _typed(present.columns):
         yield f"columns {_columns(wanted.columns)} instead of {_columns(present.columns)}"
     pairs: list[tuple[str, object, object]] = [
@@ -149,14 +151,14 @@ def differences(wanted: StorageDescriptor, present: StorageDescriptor, *, column
 
 
 def with_reading_of(table: Table, other: Table) -> dict[str, str]:
-    """A table's parameters with those of another one that change which rows its files have."""
+    """Return a table's parameters with those of another one that change which rows its files have."""
     changing = {*_READING, *_SCHEMAS, *([] if _unbucketed(other.storage) else [_BUCKETING])}
     own = {key: value for key, value in table.parameters.items() if key.lower() not in changing}
     return {**own, **{key: value for key, value in other.parameters.items() if key.lower() in changing}}
 
 
 def table_differences(wanted: Table, present: Table, *, columns: bool = True) -> Iterator[str]:
-    """As `differences`, of tables: with the parameters that change which rows their files have."""
+    """Yield the `differences` of tables, with those of parameters that change which rows their files have."""
     yield from differences(wanted.storage, present.storage, columns=columns)
     absent = {**_READING, **(dict.fromkeys(_SCHEMAS) if columns else {})}
     if not (_unbucketed(wanted.storage) or _unbucketed(present.storage)):
@@ -166,6 +168,45 @@ def table_differences(wanted: Table, present: Table, *, columns: bool = True) ->
         one, other = (side.get(key, default) for side in sides)
         if one != other:
             yield f"parameter {key} {one!r} instead of {other!r}"
+
+
+def merged_definition(wanted: Table, present: Table, rule: SchemaChange) -> Table:
+    """Return the definition that a table gets, starting from the one that it has.
+
+    Raises:
+        IncompatibleTable: the rule does not allow the change.
+    """
+    keys = [(each.name, each.type) for each in wanted.keys]
+    if keys != [(each.name, each.type) for each in present.keys] or wanted.kind.is_view != present.kind.is_view:
+        found = [f"the keys {keys} and is a {wanted.kind}, instead of {present.key_names} and {present.kind}"]
+        raise IncompatibleTable(table=str(present.name), found=found, rule=rule)
+    if wanted.kind.is_view:
+        queries = ("view_original", "view_expanded")
+        if all(getattr(wanted, each) == getattr(present, each) for each in queries):
+            return present
+        if rule is not SchemaChange.REPLACE:
+            raise IncompatibleTable(table=str(present.name), found=["another query"], rule=rule)
+        return replace(wanted, storage=replace(wanted.storage, location=present.storage.location))
+    found = list(table_differences(wanted, present))
+    if not found:
+        return present
+    if rule is SchemaChange.REPLACE:
+        storage = replace(wanted.storage, location=present.storage.location)
+        parameters = {**with_reading_of(present, wanted), **_schema_of(wanted)}
+        return replace(present, storage=storage, parameters=parameters)
+    added = added_columns(wanted.storage.columns, present.storage.columns)
+    others = list(table_differences(wanted, present, columns=False))
+    if rule is SchemaChange.FAIL or added is None or others:
+        raise IncompatibleTable(table=str(present.name), found=found, rule=rule)
+    if not added:
+        return present
+    storage = replace(present.storage, columns=(*present.storage.columns, *added))
+    return replace(present, storage=storage, parameters={**with_reading_of(present, wanted), **_schema_of(wanted)})
+
+
+def _schema_of(table: Table) -> dict[str, str]:
+    """Return the parameters that hold the columns of a table of Spark."""
+    return {key: value for key, value in table.parameters.items() if key.startswith("spark.sql.sources.schema")}
 
 
 def _unbucketed(storage: StorageDescriptor) -> bool:
@@ -190,7 +231,7 @@ def _columns(columns: tuple[Column, ...]) -> str:
 
 
 def added_columns(wanted: tuple[Column, ...], present: tuple[Column, ...]) -> tuple[Column, ...] | None:
-    """The columns of `wanted` that `present` does not have; None: they differ in more than that."""
+    """Return the columns of `wanted` that `present` does not have; None: they differ in more than that."""
     types = dict(_typed(present))
     own = [each for each in wanted if each.name.lower() in types]
     if any(types[name] != kind for name, kind in _typed(tuple(own))):

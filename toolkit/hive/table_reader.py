@@ -1,17 +1,18 @@
-"""Contents of a table, or of an export: its definition, its partitions, and the files of each."""
+"""Contents of a table: its definition, its partitions, and the files of each, read from a metastore and its stores."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
 from toolkit.catalog.errors import ForeignLocation, UnsupportedTable
 from toolkit.catalog.formats import unsupported_reason
-from toolkit.hive.avro_schema import with_schema_inside
+from toolkit.el import ElError
 from toolkit.storage import FileKind, StorageError
 from toolkit.transfer.trees import Tree, read_tree
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 DATA_MISSING = "data_missing"
 """The code of a partition whose directory is not there."""
+_ADDRESS, _TEXT = "avro.schema.url", "avro.schema.literal"
+_WEB = ("http://", "https://")
+_MOST = 1 << 20
+_SERDE = ".avroserde"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,9 +64,9 @@ class TablePart:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells its files from other ones, by names, sizes and times; an export of them is told as they were there.
+        """Digest of names, sizes and times of its files; that of an export is the one of the exported files.
 
-        So what came by an import is what a replication, or a comparison with the source, takes it for.
+        So a replication, or a comparison with the source, knows what an import has brought.
         """
         if self.source:
             return self.source
@@ -121,7 +126,7 @@ class TableReader:
     check: Callable[[], None]
 
     def table(self, name: TableName) -> Table:
-        """The description of a table whose files may be copied.
+        """Return the definition of a table whose files may be copied.
 
         Raises:
             CatalogError: it is not there, one of a kind that is left alone, or refused by the policy.
@@ -132,7 +137,7 @@ class TableReader:
         return table
 
     def contents(self, table: Table, names: Sequence[str]) -> Contents:
-        """The data of a table.
+        """Return the data of a table.
 
         Args:
             table: that was read before.
@@ -142,7 +147,7 @@ class TableReader:
             CatalogError: the metastore cannot tell.
             StorageError: a store does not answer.
         """
-        table = with_schema_inside(table, self.place, self.storage)
+        table = self.with_schema_inside(table)
         if table.kind.is_view:
             return Contents(table=table)
         found: list[tuple[str, Partition | None, str]] = [("", None, table.storage.location or "")]
@@ -155,11 +160,11 @@ class TableReader:
 
         def look(one: tuple[str, Partition | None, str]) -> None:
             name, partition, location = one
-            told = self._part(name, partition, location)
-            if isinstance(told, Problem):
-                broken[name] = told
+            part = self._part(name, partition, location)
+            if isinstance(part, Problem):
+                broken[name] = part
             else:
-                parts[name] = told
+                parts[name] = part
 
         readable = [each for each in found if each[0] not in broken]
         if readable:
@@ -179,3 +184,56 @@ class TableReader:
             message = f"{name or 'the table'} has no directory {place}; make it, or drop the partition, then run again"
             return Problem(code=DATA_MISSING, message=message)
         return TablePart(name=name, partition=partition, place=place, tree=tree)
+
+    def with_schema_inside(self, table: Table) -> Table:
+        """Return the table with the text of its Avro schema in place of the address; one on the web stays where it is.
+
+        The address is in the source's file system, which readers of the copy may not reach, or which may go. A table's
+        owner writes it, and what is read goes to whoever may read the copy: so only the schema of a table of Avro is
+        read, from a file system of the cluster (`LocationPolicy.require_copyable`), and only if it is a schema.
+
+        Raises:
+            UnsupportedTable: the schema cannot be read, or is none of Avro.
+            StorageError: it cannot be read.
+        """
+        if not (table.storage.serde.library or "").lower().endswith(_SERDE):
+            return table
+
+        def inside(parameters: Mapping[str, str]) -> dict[str, str]:
+            address = parameters.get(_ADDRESS, "")
+            if not address or address.lower().startswith(_WEB):
+                return dict(parameters)
+            rest = {key: value for key, value in parameters.items() if key != _ADDRESS}
+            return {**rest, _TEXT: self._schema(table, address)}
+
+        serde = replace(table.storage.serde, parameters=inside(table.storage.serde.parameters))
+        return replace(table, parameters=inside(table.parameters), storage=replace(table.storage, serde=serde))
+
+    def _schema(self, table: Table, address: str) -> str:
+        try:
+            path = self.place(address)
+            with self.storage(path).read(path, length=_MOST + 1) as stream:
+                text = stream.read()
+            if len(text) > _MOST:
+                why = f"it has more than {_MOST} bytes"
+            elif _is_schema(text):
+                return text.decode()
+            else:
+                why = "it is no schema of Avro, expected a record in JSON"
+        except (ElError, UnicodeDecodeError) as error:
+            why = str(error)
+        raise UnsupportedTable(about=str(table.name), detail=f"its {_ADDRESS} {address} cannot be read: {why}")
+
+
+def _is_schema(text: bytes) -> bool:
+    """Return whether a text is a record of Avro, which is all that a table's rows can be."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if not (isinstance(found, dict) and found.get("type") == "record" and isinstance(found.get("name"), str)):
+        return False
+    fields = found.get("fields")
+    return isinstance(fields, list) and all(
+        isinstance(each, dict) and isinstance(each.get("name"), str) and "type" in each for each in fields
+    )

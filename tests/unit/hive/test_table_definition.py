@@ -10,17 +10,17 @@ import pytest
 from tests.tables.tables import TEXT, table_of
 from toolkit.catalog.model import ACCURATE, Column, Serde, Table, TableKind, TableName
 from toolkit.el import CanonicalPath
-from toolkit.hive.contents import TablePart
-from toolkit.hive.described import (
+from toolkit.hive.table_definition import (
     added_columns,
     at_place,
     carried_statistics,
     differences,
-    landed_table,
     lasting,
     table_differences,
+    target_table,
 )
-from toolkit.hive.targets import LandingRules
+from toolkit.hive.table_reader import TablePart
+from toolkit.hive.targets import ImportRules
 from toolkit.storage import FileKind
 from toolkit.transfer.trees import TreeFile
 
@@ -49,20 +49,20 @@ def view(query: str) -> Table:
     ],
 )
 def test_a_view_names_the_database_that_it_moved_to_but_in_texts(query: str, moved: str) -> None:
-    landed = landed_table(view(query), TableName("bak", "clicks"), LandingRules())
+    landed = target_table(view(query), TableName("bak", "clicks"), ImportRules())
     assert (landed.view_original, landed.view_expanded) == (moved, moved)
 
 
 def test_a_view_that_stays_in_its_database_stays_as_it_is() -> None:
-    assert landed_table(view("SELECT a FROM logs.t"), NAME, LandingRules()).view_original == "SELECT a FROM logs.t"
+    assert target_table(view("SELECT a FROM logs.t"), NAME, ImportRules()).view_original == "SELECT a FROM logs.t"
 
 
 def test_a_table_keeps_its_parameters_and_no_statistics_and_may_change_its_kind() -> None:
     table = replace(table_of(NAME, "file:/x"), parameters={"EXTERNAL": "TRUE", "team": "web", "numRows": "3"})
-    assert landed_table(table, NAME, LandingRules()).parameters == {"EXTERNAL": "TRUE", "team": "web"}
-    managed = landed_table(table, NAME, LandingRules(kind=TableKind.MANAGED))
+    assert target_table(table, NAME, ImportRules()).parameters == {"EXTERNAL": "TRUE", "team": "web"}
+    managed = target_table(table, NAME, ImportRules(kind=TableKind.MANAGED))
     assert (managed.kind, managed.parameters) == (TableKind.MANAGED, {"team": "web"})
-    assert landed_table(table, NAME, LandingRules()).storage.location is None
+    assert target_table(table, NAME, ImportRules()).storage.location is None
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_the_hash_of_buckets_counts_where_there_are_some() -> None:
     bucketed = replace(TABLE, storage=replace(TEXT, buckets=4, bucket_columns=("id",)))
     second = replace(bucketed, parameters={"bucketing_version": "2"})
     assert list(table_differences(second, bucketed)) == ["parameter bucketing_version '2' instead of '1'"]
-    assert landed_table(second, TABLE.name, LandingRules()).parameters["bucketing_version"] == "2"
+    assert target_table(second, TABLE.name, ImportRules()).parameters["bucketing_version"] == "2"
 
 
 def test_what_the_metastore_writes_for_itself_is_no_lasting_parameter() -> None:

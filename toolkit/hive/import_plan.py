@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,76 +11,48 @@ from toolkit.actions.progress import Volume
 from toolkit.actions.validation import staging_top
 from toolkit.catalog.errors import ForeignLocation, NoSuchTable
 from toolkit.catalog.model import Partition, Table
-from toolkit.errors import Failed
 from toolkit.hive.batches import in_batches
-from toolkit.hive.contents import Contents, TablePart
-from toolkit.hive.described import (
+from toolkit.hive.errors import Overlapping
+from toolkit.hive.locations import UsedLocations, directory_above, is_data_place
+from toolkit.hive.table_definition import (
     COPIED,
-    added_columns,
     differences,
-    landed_partition,
-    landed_table,
     lasting,
-    table_differences,
-    with_reading_of,
+    merged_definition,
+    target_partition,
+    target_table,
 )
-from toolkit.hive.taken_places import TakenPlaces, is_data_place
-from toolkit.hive.targets import SchemaChange, Standing, TableDetail, TableItem, TablePlan, TableStep, TableTarget
-from toolkit.storage import DATA_PREFIX, StorageError
+from toolkit.hive.table_reader import Contents, TablePart
+from toolkit.hive.targets import StoredPart, TableDetail, TableItem, TablePlan, TableStep, TableTarget
 from toolkit.transfer.trees import Tree, below, read_tree
 
 if TYPE_CHECKING:
-    from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
-    from toolkit.hive.contents import TableReader
+    from toolkit.hive.table_context import TableContext
+    from toolkit.hive.table_reader import TableReader
 
-INCOMPATIBLE, SOURCE_EMPTY, STAGED_REGISTERED = "incompatible_table", "source_empty", "registered_at_gate"
-
-
-class IncompatibleTable(Failed):
-    """The table that comes is not the one that is there; nothing was changed.
-
-    Args:
-        table: which.
-        found: the differences.
-        rule: that was asked for.
-    """
-
-    code = INCOMPATIBLE
-
-    def __init__(self, *, table: str, found: list[str], rule: SchemaChange) -> None:
-        self.table, self.found = table, tuple(found)
-        super().__init__(
-            f"{table}: what comes has {'; '.join(found)}; nothing was changed under --schema-change {rule}. "
-            "Change the table, or choose another --schema-change"
-        )
-
-
-class Overlapping(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
-    """A table would be copied over itself."""
-
-    code = "overlapping"
-    text = "the data that come are in the table's own directory, or around it; nothing was changed. Name another place"
+SOURCE_EMPTY, STAGED_REGISTERED = "source_empty", "registered_at_gate"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LandingPlanner:
-    """Plans how contents come to a table.
+class ImportPlanner:
+    """Plans the import of contents into a table.
 
     Attributes:
-        target: the instance.
-        reader: of the metastore that they come to.
-        work: of the run.
-        location_of: the location of a database there.
+        context: of the blank plan.
+        reader: of the metastore that gets them.
     """
 
-    target: TableTarget
+    context: TableContext
     reader: TableReader
-    work: RunContext
-    location_of: Callable[[str], str]
 
-    def planned(self, blank: TablePlan, contents: Contents) -> TablePlan:
-        """The plan.
+    @property
+    def target(self) -> TableTarget:
+        """The instance."""
+        return self.context.target
+
+    def planned(self, contents: Contents) -> TablePlan:
+        """Return the plan.
 
         Raises:
             IncompatibleTable: see `SchemaChange`.
@@ -88,10 +60,10 @@ class LandingPlanner:
                 address that the policy of the cluster refuses.
             StorageError: a store refuses, or does not answer.
         """
-        contents = self._allowed(contents)
-        wanted = landed_table(contents.table, self.target.table, self.target.rules)
+        contents, blank = self._allowed(contents), self.context.plan
+        wanted = target_table(contents.table, self.target.table, self.target.rules)
         present = self._present()
-        described = wanted if present is None else self._described(wanted, present)
+        described = wanted if present is None else merged_definition(wanted, present, self.target.rules.schema_change)
         text = self._location(present)
         place, root_text = self.reader.place(text), text if wanted.keys else directory_above(text)
         detail = TableDetail(contents=contents, present=present, root=self.reader.place(root_text), root_text=root_text)
@@ -102,9 +74,9 @@ class LandingPlanner:
         slots = self._slots(contents, described, present, place)
         trees = self._trees(slots)
         are_in_the_way = any(slot.present is None and trees[slot.part.name] is not None for slot in slots)
-        taken = TakenPlaces.of(self.reader.metastore, present if are_in_the_way else None, self.reader.place)
+        used = UsedLocations.of(self.reader.metastore, present if are_in_the_way else None, self.reader.place)
         root = self.reader.place(root_text)
-        steps = [(slot, self._step(slot, trees[slot.part.name], taken, root)) for slot in slots]
+        steps = [(slot, self._step(slot, trees[slot.part.name], used, root)) for slot in slots]
         found = [each for _, each in steps if each is not None]
         changed = [each for each in found if isinstance(each, TableItem)]
         failed = [each for each in found if isinstance(each, ItemResult)]
@@ -112,8 +84,8 @@ class LandingPlanner:
         items = list(
             in_batches([*(items if wanted.keys else ()), *changed], at_once=self.target.validation is not None)
         )
-        standing = tuple(
-            Standing(part=slot.part, place=slot.own, storage=slot.wanted.storage)
+        unchanged = tuple(
+            StoredPart(part=slot.part, place=slot.own, storage=slot.wanted.storage)
             for slot, step in steps
             if step is None
         )
@@ -122,7 +94,7 @@ class LandingPlanner:
             items=tuple(items),
             unreadable=tuple(failed),
             volume=Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items)),
-            detail=replace(detail, kept=len(standing), standing=standing),
+            detail=replace(detail, kept=len(unchanged), unchanged=unchanged),
             notes=tuple(each.note for each in changed if each.note),
         )
 
@@ -156,45 +128,11 @@ class LandingPlanner:
             return None
 
     def _location(self, present: Table | None) -> str:
-        """Where the table is, or will be, as the metastore writes it."""
+        """Return where the table is, or will be, as the metastore writes it."""
         if present is not None and present.storage.location:
             return present.storage.location
         name = self.target.table
-        return f"{self.location_of(name.database).rstrip('/')}/{name.table}"
-
-    def _described(self, wanted: Table, present: Table) -> Table:
-        """How the table is to be described, starting from how it is.
-
-        Raises:
-            IncompatibleTable: that is not allowed.
-        """
-        rule = self.target.rules.schema_change
-        keys = [(each.name, each.type) for each in wanted.keys]
-        if keys != [(each.name, each.type) for each in present.keys] or wanted.kind.is_view != present.kind.is_view:
-            found = [f"the keys {keys} and is a {wanted.kind}, instead of {present.key_names} and {present.kind}"]
-            raise IncompatibleTable(table=str(present.name), found=found, rule=rule)
-        if wanted.kind.is_view:
-            queries = ("view_original", "view_expanded")
-            if all(getattr(wanted, each) == getattr(present, each) for each in queries):
-                return present
-            if rule is not SchemaChange.REPLACE:
-                raise IncompatibleTable(table=str(present.name), found=["another query"], rule=rule)
-            return replace(wanted, storage=replace(wanted.storage, location=present.storage.location))
-        found = list(table_differences(wanted, present))
-        if not found:
-            return present
-        if rule is SchemaChange.REPLACE:
-            storage = replace(wanted.storage, location=present.storage.location)
-            parameters = {**with_reading_of(present, wanted), **_schema_of(wanted)}
-            return replace(present, storage=storage, parameters=parameters)
-        added = added_columns(wanted.storage.columns, present.storage.columns)
-        others = list(table_differences(wanted, present, columns=False))
-        if rule is SchemaChange.FAIL or added is None or others:
-            raise IncompatibleTable(table=str(present.name), found=found, rule=rule)
-        if not added:
-            return present
-        storage = replace(present.storage, columns=(*present.storage.columns, *added))
-        return replace(present, storage=storage, parameters={**with_reading_of(present, wanted), **_schema_of(wanted)})
+        return f"{self.reader.metastore.database_location(name.database).rstrip('/')}/{name.table}"
 
     def _slots(self, contents: Contents, described: Table, present: Table | None, place: CanonicalPath) -> list[_Slot]:
         if not described.keys:
@@ -211,7 +149,7 @@ class LandingPlanner:
                 part=part,
                 default=below(place, part.name),
                 own=self._own(there.get(part.name), below(place, part.name)),
-                wanted=landed_partition(part.partition),
+                wanted=target_partition(part.partition),
                 present=there.get(part.name),
             )
             for part in contents.parts
@@ -219,7 +157,7 @@ class LandingPlanner:
         ]
 
     def _own(self, present: Partition | None, default: CanonicalPath) -> CanonicalPath:
-        """Where the data of a partition are; of one that is refused, nobody looks."""
+        """Return the place of a partition's data; that of a refused one is not looked at."""
         return default if present is None or present.refusal else self.reader.place(present.location)
 
     def _trees(self, slots: Sequence[_Slot]) -> dict[str, Tree | None]:
@@ -227,21 +165,21 @@ class LandingPlanner:
         found: dict[str, Tree | None] = {}
 
         def look(slot: _Slot) -> None:
-            system, check = self.work.stores(slot.own), self.work.guard.run.check
+            system, check = self.context.work.stores(slot.own), self.context.work.guard.run.check
             found[slot.part.name] = read_tree(system, slot.own, check, directories=False)
 
         if slots:
-            self.work.pool(slots[0].own).run_all(look, slots)
+            self.context.work.pool(slots[0].own).run_all(look, slots)
         return found
 
     def _step(
-        self, slot: _Slot, tree: Tree | None, taken: TakenPlaces, root: CanonicalPath
+        self, slot: _Slot, tree: Tree | None, used: UsedLocations, root: CanonicalPath
     ) -> TableItem | ItemResult[TableItem] | None:
-        """Return the item of a partition, or its result; None: it is there, and the same."""
+        """Return the item of a partition, or its failure; None: it is there, and the same."""
         part, present = slot.part, slot.present
         sizes = {name: entry.size for name, entry in (tree or {}).items()}
         if present is None:
-            is_free = taken.is_free(slot.own)
+            is_free = used.is_free(slot.own)
             is_there = bool(sizes) and sizes == part.files and is_free
             whose = "no partition refers to" if is_free else "another partition has"
             note = f"{slot.own} has files that {whose}; they stay" if sizes and not is_there else ""
@@ -301,8 +239,8 @@ class _Slot:
     Attributes:
         default: where Hive would put it.
         own: where its data are now, or would be.
-        wanted: how it is to be described.
-        present: how it is described; None: it is not there.
+        wanted: the definition that it gets.
+        present: the definition that it has; None: it is not there.
     """
 
     part: TablePart
@@ -313,7 +251,7 @@ class _Slot:
 
     @property
     def is_described(self) -> bool:
-        """Whether its description is the one that is wanted."""
+        """Whether its definition is the one that is wanted."""
         if self.present is None or isinstance(self.wanted, Table):
             return self.wanted == self.present
         is_alike = lasting(self.wanted.parameters) == lasting(self.present.parameters)
@@ -323,14 +261,3 @@ class _Slot:
 def _stays(name: str, place: CanonicalPath) -> str:
     whose = name or "the table"
     return f"the data that {whose} had are still at {place}; remove them when no reader needs them"
-
-
-def directory_above(location: str) -> str:
-    """The directory around that of a table, which may have had its data replaced before (see `landing`)."""
-    above = location.rstrip("/").rpartition("/")[0]
-    return above.rpartition("/")[0] if above.rpartition("/")[2].startswith(DATA_PREFIX) else above
-
-
-def _schema_of(table: Table) -> dict[str, str]:
-    """Spark keeps the columns of its tables among the parameters, too."""
-    return {key: value for key, value in table.parameters.items() if key.startswith("spark.sql.sources.schema")}

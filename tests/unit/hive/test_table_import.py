@@ -27,8 +27,9 @@ from toolkit.catalog.restricted import RestrictedMetastore
 from toolkit.el import Frequency, TableUri, parse_instant
 from toolkit.entities import Cluster, Feed
 from toolkit.hive.action import TableAction
-from toolkit.hive.targets import LandingRules, SchemaChange, TableItem, TablePlan, TableTarget
-from toolkit.hive.ways import Catalog, LandingWay, Tables
+from toolkit.hive.sources import Catalog, MetastoreSource
+from toolkit.hive.table_import import TableImport
+from toolkit.hive.targets import ImportRules, SchemaChange, TableItem, TablePlan, TableTarget
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.vocabulary import ItemState, LifeCycle
 from toolkit.result import Outcome
@@ -71,14 +72,14 @@ class Scene:
         root: a directory of this test.
         key: of the instance; of the whole table the time of the run.
         rules: how the table comes.
-        validator: judges it; None: it is not judged.
+        validator: validates it; None: it is not judged.
         cluster: both sides, as far as places go.
         store: of the target and the source; what counts its effects is given.
     """
 
     root: Path
     key: str = KEY
-    rules: LandingRules = field(default_factory=LandingRules)
+    rules: ImportRules = field(default_factory=ImportRules)
     validator: Validator | None = None
     store: type[LocalFileSystem] = LocalFileSystem
     cluster: Cluster = CLUSTER
@@ -119,11 +120,11 @@ class Scene:
     def action(self, *, whole: bool = False) -> tuple[TableAction, TableTarget]:
         """What a run does, and with what."""
         source, target = (self.catalog(each) for each in (self.source, self.target))
-        way = LandingWay(source=Tables(catalog=source, uri=lambda _: URI), catalog=target)
+        copied = MetastoreSource(catalog=source, uri=lambda _: URI)
         action = TableAction(
             name="hive_replication",
             life_cycle=LifeCycle.REPLICATION,
-            way_of=lambda _: way,
+            mode_of=lambda context: TableImport(source=copied, catalog=target, context=context),
             nominal=parse_instant(KEY),
             limits=CopyLimits(instances=100),
             address=lambda target: f"{target.table}@{target.instance_key}",
@@ -310,10 +311,10 @@ def test_a_table_whose_files_are_read_otherwise_is_refused_or_described_anew(tmp
     table = scene.source.table(FROM)
     scene.source.alter_table(replace(table, parameters={**table.parameters, **skipping}))
     for rule in (SchemaChange.FAIL, SchemaChange.ADDITIVE):
-        scene.rules = LandingRules(schema_change=rule)
+        scene.rules = ImportRules(schema_change=rule)
         with pytest.raises(AssertionError, match=r"skip\.header\.line\.count '1' instead of '0'"):
             list(scene.ran())
-    scene.rules = LandingRules(schema_change=SchemaChange.REPLACE)
+    scene.rules = ImportRules(schema_change=SchemaChange.REPLACE)
     assert done(scene.ran()) == ["table"]
     assert scene.target.table(TO).parameters.items() >= skipping.items()
     scene.source.alter_table(table)
@@ -331,6 +332,6 @@ def test_an_added_column_comes_only_when_it_may(tmp_path: Path) -> None:
     scene.source.alter_table(replace(table, storage=replace(table.storage, columns=wider)))
     with pytest.raises(AssertionError, match="more string"):
         list(scene.ran())
-    scene.rules = LandingRules(schema_change=SchemaChange.ADDITIVE)
+    scene.rules = ImportRules(schema_change=SchemaChange.ADDITIVE)
     assert done(scene.ran()) == ["table"]
     assert scene.target.table(TO).storage.columns == wider

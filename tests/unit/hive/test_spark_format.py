@@ -10,7 +10,7 @@ import pytest
 from tests.tables.tables import TEXT, table_of
 from toolkit.actions.validation import TableReading
 from toolkit.catalog.model import Column, Serde, Table, TableName
-from toolkit.hive.reading import NoReading, reading_of
+from toolkit.hive.spark_format import NoReading, reading_of
 
 ORC = Serde(library="org.apache.hadoop.hive.ql.io.orc.OrcSerde")
 

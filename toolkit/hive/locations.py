@@ -1,0 +1,160 @@
+"""The directories that partitions of a table use, and those that are known to be feedctl's own (ADR 0048)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import place_named
+from toolkit.availability import is_there
+from toolkit.catalog.partition_name import split_name
+from toolkit.el import CanonicalPath
+from toolkit.hive.targets import TableStep
+from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, aside_name
+from toolkit.transfer.publication import remove
+from toolkit.transfer.trees import below
+
+if TYPE_CHECKING:
+    from toolkit.catalog.model import Table
+    from toolkit.catalog.port import Metastore
+    from toolkit.el import TableUri
+    from toolkit.hive.table_context import TableContext
+    from toolkit.hive.targets import TableTarget
+    from toolkit.ledger.runs.items import Item
+    from toolkit.storage import FileSystem
+
+
+def data_place(root: CanonicalPath, run: str, name: str) -> CanonicalPath:
+    """Return the directory of data that cannot get the one that Hive would choose.
+
+    Args:
+        root: the directory of the table, or that around one without partitions.
+        run: the number of the run that writes them.
+        name: of the partition, or of the table that has none.
+    """
+    return below(root.child(f"{DATA_PREFIX}{run}"), name)
+
+
+def is_data_place(place: CanonicalPath, root: CanonicalPath, name: str) -> bool:
+    """Return whether `data_place` gives this directory to this name for some run: only such data are ever removed."""
+    if not place.is_within(root):
+        return False
+    top = place.relative_to(root).partition("/")[0]
+    run = top.removeprefix(DATA_PREFIX)
+    return run not in {"", top} and place == data_place(root, run, name)
+
+
+def left_data(left: Item, context: TableContext, uri: Callable[[str], TableUri]) -> CanonicalPath | None:
+    """Return where data of an unfinished import can be that are feedctl's own for certain.
+
+    Args:
+        left: the unfinished item.
+        context: of the import that recovers it.
+        uri: which partitions belong to which instance, by feed.
+    """
+    place, root, contents = place_named(left), context.root, context.plan.detail.contents
+    if place is None or not place.is_within(root):
+        return None
+    is_clean, name = left.kind == TableStep.CLEAN, context.target.table.table
+    if contents is not None and contents.table.keys:
+        down = place.relative_to(root)
+        name = down.partition("/")[2] if is_clean else down
+        if not _is_of_instance(name, context.target, uri):
+            return None
+    if is_clean:
+        return place if is_data_place(place, root, name) else None
+    has_data = left.kind in {TableStep.ADD, TableStep.REPLACE}
+    return data_place(root, str(left.run_id), name) if has_data else None
+
+
+def _is_of_instance(name: str, target: TableTarget, uri: Callable[[str], TableUri]) -> bool:
+    """Return whether a name is that of a partition which an import writes; one of a whole table writes all."""
+    try:
+        values = split_name(name)
+    except ValueError:
+        return False
+    return target.instant is None or target.instant in (uri(target.feed).period_of(values) or ())
+
+
+def directory_above(location: str) -> str:
+    """Return the directory around that of a table, whose data may have been replaced before (see `table_import`)."""
+    above = location.rstrip("/").rpartition("/")[0]
+    return above.rpartition("/")[0] if above.rpartition("/")[2].startswith(DATA_PREFIX) else above
+
+
+def remove_staging(system: FileSystem, root: CanonicalPath, run: str, name: str) -> None:
+    """Remove the copies of a run that were not whole.
+
+    Args:
+        system: the store.
+        root: the directory of the table, or that around one without partitions.
+        run: its number; a run of another ledger, and of another table there, may have the same.
+        name: of the table that has no partitions; empty: it has some.
+    """
+    top = root.child(f"{STAGING_PREFIX}{run}")
+    place = top.child(name) if name else top
+    remove_wholly(system, place, root)
+    if name:
+        system.remove_if_empty(top, below=root)
+
+
+def remove_wholly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """Remove a path, and what its removal by a run that was killed has left."""
+    for each in (path, path.parent.child(aside_name(path.name))):
+        remove(system, each, base)
+
+
+def remove_emptied(system: FileSystem, place: CanonicalPath, root: CanonicalPath) -> None:
+    """Remove the empty directories above removed data, up to that of the run that wrote them."""
+    above = place.parent
+    while above.is_within(root) and DATA_PREFIX in above.path:
+        if not system.remove_if_empty(above, below=root) and is_there(system, above):
+            return
+        above = above.parent
+
+
+@dataclass(frozen=True)
+class UsedLocations:
+    """The locations of all partitions of a table.
+
+    Attributes:
+        counts: partitions by location.
+        ordered: all locations.
+    """
+
+    counts: Counter[CanonicalPath]
+    ordered: tuple[CanonicalPath, ...]
+
+    @classmethod
+    def of(cls, metastore: Metastore, table: Table | None, resolve: Callable[[str], CanonicalPath]) -> UsedLocations:
+        """Return the partition locations of a table, or none if the table does not exist.
+
+        Raises:
+            CatalogError: the metastore cannot tell.
+        """
+        found: Counter[CanonicalPath] = Counter()
+        if table is not None and table.keys:
+            partitions = metastore.partitions(table.name, metastore.partition_names(table.name))
+            found.update(resolve(each.claimed_location) for each in partitions if each.claimed_location)
+        elif table is not None and table.storage.location:
+            found[resolve(table.storage.location)] += 1
+        return cls(found, tuple(sorted(found)))
+
+    def is_free(self, place: CanonicalPath) -> bool:
+        """Return whether no partition has the place, nor one in it or around it."""
+        return not self.counts[place] and self.is_alone(place)
+
+    def is_alone(self, place: CanonicalPath) -> bool:
+        """Return whether at most one partition has the place, and none has one in it or around it."""
+        if self.counts[place] > 1:
+            return False
+        above = place.parent
+        while above.path != "/":
+            if above in self.counts:
+                return False
+            above = above.parent
+        at = bisect_left(self.ordered, replace(place, path=f"{place.path}/"))
+        return at == len(self.ordered) or not self.ordered[at].is_within(place)
