@@ -25,6 +25,7 @@ from toolkit.hive.table_export import TableExport
 from toolkit.hive.table_import import TableImport
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, ImportRules, TableDetail, TableItem, TableTarget
 from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.retention.shared_tables import SharedTables
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
@@ -229,25 +230,45 @@ def _wired(
     targets: TableTargets,
     context: ActionContext,
 ) -> TableWired:
-    limits, feeds = context.repository.settings.max_copy, context.repository.feeds
-    address = partial(_address, context)
-    action = TableAction(
-        name=name,
-        life_cycle=life_cycle,
-        address=address,
-        mode_of=lambda context: modes[_pair(context.target)](context=context),
-        nominal=context.options.nominal_time,
-        limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
-        spec_of=context.choice.spec_of,
-        new_holds=NoNewHolds() if context.options.dry_run else context.holds,
-    )
+    action, feeds = table_action(name, life_cycle, modes, context), context.repository.feeds
     named = {target.feed for target in targets.to_do}
     given = [value for each in named if isinstance(value := feeds[each].properties.get("parallel"), int)]
     told: Told[TableTarget] = Told(
         operation=_OPERATIONS[name],
-        path=lambda target: target.directory if target.is_export and target.directory else address(target),
+        path=lambda target: target.directory if target.is_export and target.directory else action.address(target),
     )
     return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), told=told)
+
+
+def table_action(
+    name: str, life_cycle: LifeCycle, modes: Mapping[str, Callable[..., Mode]], context: ActionContext
+) -> TableAction:
+    """Return the action of a run.
+
+    Args:
+        name: of the action.
+        life_cycle: in the ledger.
+        modes: makes the mode of a plan, by the cluster or both of the target.
+        context: of the run.
+    """
+    repository, limits = context.repository, context.repository.settings.max_copy
+    tables = SharedTables(feeds=tuple(repository.feeds.values()), clusters=tuple(repository.clusters.values()))
+
+    def one_metastore(target: TableTarget) -> frozenset[str]:
+        pairs = tables.of(repository.feeds[target.feed], repository.clusters[target.cluster])
+        return frozenset(cluster for _, cluster in pairs) - {target.cluster}
+
+    return TableAction(
+        name=name,
+        life_cycle=life_cycle,
+        address=partial(_address, context),
+        mode_of=lambda context: modes[_pair(context.target)](context=context),
+        nominal=context.options.nominal_time,
+        limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
+        spec_of=context.choice.spec_of,
+        also_on=one_metastore,
+        new_holds=NoNewHolds() if context.options.dry_run else context.holds,
+    )
 
 
 _OPERATIONS = {EXPORT: "EXPORT", IMPORT: "IMPORT", REPLICATION: "REPLICATE"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -62,6 +62,7 @@ class TableAction:
         limits: of a run over all its feeds.
         spec_of: how the store that a path is on is opened anywhere.
         address: of an instance, or a whole table, as consumers know it.
+        also_on: other clusters whose metastore has the table of an instance, since it is the same metastore.
         new_holds: that were added since the run read the holds.
         pool: copies the files of all instances.
         executors_turn: held by the one instance that executors work for.
@@ -74,6 +75,7 @@ class TableAction:
     limits: CopyLimits
     spec_of: Callable[[CanonicalPath], StorageSpec]
     address: Callable[[TableTarget], str]
+    also_on: Callable[[TableTarget], Collection[str]] = lambda _: ()
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
     executors_turn: threading.Lock = field(default_factory=threading.Lock)
@@ -87,10 +89,11 @@ class TableAction:
             own = Wanted(resource=f"export/{target.feed}/{target.cluster}/{target.instance_key}")
             return (own, *_directory_leases(target, LeaseMode.EXCLUSIVE))
         read = _directory_leases(target, LeaseMode.SHARED)
+        clusters = (target.cluster, *sorted(self.also_on(target)))
         if target.instant is None:
-            return (table_lease(target.cluster, target.table), *read)
-        own = output_lease(target.feed, target.cluster, target.instance_key)
-        return (own, *table_leases(target.cluster, target.table, target.instance_key), *read)
+            return (*(table_lease(each, target.table) for each in clusters), *read)
+        own, key = output_lease(target.feed, target.cluster, target.instance_key), target.instance_key
+        return (own, *(lease for each in clusters for lease in table_leases(each, target.table, key)), *read)
 
     def conditions(self, plan: TablePlan, work: RunContext) -> tuple[HoldWatch, ...]:
         """Return the condition of a target: a hold on the feed also blocks replacing its data."""

@@ -1,4 +1,4 @@
-"""Which clusters have a say in how the stores of a replication of tables are reached."""
+"""Clusters of a replication of tables: how their stores are reached, and whose metastore is one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from pathlib import Path
 
 from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.progress import NoProgress
-from toolkit.bootstrap.action_context import ActionOptions, opened_context
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
 from toolkit.bootstrap.config import RepoRequest
-from toolkit.bootstrap.hive import replicate_tables
+from toolkit.bootstrap.hive import replicate_tables, table_action
 from toolkit.bootstrap.replication import ReplicationOptions, ends
+from toolkit.catalog.model import TableName
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
 from toolkit.entities.not_implemented import Area
-from toolkit.hive.targets import ImportRules
+from toolkit.hive.targets import IMPORT, ImportRules, TableTarget
+from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.stop import NeverStopped
 
 _VALIDITY = "validity: {start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}"
@@ -74,3 +77,30 @@ def test_a_path_feed_that_cannot_be_copied_stops_no_replication_of_tables(tmp_pa
     own, clock, options = ReplicationOptions(), SystemClock(), _options(tmp_path)
     result = replicate_tables(own, ImportRules(), options, clock, NeverStopped(), NoProgress())
     assert [each.plan.notes for each in result.targets] == [("no instance is due that is not there",)]
+
+
+def test_an_import_leases_the_table_for_all_clusters_of_its_metastore(tmp_path: Path) -> None:
+    """Two imports of one instance, each for another of these clusters, would replace each other's data."""
+    _write(tmp_path)
+    cluster = tmp_path / "clusters/other.yaml"
+    cluster.write_text(cluster.read_text().replace("thrift://other:9083", "thrift://spare:9083,thrift://ONE"))
+    with ExitStack() as stack:
+        pairs = partial(ends, ReplicationOptions(), tables=True)
+        context = opened_context(_options(tmp_path), SystemClock(), NeverStopped(), Area.REPLICATION, stack, pairs)
+        held = {name: _leases(context, name) for name in ("one", "other")}
+    assert held["one"] == held["other"]
+    assert {each.resource for each in held["one"] if each.mode is LeaseMode.EXCLUSIVE} == {
+        f"table/{name}/db.rows/2026-03-01T00:00Z" for name in ("one", "other")
+    }
+
+
+def _leases(context: ActionContext, cluster: str) -> set[Wanted]:
+    target = TableTarget(
+        feed="rows",
+        cluster=cluster,
+        instance_key="2026-03-01T00:00Z",
+        instant=parse_instant("2026-03-01T00:00Z"),
+        table=TableName("db", "rows"),
+    )
+    action = table_action(IMPORT, LifeCycle.IMPORT, {}, context)
+    return {each for each in action.leases(target) if each.resource.startswith("table/")}
