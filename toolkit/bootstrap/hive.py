@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster, Feed
     from toolkit.hive.batches import Mode
     from toolkit.hive.resolve import TableTargets
+    from toolkit.hive.table_context import TableContext
     from toolkit.hive.targets import TableResult
     from toolkit.runs.stop import StopSignal
 
@@ -104,27 +105,28 @@ def _stakes(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
 
 
 def _wire_export(own: ExchangeOptions, context: ActionContext) -> TableWired:
-    catalogs, uris = _Catalogs(), _uris(context)
     targets = _exchanged(own, context, is_export=True)
-    modes: dict[str, Callable[..., Mode]] = {
-        name: partial(TableExport, source=MetastoreSource(catalog=catalogs.of(cluster), uri=partial(_uri, uris, name)))
-        for name, cluster in _clusters(context, targets).items()
-    }
-    return _wired(EXPORT, LifeCycle.EXPORT, modes, targets, context)
+    sources = {name: _tables(context, name) for name in {each.cluster for each in targets.to_do}}
+
+    def mode_of(plan: TableContext) -> TableExport:
+        return TableExport(source=sources[plan.target.cluster], context=plan)
+
+    return _wired(EXPORT, LifeCycle.EXPORT, mode_of, targets, context)
 
 
 def _wire_import(own: ExchangeOptions, context: ActionContext) -> TableWired:
-    catalogs, uris = _Catalogs(), _uris(context)
     targets = _exchanged(own, context, is_export=False)
-    modes: dict[str, Callable[..., Mode]] = {
-        name: partial(TableImport, source=ExportSource(uri=partial(_uri, uris, name)), catalog=catalogs.of(cluster))
-        for name, cluster in _clusters(context, targets).items()
-    }
-    return _wired(IMPORT, LifeCycle.IMPORT, modes, targets, context)
+    catalogs = _catalogs(context, targets)
+
+    def mode_of(plan: TableContext) -> TableImport:
+        source = ExportSource(uri=partial(_uri, context, plan.target.cluster))
+        return TableImport(source=source, catalog=catalogs[plan.target.cluster], context=plan)
+
+    return _wired(IMPORT, LifeCycle.IMPORT, mode_of, targets, context)
 
 
 def _wire_replication(own: ReplicationOptions, rules: ImportRules, context: ActionContext) -> TableWired:
-    repository, options, ledger = context.repository, context.options, context.use.ledger
+    options, ledger = context.options, context.use.ledger
     found = list(routes_of(own, context, tables=True))
     if not found:
         raise NothingChosen(wanted="a table on a cluster with type: target", known=())
@@ -137,22 +139,14 @@ def _wire_replication(own: ReplicationOptions, rules: ImportRules, context: Acti
         rules=rules,
     )
     targets = pulls.resolve(found, must_all_work=bool(options.selection.names))
-    catalogs, clusters = _Catalogs(), repository.clusters
-    named = {target.feed for target in targets.to_do}
-    uris = {
-        (side.feed.name, side.cluster.name): uri_of(side.feed, side.cluster)
-        for route in found
-        if route.feed.name in named
-        for side in (route.source, route.target)
-    }
-    modes: dict[str, Callable[..., Mode]] = {}
-    for target in targets.to_do:
-        pair = _pair(target)
-        if pair not in modes:
-            uri = partial(_uri, uris, target.counterpart)
-            source = MetastoreSource(catalog=catalogs.of(clusters[target.counterpart]), uri=uri)
-            modes[pair] = partial(TableImport, source=source, catalog=catalogs.of(clusters[target.cluster]))
-    return _wired(REPLICATION, LifeCycle.REPLICATION, modes, targets, context)
+    sources = {name: _tables(context, name) for name in {each.counterpart for each in targets.to_do}}
+    catalogs = _catalogs(context, targets)
+
+    def mode_of(plan: TableContext) -> TableImport:
+        target = plan.target
+        return TableImport(source=sources[target.counterpart], catalog=catalogs[target.cluster], context=plan)
+
+    return _wired(REPLICATION, LifeCycle.REPLICATION, mode_of, targets, context)
 
 
 def _exchanged(own: ExchangeOptions, context: ActionContext, *, is_export: bool) -> TableTargets:
@@ -180,29 +174,19 @@ def _exchanged(own: ExchangeOptions, context: ActionContext, *, is_export: bool)
     return request.resolve(pairs, must_all_work=bool(options.selection.names))
 
 
-def _clusters(context: ActionContext, targets: TableTargets) -> dict[str, Cluster]:
-    return {target.cluster: context.repository.clusters[target.cluster] for target in targets.to_do}
+def _catalogs(context: ActionContext, targets: TableTargets) -> dict[str, Catalog]:
+    names = {each.cluster for each in targets.to_do}
+    return {name: catalog_of(context.repository.clusters[name]) for name in names}
 
 
-def _uris(context: ActionContext) -> dict[tuple[str, str], TableUri]:
-    return {(feed.name, cluster.name): uri_of(feed, cluster) for feed, cluster in _stakes(context)}
+def _tables(context: ActionContext, cluster: str) -> MetastoreSource:
+    return MetastoreSource(
+        catalog=catalog_of(context.repository.clusters[cluster]), uri=partial(_uri, context, cluster)
+    )
 
 
-def _uri(uris: dict[tuple[str, str], TableUri], cluster: str, feed: str) -> TableUri:
-    return uris[feed, cluster]
-
-
-class _Catalogs:
-    """One for each cluster."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, Catalog] = {}
-
-    def of(self, cluster: Cluster) -> Catalog:
-        """The metastore of a cluster; errors as of `catalog_of`."""
-        if cluster.name not in self._found:
-            self._found[cluster.name] = catalog_of(cluster)
-        return self._found[cluster.name]
+def _uri(context: ActionContext, cluster: str, feed: str) -> TableUri:
+    return uri_of(context.repository.feeds[feed], context.repository.clusters[cluster])
 
 
 def catalog_of(cluster: Cluster) -> Catalog:
@@ -218,19 +202,14 @@ def _bound(cluster: Cluster, before_effect: Callable[[], None]) -> Metastore:
     return open_catalog(cluster, before_effect=before_effect)
 
 
-def _pair(target: TableTarget) -> str:
-    """Return the key of the mode of a target."""
-    return f"{target.counterpart}>{target.cluster}" if target.counterpart else target.cluster
-
-
 def _wired(
     name: str,
     life_cycle: LifeCycle,
-    modes: Mapping[str, Callable[..., Mode]],
+    mode_of: Callable[[TableContext], Mode],
     targets: TableTargets,
     context: ActionContext,
 ) -> TableWired:
-    action, feeds = table_action(name, life_cycle, modes, context), context.repository.feeds
+    action, feeds = table_action(name, life_cycle, mode_of, context), context.repository.feeds
     named = {target.feed for target in targets.to_do}
     given = [value for each in named if isinstance(value := feeds[each].properties.get("parallel"), int)]
     told: Told[TableTarget] = Told(
@@ -241,14 +220,14 @@ def _wired(
 
 
 def table_action(
-    name: str, life_cycle: LifeCycle, modes: Mapping[str, Callable[..., Mode]], context: ActionContext
+    name: str, life_cycle: LifeCycle, mode_of: Callable[[TableContext], Mode], context: ActionContext
 ) -> TableAction:
     """Return the action of a run.
 
     Args:
         name: of the action.
         life_cycle: in the ledger.
-        modes: makes the mode of a plan, by the cluster or both of the target.
+        mode_of: the mode of a plan.
         context: of the run.
     """
     repository, limits = context.repository, context.repository.settings.max_copy
@@ -262,7 +241,7 @@ def table_action(
         name=name,
         life_cycle=life_cycle,
         address=partial(_address, context),
-        mode_of=lambda context: modes[_pair(context.target)](context=context),
+        mode_of=mode_of,
         nominal=context.options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
         spec_of=context.choice.spec_of,
@@ -276,8 +255,7 @@ _OPERATIONS = {EXPORT: "EXPORT", IMPORT: "IMPORT", REPLICATION: "REPLICATE"}
 
 def _address(context: ActionContext, target: TableTarget) -> str:
     """Return the address of an instance as processes name it, or of the table."""
-    cluster = context.repository.clusters[target.cluster]
-    uri = uri_of(context.repository.feeds[target.feed], cluster)
+    uri = _uri(context, target.cluster, target.feed)
     if target.instant is None:
         return f"catalog:{uri.database}:{uri.table}"
-    return instance_address(uri, cluster, target.instant)
+    return instance_address(uri, context.repository.clusters[target.cluster], target.instant)

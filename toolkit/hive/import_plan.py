@@ -16,9 +16,8 @@ from toolkit.hive.errors import Overlapping
 from toolkit.hive.locations import UsedLocations, directory_above, is_data_place
 from toolkit.hive.table_definition import (
     COPIED,
-    differences,
-    lasting,
     merged_definition,
+    partition_differences,
     target_partition,
     target_table,
 )
@@ -67,7 +66,7 @@ class ImportPlanner:
         text = self._location(present)
         place, root_text = self.reader.place(text), text if wanted.keys else directory_above(text)
         detail = TableDetail(contents=contents, present=present, root=self.reader.place(root_text), root_text=root_text)
-        items = [self._item(TableStep.TABLE, place, wanted=described)] if described != present else []
+        items = [replace(self.target.item(TableStep.TABLE, place), wanted=described)] if described != present else []
         if wanted.kind.is_view:
             return replace(blank, items=tuple(items), detail=replace(detail, kept=int(not items)))
         self._require_apart(contents, place)
@@ -183,7 +182,7 @@ class ImportPlanner:
             is_there = bool(sizes) and sizes == part.files and is_free
             whose = "no partition refers to" if is_free else "another partition has"
             note = f"{slot.own} has files that {whose}; they stay" if sizes and not is_there else ""
-            return self._item(TableStep.ADD, slot.default, part=part, wanted=slot.wanted, is_there=is_there, note=note)
+            return replace(slot.item(self.target, TableStep.ADD), is_there=is_there, note=note)
         if isinstance(present, Partition) and present.refusal:
             message = f"{part.name} is there already, and {present.refusal}"
             return self._failed(part.name, slot.own, Problem(code=ForeignLocation.code, message=message))
@@ -193,7 +192,7 @@ class ImportPlanner:
         is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files
         if is_same:
             location = present.storage.location or ""
-            item = self._item(TableStep.DESCRIBE, slot.own, part=part, wanted=slot.wanted, location=location)
+            item = replace(slot.item(self.target, TableStep.DESCRIBE), place=slot.own, location=location)
             return None if slot.is_described else item
         if sizes and not part.files:
             message = f"{part.place} has no data, and {slot.own} has; nothing is removed for an empty source"
@@ -201,35 +200,10 @@ class ImportPlanner:
         is_ours = COPIED in present.parameters and is_data_place(slot.own, root, part.name or self.target.table.table)
         note = "" if is_ours or not sizes else _stays(part.name, slot.own)
         outdated = slot.own if is_ours else None
-        return self._item(TableStep.REPLACE, slot.default, part=part, wanted=slot.wanted, outdated=outdated, note=note)
-
-    def _item(
-        self,
-        step: TableStep,
-        place: CanonicalPath,
-        *,
-        part: TablePart | None = None,
-        wanted: Partition | Table | None = None,
-        outdated: CanonicalPath | None = None,
-        is_there: bool = False,
-        location: str = "",
-        note: str = "",
-    ) -> TableItem:
-        return TableItem(
-            instance_key=self.target.instance_key,
-            step=step,
-            table=self.target.table,
-            place=place,
-            part=part,
-            wanted=wanted,
-            outdated=outdated,
-            is_there=is_there,
-            location=location,
-            note=note,
-        )
+        return replace(slot.item(self.target, TableStep.REPLACE), outdated=outdated, note=note)
 
     def _failed(self, name: str, place: CanonicalPath, why: Problem) -> ItemResult[TableItem]:
-        return ItemResult.failed(self._item(TableStep.ADD, below(place, name)), why.code, why.message)
+        return ItemResult.failed(self.target.item(TableStep.ADD, below(place, name)), why.code, why.message)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,13 +223,16 @@ class _Slot:
     wanted: Partition | Table
     present: Partition | Table | None
 
+    def item(self, target: TableTarget, step: TableStep) -> TableItem:
+        """Return the item that brings its data."""
+        return replace(target.item(step, self.default, self.part), wanted=self.wanted)
+
     @property
     def is_described(self) -> bool:
         """Whether its definition is the one that is wanted."""
-        if self.present is None or isinstance(self.wanted, Table):
-            return self.wanted == self.present
-        is_alike = lasting(self.wanted.parameters) == lasting(self.present.parameters)
-        return is_alike and not any(differences(self.wanted.storage, self.present.storage))
+        if isinstance(self.wanted, Partition) and isinstance(self.present, Partition):
+            return not any(partition_differences(self.wanted, self.present))
+        return self.wanted == self.present
 
 
 def _stays(name: str, place: CanonicalPath) -> str:

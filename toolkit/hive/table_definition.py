@@ -170,6 +170,15 @@ def table_differences(wanted: Table, present: Table, *, columns: bool = True) ->
             yield f"parameter {key} {one!r} instead of {other!r}"
 
 
+def partition_differences(one: Partition, other: Partition) -> Iterator[str]:
+    """Yield the `differences` of partitions, with the names of parameters that differ."""
+    yield from differences(one.storage, other.storage)
+    here, there = lasting(one.parameters), lasting(other.parameters)
+    if here != there:
+        names = sorted(key for key in here.keys() | there if here.get(key) != there.get(key))
+        yield f"parameters {', '.join(names)}"
+
+
 def merged_definition(wanted: Table, present: Table, rule: SchemaChange) -> Table:
     """Return the definition that a table gets, starting from the one that it has.
 

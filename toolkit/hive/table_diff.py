@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.port import BATCH
-from toolkit.hive.table_definition import COPIED, differences, lasting, table_differences
+from toolkit.hive.table_definition import COPIED, partition_differences, table_differences
 
 if TYPE_CHECKING:
-    from toolkit.catalog.model import Partition, Table, TableName
+    from toolkit.catalog.model import Table, TableName
     from toolkit.hive.table_reader import TablePart, TableReader
 
 _MOST_NAMES = 3
@@ -117,7 +117,7 @@ class TableComparison:
             ]
             for name in names if sides else ():
                 if name in sides[0] and name in sides[1]:  # else it has just gone
-                    found += _difference(name, _described(sides[0][name], sides[1][name]))
+                    found += _difference(name, partition_differences(sides[0][name], sides[1][name]))
             return 0
         contents = self.first.contents(one, names), self.second.contents(other, names)
         parts = [{part.name: part for part in each.parts} for each in contents]
@@ -149,7 +149,7 @@ def _of_tables(one: Table, other: Table) -> Iterator[Difference]:
 
 def _of_parts(one: TablePart, other: TablePart) -> Iterator[str]:
     if one.partition is not None and other.partition is not None:
-        yield from _described(one.partition, other.partition)
+        yield from partition_differences(one.partition, other.partition)
     lacks, extra = sorted(one.files.keys() - other.files), sorted(other.files.keys() - one.files)
     sizes = sorted(name for name in one.files.keys() & other.files if one.files[name] != other.files[name])
     for what, names in (("files missing", lacks), ("files too many", extra), ("files of another size", sizes)):
@@ -158,11 +158,3 @@ def _of_parts(one: TablePart, other: TablePart) -> Iterator[str]:
     mark = "" if other.partition is None else other.partition.parameters.get(COPIED, "")
     if mark and mark != one.fingerprint and not (lacks or extra or sizes):
         yield "the first was written again since it was copied"
-
-
-def _described(one: Partition, other: Partition) -> Iterator[str]:
-    yield from differences(one.storage, other.storage)
-    here, there = lasting(one.parameters), lasting(other.parameters)
-    if here != there:
-        names = sorted(key for key in here.keys() | there if here.get(key) != there.get(key))
-        yield f"parameters {', '.join(names)}"

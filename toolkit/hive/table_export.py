@@ -88,7 +88,7 @@ class TableExport(Mode):
         found = {part.name: _kept(part, manifest, written or {}) for part in contents.parts}
         kept = {name: part for name, part in found.items() if part is not None}
         items = [
-            self._item(TableStep.EXPORT, data_of(directory, part.name), part)
+            blank.target.item(TableStep.EXPORT, data_of(directory, part.name), part)
             for part in contents.parts
             if part.name not in kept
         ]
@@ -96,13 +96,9 @@ class TableExport(Mode):
         detail = TableDetail(kept=len(kept), contents=contents, root=directory, kept_parts=kept)
         if is_same and self._describes(contents):
             return replace(blank, detail=detail)
-        finish = self._item(TableStep.FINISH, directory.child(METADATA))
+        finish = blank.target.item(TableStep.FINISH, directory.child(METADATA))
         volume = Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items))
         return replace(blank, items=tuple(in_batches([*items, finish])), volume=volume, detail=detail)
-
-    def _item(self, step: TableStep, place: CanonicalPath, part: TablePart | None = None) -> TableItem:
-        target = self.context.target
-        return TableItem(instance_key=target.instance_key, step=step, table=target.table, place=place, part=part)
 
     @property
     def _directory(self) -> CanonicalPath:

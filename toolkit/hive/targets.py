@@ -112,6 +112,10 @@ class TableTarget:
         """The feed."""
         return self.feed
 
+    def item(self, step: TableStep, place: CanonicalPath, part: TablePart | None = None) -> TableItem:
+        """Return an item of this instance; arguments as of `TableItem`."""
+        return TableItem(instance_key=self.instance_key, step=step, table=self.table, place=place, part=part)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableItem:

@@ -17,6 +17,8 @@ from toolkit.catalog.model import TableName
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
 from toolkit.entities.not_implemented import Area
+from toolkit.hive.batches import Mode
+from toolkit.hive.table_context import TableContext
 from toolkit.hive.targets import IMPORT, ImportRules, TableTarget
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
@@ -102,5 +104,9 @@ def _leases(context: ActionContext, cluster: str) -> set[Wanted]:
         instant=parse_instant("2026-03-01T00:00Z"),
         table=TableName("db", "rows"),
     )
-    action = table_action(IMPORT, LifeCycle.IMPORT, {}, context)
+    action = table_action(IMPORT, LifeCycle.IMPORT, _no_mode, context)
     return {each for each in action.leases(target) if each.resource.startswith("table/")}
+
+
+def _no_mode(context: TableContext) -> Mode:
+    raise AssertionError(context)
