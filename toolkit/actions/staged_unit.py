@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
+from toolkit.actions.publication import Publication
 from toolkit.actions.validation import QualityFailed, staging_place
 from toolkit.availability import is_there
 from toolkit.foreign_json import parse_json
 from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, FileKind, NotFound, WrongKind, aside_name
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, swap_in
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
 from toolkit.transfer.uploads import end_left_uploads
 
@@ -148,9 +149,10 @@ class StagedUnit:
         """Give what was admitted the name of the unit, all at once, or on an object store the flag last."""
         system = self._system
         if system.capabilities.atomic_rename:
-            aside = self._aside if is_there(system, self.unit) else None
-            completing = self.work.guard.completing
-            swap_in(system, self.place, self.unit, aside=aside, base=self.base, completing=completing)
+            publication = Publication(
+                work=self.work, files=self.files, source=self.place, unit=self.unit, base=self.base
+            )
+            publication.swap_in(self.place, aside=self._aside if is_there(system, self.unit) else None)
         else:
             self._copy()
             self._remove_place()

@@ -21,6 +21,7 @@ from toolkit.actions.action import (
 )
 from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
 from toolkit.actions.copy_limits import CopyLimits
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.output_leases import (
@@ -186,15 +187,18 @@ class ReplicationAction:
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> Generator[Batch[UnitItem], Applied[UnitItem], None]:
         """Make one batch for each unit, one after the other, since each works with many threads."""
-        publisher = Publisher(
-            target=plan.target,
+        rules = plan.target.rules
+        files = FileCopies(
             work=work,
             pool=self.pool,
             spec_of=self.spec_of,
             executors_turn=self.executors_turn,
+            at_once=rules.at_once,
+            bandwidth=rules.bandwidth,
         )
         are_published = True
-        for at in range(len(plan.items)):
+        for at, item in enumerate(plan.items):
+            publisher = Publisher(target=plan.target, item=item, work=work, files=files)
             is_last = are_published and at + 1 == len(plan.items)
             applied = yield _CopyBatch(plan=plan, publisher=publisher, position=at, is_last=is_last)
             are_published = are_published and all(each.outcome is Outcome.DONE for each in applied.results)
@@ -221,7 +225,7 @@ class _CopyBatch:
 
     def apply(self, advance: Callable[[int], None]) -> Applied[UnitItem]:
         """Copy and publish the unit."""
-        item = self.plan.items[self.position]
+        item = self.publisher.item
         result, published = self._result(item)
         advance(1)
         if published is None:
@@ -269,7 +273,7 @@ class _CopyBatch:
         refusal = work.guard.refusal(target.target_base, must_look=True)
         if refusal is not None:
             return refusal.of(item), None
-        publish = partial(self.publisher.publish, item, is_last=self.is_last)
+        publish = partial(self.publisher.publish, is_last=self.is_last)
         published = attempted(work, target.target_base, publish, failures=(StorageError, QualityFailed))
         if isinstance(published, FailedAttempt):
             return published.of(item), None

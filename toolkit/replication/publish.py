@@ -6,19 +6,18 @@ last. On an object store files are written where they belong, between the remova
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from operator import eq
 from typing import TYPE_CHECKING
 
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import CalledOff
-from toolkit.actions.staged_unit import whole_of
+from toolkit.actions.publication import Publication, recover
+from toolkit.actions.staged_unit import StagedUnit, whole_of
 from toolkit.actions.validation import staging_place
 from toolkit.availability import is_ready, is_there
 from toolkit.clock import SystemClock
@@ -27,20 +26,16 @@ from toolkit.replication.completeness import Completeness
 from toolkit.replication.errors import TargetChanged
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
-from toolkit.replication.staging import StagedCopies
+from toolkit.replication.staging import content_digest, written_at
 from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
-from toolkit.storage import REPLACED_PREFIX, aside_name
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of, swap_in
-from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
-from toolkit.transfer.uploads import end_left_uploads
+from toolkit.transfer.publication import aside_of, remove, staging_of
+from toolkit.transfer.trees import Tree, below, same_bytes
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.storage import FileSystem, StorageSpec
-    from toolkit.threads import WorkerPool
-
-_FILES_AT_ONCE = 20_000
+    from toolkit.actions.file_copies import FileCopies
+    from toolkit.storage import FileSystem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,45 +59,36 @@ class Published:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Publisher:
-    """Copies and publishes the units of one instance.
+    """Copies and publishes one unit of an instance.
 
     Attributes:
         target: the instance.
+        item: of the plan.
         work: of its run.
-        pool: copies; other instances have their files copied by it at the same time.
-        spec_of: how the store that a path is on is opened anywhere.
-        executors_turn: held by the one instance that executors work for.
+        files: copies them.
         now: of the wall clock, UTC.
+        notes: for the user.
     """
 
     target: ReplicationTarget
+    item: UnitItem
     work: RunContext
-    pool: WorkerPool
-    spec_of: Callable[[CanonicalPath], StorageSpec]
-    executors_turn: threading.Lock
+    files: FileCopies
     now: Callable[[], datetime] = SystemClock().now
+    notes: list[str] = field(default_factory=list, init=False)
 
     @cached_property
-    def staged(self) -> StagedCopies | None:
-        """Asked before anybody is told; None: the feed is not judged there."""
-        validation = self.target.validation
-        if validation is None:
-            return None
-        return StagedCopies(target=self.target, validation=validation, work=self.work, files=self.files, now=self.now)
+    def publication(self) -> Publication:
+        """Copies the unit and gives it its name."""
+        item, base = self.item, self.target.target_base
+        return Publication(work=self.work, files=self.files, source=item.source, unit=item.target, base=base)
 
     @cached_property
-    def files(self) -> FileCopies:
-        """Copies the files of this instance."""
-        return FileCopies(
-            work=self.work,
-            pool=self.pool,
-            spec_of=self.spec_of,
-            executors_turn=self.executors_turn,
-            at_once=self.target.rules.at_once,
-            bandwidth=self.target.rules.bandwidth,
-        )
+    def staged(self) -> StagedUnit | None:
+        """The staged data of the unit; None: the feed is not validated there."""
+        return None if self.target.validation is None else self._staged(self.item.target)
 
     @cached_property
     def completeness(self) -> Completeness:
@@ -111,71 +97,52 @@ class Publisher:
         return Completeness(target=self.target, source_system=source, system=target)
 
     @cached_property
-    def directories(self) -> bool:
-        """Whether both sides have them, so that they are copied and compared too."""
-        ends = (self.target.source, self.target.target)
-        return all(self.work.stores(end).capabilities.directories for end in ends)
-
-    @cached_property
     def preservation(self) -> Preservation:
         """Keeps what the feed asks for."""
-        ends = (self.target.source, self.target.target)
-        source, target = (self.work.stores(end) for end in ends)
-        return Preservation(source=source, target=target, rules=self.target.rules, check=self._check)
+        source, target = self.work.stores(self.target.source), self.work.stores(self.target.target)
+        return Preservation(source=source, target=target, rules=self.target.rules, check=self.work.guard.check)
 
-    def tree(self, root: CanonicalPath) -> Tree | None:
-        """Return the tree at a path, as `read_tree` does."""
-        return read_tree(self.work.stores(root), root, self._check, directories=self.directories)
-
-    def _is_still(self, root: CanonicalPath, expected: Tree, is_same: Callable[[TreeFile, TreeFile], bool]) -> bool:
-        system, directories = self.work.stores(root), self.directories
-        return is_still(system, root, self._check, expected, directories=directories, is_same=is_same)
-
-    def publish(self, item: UnitItem, *, is_last: bool) -> Published:
-        """Do what an item says.
+    def publish(self, *, is_last: bool) -> Published:
+        """Do what the item says.
 
         Args:
-            item: of the plan.
-            is_last: all others of the plan are published, so that this source's part is there with it.
+            is_last: all other items of the plan are published, so that this source's part is there with it.
 
         Raises:
             StorageError: it failed; readers see what they saw before.
             QualityFailed: it must not be announced; it waits where nobody reads, or without the flag.
             StopRequested: the run was stopped, or called off, before it was published.
         """
-        began = time.monotonic()
-        system = self.work.stores(item.target)
-        notes = list(self.preservation.refused(item.target)) if item.kind == COPY else []
-        digests = self._published(item, system, notes) if item.kind == COPY else {}
+        began, item, digests = time.monotonic(), self.item, dict[str, str]()
+        if item.kind == COPY:
+            self.notes += self.preservation.refused(item.target)
+            digests = self._published()
         if item.kind == REMOVE:
-            self._remove_dropped(item, system)
-        is_complete = is_last and self._complete(item, system)
-        seconds = time.monotonic() - began
+            self._remove_dropped()
+        is_complete = is_last and self._complete()
         return Published(
             files=item.files,
             bytes=item.bytes,
-            seconds=seconds,
+            seconds=time.monotonic() - began,
             digests=digests,
             is_complete=is_complete,
-            notes=tuple(notes),
+            notes=tuple(self.notes),
         )
 
-    def _published(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
-        present = self.tree(item.target)
+    def _published(self) -> dict[str, str]:
+        item, capabilities = self.item, self.publication.system.capabilities
+        present = self.publication.tree(item.target)
         if present != item.present:
-            step = system.capabilities.time_step
-            copied, extra = difference(item.wanted, present, self.target.rules, step)
+            copied, extra = difference(item.wanted, present, self.target.rules, capabilities.time_step)
             if not copied and extra == item.extra.keys():  # an earlier run came so far, which `recover` has finished
                 return {}
             raise TargetChanged(path=item.target)
-        if system.capabilities.atomic_rename:
-            return self._renamed_in(item, system, notes)
-        return self._written_in_place(item, system, notes)
+        return self._renamed_in() if capabilities.atomic_rename else self._written_in_place()
 
-    def _remove_dropped(self, item: UnitItem, system: FileSystem) -> None:
+    def _remove_dropped(self) -> None:
         """Remove a part that the source no longer has, and the directories above it that have nothing else."""
-        target, source = self.target, self.work.stores(item.source)
-        present = self.tree(item.target)
+        item, target, system = self.item, self.target, self.publication.system
+        source, present = self.work.stores(item.source), self.publication.tree(item.target)
         if present is None:
             return
         if present != item.present:
@@ -190,128 +157,100 @@ class Publisher:
         while above != target.target and system.remove_if_empty(above, below=target.target):
             above = above.parent
 
-    def _renamed_in(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
-        base, run, staged = self.target.target_base, self.work.run_name, self.staged
-        staging = staging_of(item.target, run) if staged is None else staging_place(item.target)
+    def _renamed_in(self) -> dict[str, str]:
+        item, publication, run = self.item, self.publication, self.work.run_name
+        place = staging_of(item.target, run) if self.staged is None else self.staged.place
         with ExitStack() as unless_published:
-            digests = self._waiting(item, staging, item.expected)
+            digests = self._waiting(place, item.expected)
             if digests is None:
-                remove(system, staging, base)
-                unless_published.callback(remove_quietly, system, staging, base)
-                if not item.expected:
-                    system.mkdirs(staging)  # else it is made with what is in it
-                digests = self._copied_whole(item, staging, item.wanted, item.expected)
-            notes += self.preservation.keep(item.source, staging, item.wanted, self.pool)
-            if staged is not None:
+                publication.begin_staging(place, item.expected, unless_published)
+                digests = self._copied_whole(place, item.wanted, item.expected)
+            self.notes += self.preservation.keep(item.source, place, item.wanted, self.files.pool)
+            if self.staged is not None:
                 unless_published.pop_all()  # from now on the next run finds it, whatever becomes of this one
-                notes += staged.validate(item.target, staging)
+                self.notes += self._validated(item.target, place)
             # The copy may have taken hours.
-            if item.present is not None and not self._is_still(item.target, item.present, eq):
+            if item.present is not None and not publication.is_still(item.target, item.present, eq):
                 raise TargetChanged(path=item.target)
-            refusal = self.work.guard.refusal(base, must_look=True)
+            refusal = self.work.guard.refusal(publication.base, must_look=True)
             if refusal is not None:
                 raise CalledOff(refusal=refusal)
             if item.target != self.target.target:  # else the flag is in the directory that is replaced at once
                 self.completeness.withdraw()
-            aside = None if item.present is None else aside_of(item.target, run)
-            swap_in(system, staging, item.target, aside=aside, base=base, completing=self.work.guard.completing)
+            publication.swap_in(place, aside=None if item.present is None else aside_of(item.target, run))
             unless_published.pop_all()
-        if staged is not None:
-            staged.end_wait(item.target)
-        return digests
-
-    def _waiting(self, item: UnitItem, place: CanonicalPath, expected: Tree) -> dict[str, str] | None:
-        """The digests of a whole copy that an earlier run has made to be judged; None: there is none."""
-        if self.staged is None:
-            return None
-        digests = self.staged.copied_before(item)
-        if digests is not None and self._is_still(place, expected, same_bytes):
-            return digests
-        self.staged.begin_copy(item)
-        return None
-
-    def _copied_whole(self, item: UnitItem, into: CanonicalPath, wanted: Tree, expected: Tree) -> dict[str, str]:
-        digests = self._copied(item, into, wanted)
-        self._require_copy(item, into, expected)
         if self.staged is not None:
-            self.staged.end_copy(item, digests)
+            self.staged.end_wait()
         return digests
 
-    def _written_in_place(self, item: UnitItem, system: FileSystem, notes: list[str]) -> dict[str, str]:
+    def _written_in_place(self) -> dict[str, str]:
         """Write files where they belong, between the removal of the flag and its writing.
 
         No store of this kind has attributes, which `Preservation.refused` has said.
         """
+        item, publication = self.item, self.publication
         self.completeness.withdraw()
         for name in item.present or {}:
             if name not in item.wanted and name not in item.extra:
-                remove(system, below(item.target, name), self.target.target_base)
-        expected = self._before_flag(item, item.expected)
-        digests = self._waiting(item, item.target, expected)
+                remove(publication.system, below(item.target, name), publication.base)
+        expected = self._before_flag(item.expected)
+        digests = self._waiting(item.target, expected)
         if digests is None:
-            digests = self._copied_whole(item, item.target, self._before_flag(item, item.wanted), expected)
+            digests = self._copied_whole(item.target, self._before_flag(item.wanted), expected)
         if self.staged is not None:
-            notes += self.staged.validate(item.target, item.target)
-            self.staged.end_wait(item.target)
+            self.notes += self._validated(item.target, item.target)
+            self.staged.end_wait()
         return digests
 
-    def _copied(self, item: UnitItem, into: CanonicalPath, wanted: Tree) -> dict[str, str]:
+    def _waiting(self, place: CanonicalPath, expected: Tree) -> dict[str, str] | None:
+        """The digests of a whole copy that an earlier run has made to be validated; None: there is none."""
+        if self.staged is None:
+            return None
+        digests = self.staged.copied_before(content_digest(self.item))
+        if digests is not None and self.publication.is_still(place, expected, same_bytes):
+            return digests
+        self.staged.begin_copy()
+        return None
+
+    def _copied_whole(self, into: CanonicalPath, wanted: Tree, expected: Tree) -> dict[str, str]:
         """Copy into a directory that nobody reads: new files from the source, the others from where they are."""
-        new = [name for name in wanted if name in item.copied]
-        digests = self._copied_from(item.source, item, into, wanted, new)
+        item, copy = self.item, self.publication.copy
+        digests = copy([name for name in wanted if name in item.copied], wanted, into)
         if into != item.target:
-            expected = item.expected
-            kept = [name for name in expected if name not in item.copied]
-            passed = self._copied_from(item.target, item, into, expected, kept)
+            passed = copy([name for name in expected if name not in item.copied], expected, into, root=item.target)
             spoilt = [name for name in wanted if name in passed and passed[name] != item.known.get(name, passed[name])]
             # The target's own file is not what was copied to it any more.
-            digests |= passed | self._copied_from(item.source, item, into, wanted, spoilt)
+            digests |= passed | copy(spoilt, wanted, into)
+        self.publication.verify(into, expected, item.wanted)
+        if self.staged is not None:
+            self.staged.end_copy(content_digest(item), digests)
         return digests
 
-    def _copied_from(
-        self, root: CanonicalPath, item: UnitItem, into: CanonicalPath, tree: Tree, names: Sequence[str]
-    ) -> dict[str, str]:
-        """In parts, since a plan of copies takes more memory than the listing that it is made of."""
-        digests: dict[str, str] = {}
-        for start in range(0, len(names), _FILES_AT_ONCE):
-            files = [file_copy(root, into, name, tree[name]) for name in names[start : start + _FILES_AT_ONCE]]
-            told = self.files.copy(root, into, files, is_progress=root == item.source)
-            failed = [each for each in told if each.code]
-            if failed:
-                raise FilesFailed(path=item.target, failed=failed)
-            digests.update((each.target.relative_to(into), each.digest) for each in told if each.digest)
-        return digests
-
-    def _require_copy(self, item: UnitItem, place: CanonicalPath, expected: Tree) -> None:
-        """A source that was written to meanwhile gives a copy that never was whole there."""
-        if not self._is_still(place, expected, same_bytes):
-            raise CopyDiffers(path=item.target)
-        if not self._is_still(item.source, item.wanted, eq):
-            raise SourceChanged(path=item.source, detail="its listing is not that of the plan any more")
-
-    def _complete(self, item: UnitItem, system: FileSystem) -> bool:
+    def _complete(self) -> bool:
         """Announce the instance when the parts of all sources are there, and say whether they are.
 
         All that the flag announces is validated, also what an earlier run has left, or one that validated nothing yet.
         """
-        target, has_flag = self.target, self.target.flag_path is not None
-        if self.staged is not None and (item.kind == FLAG or has_flag or not system.capabilities.atomic_rename):
+        target, system = self.target, self.work.stores(self.target.target)
+        must_wait = self.item.kind == FLAG or target.flag_path is not None or not system.capabilities.atomic_rename
+        if target.validation is not None and must_wait:
             for unit in selected(system, target.target, target.parts):
-                self.staged.validate(unit, unit)
+                self._validated(unit, unit)
         return self.completeness.announce()
 
-    def _before_flag(self, item: UnitItem, tree: Tree) -> Tree:
-        if item.target != self.target.target:
+    def _validated(self, unit: CanonicalPath, place: CanonicalPath) -> Sequence[str]:
+        """Return notes when a unit that is at a place may be announced; a manifest says why one may not."""
+        assert self.target.validation is not None  # noqa: S101 - the caller has looked
+        written = written_at(self.target, self.target.validation, unit, place)
+        return self._staged(unit).validate(written, self.work.guard.check, self.now()).notes
+
+    def _staged(self, unit: CanonicalPath) -> StagedUnit:
+        return StagedUnit(work=self.work, unit=unit, base=self.target.target_base, flag="", files=self.files)
+
+    def _before_flag(self, tree: Tree) -> Tree:
+        if self.item.target != self.target.target:
             return tree
         return {name: entry for name, entry in tree.items() if name != self.target.flag}
-
-    def _check(self) -> None:
-        self.work.guard.check()
-
-
-def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:
-    """Where a run puts what it replaces, for the moment between two renames."""
-    return unit.parent.child(f"{REPLACED_PREFIX}{run}-{unit.name}")
 
 
 def finish(
@@ -321,30 +260,18 @@ def finish(
     base: CanonicalPath,
     may_publish: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Bring what a run was killed in to its end, under the lease of the instance; a whole copy goes on waiting.
+    """Recover a unit as `recover` does; a whole copy that is not validated yet goes on waiting.
 
     Args:
         system: the store of the target.
-        unit: that it worked on.
+        unit: that a run worked on.
         run: of the run that is dead.
         base: bounds every effect.
-        may_publish: whether what waits to be judged may be announced.
-
-    Returns:
-        Whether the unit has what that run had copied, as far as can be told from what it left.
+        may_publish: whether what waits to be validated may be published.
     """
-    staging, aside, waiting = staging_of(unit, run), aside_of(unit, run), staging_place(unit)
-    was_replaced = is_there(system, aside)
-    if was_replaced and not is_there(system, unit):
-        # The copy was whole before the first of the two renames; without it, what was there comes back.
-        may_be_waiting = is_there(system, waiting) and may_publish()
-        ready = staging if is_there(system, staging) else waiting if may_be_waiting else None
-        system.rename(ready or aside, unit)
-        was_replaced = ready is not None
+    waiting = staging_place(unit)
+    staged = lambda: waiting if is_there(system, waiting) and may_publish() else None  # noqa: E731
+    was_replaced = recover(system, unit, run, base, staged)
     if not is_there(system, whole_of(unit)):
         remove(system, waiting, base)
-    for own in (staging, aside):
-        remove(system, own, base)
-        remove(system, own.parent.child(aside_name(own.name)), base)  # the removal itself had begun
-    end_left_uploads(system, unit)
     return was_replaced

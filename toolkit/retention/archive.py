@@ -31,7 +31,7 @@ from toolkit.storage import (
     aside_name,
 )
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly, staging_of
+from toolkit.transfer.publication import CopyDiffers, FilesFailed, NotReadAgain, remove, remove_quietly, staging_of
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, read_tree, same_content
 from toolkit.transfer.uploads import end_left_uploads
 
@@ -57,13 +57,6 @@ class ArchiveDiffers(StorageError, Failed):  # noqa: N818 - the family of toolki
         f"the archive has something else there, and {MOST_VERSIONS - 1} further versions of it beside, so nothing was "
         "written and the instance stays; compare them, then remove those that are wrong"
     )
-
-
-class NotReadAgain(FilesFailed):
-    """Error for files that could not be read to their end, so that nobody knows whether two copies are the same."""
-
-    code = "not_read_again"
-    text = "could not be read again"
 
 
 class Archived(NamedTuple):

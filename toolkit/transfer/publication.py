@@ -1,13 +1,13 @@
-"""Publishing a copy: where it waits until it is whole, beside the place whose name it gets, and why it does not."""
+"""Names, removals and errors of what is copied before readers see it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from toolkit.errors import Failed, StopRequested
-from toolkit.storage import STAGING_PREFIX, NotFound, StorageError
+from toolkit.storage import REPLACED_PREFIX, STAGING_PREFIX, NotFound, StorageError, aside_name
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 
 def staging_of(unit: CanonicalPath, run: str) -> CanonicalPath:
-    """Where a run writes a unit until it is whole."""
+    """Return where a run writes a unit until it is whole."""
     return unit.parent.child(f"{STAGING_PREFIX}{run}-{unit.name}")
+
+
+def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:
+    """Return where a run puts a unit that it replaces, for the moment between two renames."""
+    return unit.parent.child(f"{REPLACED_PREFIX}{run}-{unit.name}")
 
 
 def remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
@@ -26,49 +31,20 @@ def remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None
         system.delete(path, below=base)
 
 
+def remove_wholly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """Remove a path, and what its removal by a run that was killed has left."""
+    for each in (path, path.parent.child(aside_name(path.name))):
+        remove(system, each, base)
+
+
 def remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
     """As `remove`; what stays has a name of feedctl's own, and the next run sees to it."""
     with suppress(StorageError, StopRequested):
         remove(system, path, base)
 
 
-def swap_in(
-    system: FileSystem,
-    ready: CanonicalPath,
-    unit: CanonicalPath,
-    *,
-    aside: CanonicalPath | None,
-    base: CanonicalPath,
-    completing: Callable[[], AbstractContextManager[None]],
-) -> None:
-    """Give what is ready the name of a unit, where renames are atomic: readers see all of it, or what was there before.
-
-    Args:
-        system: the store.
-        ready: whole; its name is free afterwards.
-        unit: whose name it gets.
-        aside: free; gets what is at the unit, for the moment between two renames, and is removed. None: nothing is
-            there. Who is killed in that moment leaves it, and what is ready, to the next run.
-        base: bounds the removal.
-        completing: no stop comes between the effects of its body, see `Guard.completing`.
-
-    Raises:
-        StorageError: the unit is what it was, unless the store does not answer any more.
-        StopRequested: as before the first rename.
-    """
-    with ExitStack() as unless_swapped, completing():
-        if aside is not None:
-            # Before the rename, since one whose answer was lost or repeated may have happened all the same.
-            unless_swapped.callback(rename_quietly, system, aside, unit)
-            system.rename(unit, aside)
-        system.rename(ready, unit)
-        unless_swapped.pop_all()
-    if aside is not None:
-        remove_quietly(system, aside, base)
-
-
 def rename_quietly(system: FileSystem, source: CanonicalPath, target: CanonicalPath) -> None:
-    """Put back what was put aside; what cannot be now is by the next run."""
+    """Put back what was put aside; if that fails, the next run does it."""
     with suppress(StorageError, StopRequested):
         system.rename(source, target)
 
@@ -95,3 +71,10 @@ class FilesFailed(StorageError, Failed):  # noqa: N818
         self.failed = tuple(failed)
         count = "1 file" if len(failed) == 1 else f"{len(failed)} files"
         super().__init__(path=path, detail=f"{count} failed, the first: {failed[0].message}")
+
+
+class NotReadAgain(FilesFailed):
+    """Error for files that could not be read to their end, so that nobody knows whether two copies are the same."""
+
+    code = "not_read_again"
+    text = "could not be read again"

@@ -22,12 +22,11 @@ from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.outputs import HeldOutput, OpenEviction
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
-from toolkit.replication.publish import aside_of
 from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import Entry, FileKind
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.transfer.publication import staging_of
+from toolkit.transfer.publication import aside_of, staging_of
 
 KEY = "2026-03-01T01:00Z"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.actions.fake_action import context
+from tests.unit.replication.test_publish import copies
 from toolkit.actions.guard import Guard
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.ledger.manifests import Manifest, ManifestFile
@@ -20,9 +20,7 @@ from toolkit.replication.planner import ReplicationPlanner
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import REMOVE, CopyRules, ReplicationPlan, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.threads import WorkerPool
 from toolkit.transfer.copying import SourceChanged
 
 PARTS = ("de", "fr")
@@ -119,14 +117,13 @@ class Instance:
     def publish(self, system: LocalFileSystem, run: str, plan: ReplicationPlan) -> list[Published]:
         """Do what a plan says."""
         guard = Guard(run=NeverStopped(), conditions=())
-        publisher = Publisher(
-            target=plan.target,
-            work=replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=run),
-            pool=WorkerPool(1, "test"),
-            spec_of=lambda path: StorageSpec(scheme=path.scheme),
-            executors_turn=threading.Lock(),
-        )
-        return [publisher.publish(item, is_last=item is plan.items[-1]) for item in plan.items]
+        work = replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=run)
+        return [
+            Publisher(target=plan.target, item=item, work=work, files=copies(work)).publish(
+                is_last=item is plan.items[-1]
+            )
+            for item in plan.items
+        ]
 
 
 def test_the_flag_is_away_while_parts_are_replaced_and_comes_back_when_all_are(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.actions.fake_action import context
+from toolkit.actions.action import RunContext
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.replication.errors import TargetChanged
@@ -102,14 +104,19 @@ def publish(
     )
     (item,) = planner.plan(replace(target, flag="")).items
     guard = Guard(run=NeverStopped(), conditions=conditions)
-    publisher = Publisher(
-        target=target,
-        work=replace(context(guard.run), guard=guard, stores=lambda _: system, run_name="1"),
+    work = replace(context(guard.run), guard=guard, stores=lambda _: system, run_name="1")
+    return Publisher(target=target, item=item, work=work, files=copies(work)).publish(is_last=True)
+
+
+def copies(work: RunContext) -> FileCopies:
+    """Return what copies the files of a run, one after the other."""
+    return FileCopies(
+        work=work,
         pool=WorkerPool(1, "test"),
         spec_of=lambda path: StorageSpec(scheme=path.scheme),
         executors_turn=threading.Lock(),
+        at_once=1,
     )
-    return publisher.publish(item, is_last=True)
 
 
 @pytest.mark.parametrize("number", [1, 2])
