@@ -5,7 +5,7 @@ What the archive has tells what is left to do, so that a run that was killed nee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -14,25 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from toolkit.actions.action import place_named
 from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult
+from toolkit.actions.publication import ITSELF, Publication
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, Unavailable
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
 from toolkit.runs.errors import Stopped
-from toolkit.storage import (
-    OWN_PREFIX,
-    FileKind,
-    NotFound,
-    StorageError,
-    Unreachable,
-    Unsupported,
-    WrongKind,
-    aside_name,
-)
-from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, NotReadAgain, remove, remove_quietly, staging_of
-from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, read_tree, same_content
+from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, Unreachable, Unsupported
+from toolkit.transfer.publication import FilesFailed, remove_wholly, staging_of
+from toolkit.transfer.trees import Tree, below, same_bytes
 from toolkit.transfer.uploads import end_left_uploads
 
 if TYPE_CHECKING:
@@ -45,8 +36,6 @@ if TYPE_CHECKING:
 
 MOST_VERSIONS = 9
 """So many versions of an instance may be in the archive; one more is refused, and the instance stays."""
-_ITSELF = ""
-"""The name of an instance that is a single file, in its tree."""
 
 
 class ArchiveDiffers(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
@@ -127,116 +116,78 @@ class Archiver:
                 that the next run completes.
             StopRequested: the run was stopped, or called off.
         """
-        directories = all(self.work.stores(end).capabilities.directories for end in (source, place))
-        wanted = self._tree(source, directories=directories)
+        publication = Publication(
+            work=self.work,
+            files=self.files,
+            source=source,
+            unit=place,
+            base=self.base_of(place),
+            flag=self.flag,
+            is_only_copy=True,
+        )
+        wanted = self._tree(publication, source)
         if wanted is None:
             return None
-        present = self._tree(place, directories=directories)
+        present = self._tree(publication, place)
         missing = {name: entry for name, entry in wanted.items() if name not in (present or {})}
-        self._require_same(source, place, wanted, present or {})
-        if not self.work.stores(place).capabilities.atomic_rename:
-            self._complete(source, place, wanted, missing, present or {})
+        self._require_same(publication, wanted, present or {})
+        if not publication.system.capabilities.atomic_rename:
+            self._complete(publication, wanted, missing, present or {})
         elif present is None:
-            self._publish(source, place, wanted, directories=directories)
+            self._publish(publication, wanted)
         elif missing:  # all of it comes by one rename, so that a part of it is nothing that a run of ours has left
             raise ArchiveDiffers(path=below(place, next(iter(missing))))
-        self._require_unchanged(source, wanted, directories=directories)
+        publication.require_unchanged(wanted)
         files = [entry for entry in wanted.values() if entry.kind is FileKind.FILE]
         copied = sum(entry.kind is FileKind.FILE for entry in missing.values())
         return Archived(len(files), sum(entry.size for entry in files), copied)
 
-    def _require_same(self, source: CanonicalPath, place: CanonicalPath, wanted: Tree, present: Tree) -> None:
+    def _require_same(self, publication: Publication, wanted: Tree, present: Tree) -> None:
         """Compare the files on both sides by their bytes, since the original is going to be removed."""
-        both = {name: entry for name, entry in wanted.items() if name in present}
-        for name, entry in both.items():
-            if entry[:2] != present[name][:2]:
+        place, both = publication.unit, [name for name in wanted if name in present]
+        for name in both:
+            if not same_bytes(wanted[name], present[name]):
                 raise ArchiveDiffers(path=below(place, name))
-        ours, theirs = self._digests(source, both), self._digests(place, both)
-        for name, digest in ours.items():
+        theirs = publication.digests(place, wanted, both)
+        for name, digest in publication.digests(publication.source, wanted, both).items():
             if digest != theirs[name]:
                 raise ArchiveDiffers(path=below(place, name))
 
-    def _require_unchanged(self, source: CanonicalPath, wanted: Tree, *, directories: bool) -> None:
-        if self._tree(source, directories=directories) != wanted:
-            raise SourceChanged(path=source, detail="its listing is not that of what was archived any more")
-
-    def _publish(self, source: CanonicalPath, place: CanonicalPath, wanted: Tree, *, directories: bool) -> None:
-        system, staging = self.work.stores(place), staging_of(place, self.work.run_name)
-        base = self.base_of(place)
-        remove(system, staging, base)
+    def _publish(self, publication: Publication, wanted: Tree) -> None:
+        staging = staging_of(publication.unit, self.work.run_name)
         with ExitStack() as unless_published:
-            unless_published.callback(remove_quietly, system, staging, base)
-            system.mkdirs(place.parent if _ITSELF in wanted else staging)
-            self._copy(source, staging, wanted)
-            if not same_content(self._tree(staging, directories=directories), wanted):
-                raise CopyDiffers(path=place)
-            self._require_unchanged(source, wanted, directories=directories)
-            system.rename(staging, place)
+            publication.begin_staging(staging, wanted, unless_published)
+            publication.copy(wanted, wanted, staging)
+            publication.verify(staging, wanted, wanted)
+            publication.swap_in(staging)
             unless_published.pop_all()
 
-    def _complete(
-        self, source: CanonicalPath, place: CanonicalPath, wanted: Tree, missing: Tree, present: Tree
-    ) -> None:
+    def _complete(self, publication: Publication, wanted: Tree, missing: Tree, present: Tree) -> None:
         """Where each file comes by itself, some of them may be there of a run that was killed; never others.
 
         What another run has archived there since nobody had looked is replaced by neither: its original may be gone.
         """
-        strange = next((name for name in present if name not in wanted), None)
-        if missing and strange is not None:
-            raise ArchiveDiffers(path=below(place, strange))
-        end_left_uploads(self.work.stores(place), place)
-        if missing and self.flag in present:  # it says that all files are there, so it comes last again
-            remove(self.work.stores(place), place.child(self.flag), self.base_of(place))
-            missing = {**missing, self.flag: wanted[self.flag]}
-        self._copy(source, place, {name: entry for name, entry in missing.items() if name != self.flag})
-        if self.flag in missing:
-            self._require_unchanged(source, wanted, directories=False)
-            self._copy(source, place, {self.flag: missing[self.flag]})
+        if not missing:
+            end_left_uploads(publication.system, publication.unit)
+            return
+        for name in present:
+            if name not in wanted:
+                raise ArchiveDiffers(path=below(publication.unit, name))
+        with publication.in_place(wanted, present) as data:
+            publication.copy([name for name in missing if name in data], wanted, publication.unit)
 
-    def _copy(self, source: CanonicalPath, into: CanonicalPath, tree: Tree) -> None:
-        """Copy, and read again what was written: what the store has is to be known before the original goes."""
-        is_staging = self.work.stores(into).capabilities.atomic_rename
-        files = [file_copy(source, into, name, entry) for name, entry in tree.items()]
-        told = self.files.copy(source, into, files, overwrite=is_staging)
-        failed = [each for each in told if each.code]
-        if failed:
-            raise FilesFailed(path=into, failed=failed)
-        written = {each.target: each.digest for each in told if each.digest}
-        for name, digest in self._digests(into, tree).items():
-            if written.get(below(into, name)) != digest:
-                raise CopyDiffers(path=below(into, name))
-
-    def _digests(self, root: CanonicalPath, tree: Tree) -> Mapping[str, str]:
-        """Return the digests of the files of a tree, as they are read now; executors read what they would copy."""
-        names = {below(root, name): name for name, entry in tree.items() if entry.kind is FileKind.FILE}
-        read = self.files.read(root, [file_copy(root, root, name, tree[name]) for name in names.values()])
-        failed = [each for each in read if each.code]
-        if failed:
-            raise NotReadAgain(path=root, failed=failed)
-        return {names[each.target]: each.digest for each in read}
-
-    def _tree(self, root: CanonicalPath, *, directories: bool) -> Tree | None:
-        """Return the tree at a path, of a single file a tree of `_ITSELF`; None: nothing is there."""
-        system = self.work.stores(root)
-        try:
-            status = system.status(root)
-        except NotFound:
-            return None
-        if status.kind is not FileKind.FILE:
-            return read_tree(system, root, self.work.guard.check, directories=directories)
-        if not system.capabilities.directories and _is_beginning(system, root):
+    def _tree(self, publication: Publication, root: CanonicalPath) -> Tree | None:
+        """Return the tree at a path; refuse an object that is the beginning of others: both would be removed."""
+        system, tree = self.work.stores(root), publication.tree(root)
+        if ITSELF not in (tree or {}) and not system.capabilities.directories and _is_file(system, root):
             raise Unsupported(path=root, detail="it is an object, and the beginning of others; remove one of them")
-        return {_ITSELF: TreeFile(FileKind.FILE, status.size, status.modified)}
+        return tree
 
 
-def _is_beginning(system: FileSystem, path: CanonicalPath) -> bool:
-    """Whether keys begin with that of an object and a slash; who removes the one removes the others."""
-    try:
-        return next(iter(system.list_tree(path)), None) is not None
-    except StorageError as error:
-        if isinstance(error, NotFound | WrongKind):
-            return False
-        raise
+def _is_file(system: FileSystem, path: CanonicalPath) -> bool:
+    with suppress(NotFound):
+        return system.status(path).kind is FileKind.FILE
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,8 +277,7 @@ def _is_settled(item: Item, target: FeedTarget, storage: Callable[[CanonicalPath
             return True  # the copy stays
         for number in range(1, MOST_VERSIONS + 1):
             staging = staging_of(version_of(place, number), str(item.run_id))
-            for own in (staging, staging.parent.child(aside_name(staging.name))):  # the removal itself may have begun
-                remove(system, own, target.archive.base_of(place))
+            remove_wholly(system, staging, target.archive.base_of(place))
     except StorageError:
         return False
     return True

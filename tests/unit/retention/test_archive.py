@@ -396,3 +396,32 @@ def test_an_archive_that_lost_a_file_has_no_flag_while_it_is_completed_file_by_f
     removed = one_by(lambda at: archive if "/archive/" in at.path else disk, target_of(feed(tmp_path)), path, "7")
     assert (removed.result.outcome, archive.beside_flag) == (Outcome.DONE, [])
     assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (None, FILES)
+
+
+class Joined(FileByFile):
+    """An archive of files that come one by one, in which somebody else writes while an instance is archived."""
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        super().write(path, chunks, overwrite=overwrite)
+        (self.place / "theirs").write_text("theirs")
+
+
+def test_an_archive_that_somebody_else_writes_to_meanwhile_gets_no_flag_and_the_instance_stays(tmp_path: Path) -> None:
+    fill(tmp_path)
+    archive, disk = Joined(tmp_path / "archive" / OLD), LocalFileSystem()
+    path = CanonicalPath.parse(f"file://{tmp_path}/data/{OLD}")
+    removed = one_by(lambda at: archive if "/archive/" in at.path else disk, target_of(feed(tmp_path)), path, "7")
+    assert (removed.result.outcome, removed.result.code) == (Outcome.FAILED, "copy_differs")
+    assert seen(tmp_path, "data") == FILES
+    assert "_SUCCESS" not in (seen(tmp_path, "archive") or {})
+
+
+def test_an_object_that_is_the_beginning_of_own_names_is_refused(tmp_path: Path) -> None:
+    path = CanonicalPath.parse(f"file://{tmp_path}/data/{OLD}")
+    keys = ObjectMemory()
+    keys.files = {path.path: b"an object", f"{path.path}/.feedctl-own": b""}
+    removed = one_by(
+        lambda at: keys if "/data/" in at.path else LocalFileSystem(), target_of(feed(tmp_path)), path, "7"
+    )
+    assert (removed.result.outcome, removed.result.code) == (Outcome.FAILED, "unsupported")
+    assert path.path in keys.files
