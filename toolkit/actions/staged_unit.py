@@ -11,18 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from toolkit.actions.publication import Publication
+from toolkit.actions.publication import Publication, finish_swap
 from toolkit.actions.validation import QualityFailed, staging_place
 from toolkit.availability import is_there
 from toolkit.foreign_json import parse_json
-from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, FileKind, NotFound, WrongKind, aside_name
-from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers, FilesFailed, remove, remove_quietly
-from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
-from toolkit.transfer.uploads import end_left_uploads
+from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, NotFound, aside_name
+from toolkit.transfer.publication import remove, remove_quietly, remove_wholly
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,13 +113,12 @@ class StagedUnit:
         """Finish what a dead run was killed in: a removal goes on, and what was put aside comes back."""
         if is_there(self._system, self._gone):
             self._remove_place()
-        if is_there(self._system, self._aside):
-            if is_there(self._system, self.unit):
-                remove(self._system, self._aside, self.base)
-            else:
-                self._system.rename(self._aside, self.unit)
-        for own in (self.place, self._aside) if self._system.capabilities.directories else ():
-            remove(self._system, own.parent.child(aside_name(own.name)), self.base)  # its removal had begun
+        if self._system.capabilities.directories:
+            finish_swap(self._system, self.unit, self._aside, lambda: None)
+            remove_wholly(self._system, self._aside, self.base)
+            remove(
+                self._system, self.place.parent.child(aside_name(self.place.name)), self.base
+            )  # its removal had begun
 
     def clear(self) -> None:
         """Nothing waits any more."""
@@ -146,56 +141,26 @@ class StagedUnit:
         self._system.write(self._manifest, [_manifest(written, error, self.work.run_name, now)])
 
     def publish(self) -> None:
-        """Give what was admitted the name of the unit, all at once, or on an object store the flag last."""
-        system = self._system
-        if system.capabilities.atomic_rename:
-            publication = Publication(
-                work=self.work, files=self.files, source=self.place, unit=self.unit, base=self.base
-            )
-            publication.swap_in(self.place, aside=self._aside if is_there(system, self.unit) else None)
+        """Publish validated data: all at once, or on an object store the flag last."""
+        publication = Publication(
+            work=self.work,
+            files=self.files,
+            source=self.place,
+            unit=self.unit,
+            base=self.base,
+            flag=self.flag,
+            is_progress=False,
+        )
+        if self._system.capabilities.atomic_rename:
+            publication.swap_in(self.place, aside=self._aside if is_there(self._system, self.unit) else None)
         else:
-            self._copy()
+            tree = publication.tree(self.place)
+            if tree is None:
+                raise NotFound(path=self.place)
+            with publication.in_place(tree, publication.tree(self.unit) or {}) as data:
+                publication.copy(data, data, self.unit)
             self._remove_place()
-        remove_quietly(system, self._manifest, self.base)
-
-    def _copy(self) -> None:
-        """The flag goes first and comes last, so that nobody takes what is between them for whole."""
-        system, tree = self._system, self._tree(self.place)
-        if tree is None:
-            raise NotFound(path=self.place)
-        data = {name: entry for name, entry in tree.items() if not self.flag or name != self.flag}
-        end_left_uploads(system, self.unit)
-        if self.flag:
-            remove(system, self.unit.child(self.flag), self.base)
-        for name in self._tree(self.unit) or {}:
-            if name not in data:
-                remove(system, below(self.unit, name), self.base)
-        self._copy_files(data)
-        if not self._is_still(self.unit, data, same_bytes):
-            raise CopyDiffers(path=self.unit)
-        if not self._is_still(self.place, tree, eq):
-            raise SourceChanged(path=self.place, detail="somebody has written there while it was published")
-        self._copy_files({name: tree[name] for name in tree if name not in data})
-
-    def _copy_files(self, tree: Tree) -> None:
-        files = [file_copy(self.place, self.unit, name, entry) for name, entry in tree.items()]
-        failed = [each for each in self.files.copy(self.place, self.unit, files, is_progress=False) if each.code]
-        if failed:
-            raise FilesFailed(path=self.unit, failed=failed)
-
-    def _tree(self, root: CanonicalPath) -> Tree | None:
-        try:
-            return read_tree(self._system, root, self.work.guard.check, directories=False)
-        except WrongKind:
-            found = self._system.status(root)
-            return {"": TreeFile(FileKind.FILE, found.size, found.modified)}
-
-    def _is_still(self, root: CanonicalPath, expected: Tree, is_same: Callable[[TreeFile, TreeFile], bool]) -> bool:
-        if "" in expected:
-            found = self._tree(root) or {}
-            return found.keys() == expected.keys() and is_same(found[""], expected[""])
-        check = self.work.guard.check
-        return is_still(self._system, root, check, expected, directories=False, is_same=is_same)
+        remove_quietly(self._system, self._manifest, self.base)
 
     def _remove_place(self) -> None:
         """Where files go one by one, what is left of them is never taken for what was judged."""
