@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 
-from toolkit.storage.errors import Unsupported
+from toolkit.storage.errors import StorageFailure, Unsupported
 from toolkit.storage.port import Entry, FileKind, FileSystem
 
 if TYPE_CHECKING:
@@ -29,8 +29,27 @@ def moment(seconds: float) -> datetime:
         return _LAST if seconds > 0 else _FIRST
 
 
+MOST_LEVELS = 1000
+"""A tree has no more levels of directories: HDFS allows hardly more, and each costs memory or time."""
+
+
+def refuse_too_deep(place: CanonicalPath, levels: int) -> None:
+    """Check a directory that is so many levels below the one that is worked on.
+
+    Raises:
+        StorageFailure: these are too many.
+    """
+    if levels > MOST_LEVELS:
+        detail = f"the directory is more than {MOST_LEVELS:,} levels deep in its tree; remove it by hand"
+        raise StorageFailure(path=place, detail=detail)
+
+
 def tree_below(path: CanonicalPath, listed: Callable[[CanonicalPath], Iterator[Entry]]) -> Iterator[Entry]:
-    """Yield everything below a directory, with one listing for each; listings on the way down stay open."""
+    """Yield everything below a directory, with one listing for each; listings on the way down stay open.
+
+    Raises:
+        StorageFailure: a directory is too many levels below it.
+    """
     way = [("", path, listed(path))]
     while way:
         above, place, entries = way[-1]
@@ -39,6 +58,7 @@ def tree_below(path: CanonicalPath, listed: Callable[[CanonicalPath], Iterator[E
             yield Entry(name, entry.kind, entry.size, entry.modified)
             if entry.kind is FileKind.DIRECTORY:
                 inner = place.child(entry.name)
+                refuse_too_deep(inner, len(way))
                 way.append((f"{name}/", inner, listed(inner)))
                 break
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import dropwhile
 from typing import TYPE_CHECKING, TypeVar
@@ -14,7 +13,7 @@ from typing_extensions import override
 
 from toolkit.storage.base import tree_below
 from toolkit.storage.calls import PATIENCE_SECONDS
-from toolkit.storage.errors import NotBegun, NotFound, Unreachable
+from toolkit.storage.errors import Unreachable
 from toolkit.storage.port import Deleted, FileKind, FileSystem
 
 if TYPE_CHECKING:
@@ -142,8 +141,7 @@ class PatientFileSystem(FileSystem):
         if overwrite and isinstance(chunks, Sequence):
             self._asked(path, lambda: self.inner.write(path, chunks, overwrite=overwrite))
         else:
-            self._refuse_given_up(path)
-            self.inner.write(path, chunks, overwrite=overwrite)
+            self._once(path, lambda: self.inner.write(path, chunks, overwrite=overwrite))
 
     @override
     def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
@@ -155,16 +153,14 @@ class PatientFileSystem(FileSystem):
         """Repeat only if the chunks are a list, which can be read again."""
         if isinstance(chunks, Sequence):
             return self._asked(upload.path, lambda: self.inner.put_range(upload, offset, chunks))
-        self._refuse_given_up(upload.path)
-        return self.inner.put_range(upload, offset, chunks)
+        return self._once(upload.path, lambda: self.inner.put_range(upload, offset, chunks))
 
     @override
     def complete_upload(
         self, upload: MultipartUpload, parts: Iterable[UploadedPart], *, overwrite: bool = True
     ) -> None:
         """Never repeat, as for a rename."""
-        self._refuse_given_up(upload.path)
-        self.inner.complete_upload(upload, parts, overwrite=overwrite)
+        self._once(upload.path, lambda: self.inner.complete_upload(upload, parts, overwrite=overwrite))
 
     @override
     def abort_upload(self, upload: MultipartUpload) -> None:
@@ -181,8 +177,7 @@ class PatientFileSystem(FileSystem):
     @override
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
         """Never repeat: a second writer and a lost answer look the same."""
-        self._refuse_given_up(source)
-        self.inner.rename(source, target)
+        self._once(source, lambda: self.inner.rename(source, target))
 
     @override
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
@@ -198,42 +193,21 @@ class PatientFileSystem(FileSystem):
 
     @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """Count a path as removed by this call when it is missing after an unanswered try.
-
-        A removal that relies on a look is sent once: what was seen may be another by the time of a second call.
-        """
-        self._refuse_given_up(path)
-        try:
-            self.inner.delete(path, below=below, look=look)
-        except Unreachable as error:
-            if look is not None:
-                raise
-            with suppress(NotFound):
-                self._repeated(path, lambda: self.inner.delete(path, below=below), error)
-        self.silence.since = None
+        """Never repeat: by the time of a second call, somebody may have made the path anew."""
+        self._once(path, lambda: self.inner.delete(path, below=below, look=look))
 
     @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """Repeat the unanswered paths together."""
-        waiting, wait, is_repeated = list(paths), _Wait(self), False
-        while waiting:
-            unanswered: list[Deleted] = []
-            for deleted in self._deleted_once(waiting, below, first):
-                if isinstance(deleted.error, Unreachable):
-                    unanswered.append(deleted)
-                    continue
-                if is_repeated and isinstance(deleted.error, NotBegun):
-                    continue  # not by this try; the one before was not answered, and may still happen
-                self.silence.since = None
-                wait = _Wait(self)
-                is_gone = is_repeated and isinstance(deleted.error, NotFound)
-                yield Deleted(deleted.path, None) if is_gone else deleted
-            try:
-                self._wait_for(unanswered, wait)
-            except Unreachable:
-                yield from unanswered
-                return
-            waiting, is_repeated = [each.path for each in unanswered], True
+        """Never repeat, as for `delete`; also of a store that breaks off in its middle, give a result of each path."""
+        left = dict.fromkeys(paths)
+        try:
+            self._refuse_given_up(below)
+            for deleted in self.inner.delete_all(tuple(left), below=below, first=first):
+                left.pop(deleted.path, None)
+                yield deleted
+        except Unreachable as error:
+            for path in left:
+                yield Deleted(path, Unreachable(path=path, detail=error.detail))
 
     @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
@@ -242,24 +216,6 @@ class PatientFileSystem(FileSystem):
     @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
         return self._asked(path, lambda: self.inner.content_summary(path))
-
-    def _deleted_once(self, paths: Sequence[CanonicalPath], below: CanonicalPath, first: str) -> Iterator[Deleted]:
-        """One try; also a store that breaks off in its middle says something about each path."""
-        left = dict.fromkeys(paths)
-        try:
-            self._refuse_given_up(below)
-            for deleted in self.inner.delete_all(paths, below=below, first=first):
-                left.pop(deleted.path, None)
-                yield deleted
-        except Unreachable as error:
-            for path in left:
-                yield Deleted(path, Unreachable(path=path, detail=error.detail))
-
-    @staticmethod
-    def _wait_for(unanswered: Sequence[Deleted], wait: _Wait) -> None:
-        for deleted in unanswered[:1]:
-            if isinstance(deleted.error, Unreachable):
-                wait.after(deleted.error)
 
     def _rest(
         self, path: CanonicalPath, listed: Callable[[str | None], Iterator[Entry]], last: Entry | None
@@ -277,25 +233,21 @@ class PatientFileSystem(FileSystem):
         is_prefix = entry.kind is FileKind.DIRECTORY and not self.capabilities.directories
         return f"{entry.name}/" if is_prefix else entry.name
 
-    def _asked(self, path: CanonicalPath, call: Callable[[], _Answer]) -> _Answer:
-        """The answer; the way without trouble costs next to nothing."""
+    def _once(self, path: CanonicalPath, call: Callable[[], _Answer]) -> _Answer:
         self._refuse_given_up(path)
-        try:
-            answer = call()
-        except Unreachable as error:
-            answer = self._repeated(path, call, error)
+        answer = call()
         self.silence.since = None
         return answer
 
-    def _repeated(self, path: CanonicalPath, call: Callable[[], _Answer], error: Unreachable) -> _Answer:
-        wait = _Wait(self)
+    def _asked(self, path: CanonicalPath, call: Callable[[], _Answer]) -> _Answer:
+        """The answer; the way without trouble costs next to nothing."""
+        wait: _Wait | None = None
         while True:
-            wait.after(error)
             try:
-                self._refuse_given_up(path)
-                return call()
-            except Unreachable as again:
-                error = again
+                return self._once(path, call)
+            except Unreachable as error:
+                wait = wait or _Wait(self)
+                wait.after(error)
 
     def _refuse_given_up(self, path: CanonicalPath) -> None:
         if self.silence.given_up is not None:

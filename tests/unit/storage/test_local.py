@@ -30,6 +30,7 @@ from toolkit.storage import (
     OutsideBase,
     PermissionDenied,
     ReadOnlyStorage,
+    StorageFailure,
     StorageSpec,
     SymlinkRefused,
     WrongKind,
@@ -144,18 +145,55 @@ def _mounted(place: Path, root: Path) -> Iterator[None]:
         subprocess.run(["umount", *(each for each in mounts if each.startswith(f"{root}/"))], check=True)
 
 
-def test_a_tree_deeper_than_any_limit_is_removed(tmp_path: Path) -> None:
-    """Deeper than Python's recursion, the open files of a process and the longest path."""
-    (tmp_path / "base" / "2026").mkdir(parents=True)
-    directory = os.open(tmp_path / "base" / "2026", os.O_RDONLY)
-    for _ in range(1500):
-        os.mkdir("deeper", dir_fd=directory)
-        inner = os.open("deeper", os.O_RDONLY, dir_fd=directory)
+def _make_levels(top: Path, levels: int, name: str) -> None:
+    top.mkdir(parents=True)
+    directory = os.open(top, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir(name, dir_fd=directory)
+        inner = os.open(name, os.O_RDONLY, dir_fd=directory)
         os.close(directory)
         directory = inner
     os.close(directory)
+
+
+def test_a_tree_deeper_than_the_longest_path_is_removed(tmp_path: Path) -> None:
+    _make_levels(tmp_path / "base" / "2026", 20, "a" * 250)
+    opened = len(list(Path("/dev/fd").iterdir()))
     LocalFileSystem().delete(_path(tmp_path / "base" / "2026"), below=_path(tmp_path / "base"))
     assert list((tmp_path / "base").iterdir()) == []
+    assert len(list(Path("/dev/fd").iterdir())) == opened
+
+
+def test_a_tree_of_more_levels_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolkit.storage.base.MOST_LEVELS", 20)
+    base, instance = _path(tmp_path / "base"), _path(tmp_path / "base" / "2026")
+    _make_levels(tmp_path / "base" / "2026", 21, "deeper")
+    system = LocalFileSystem()
+    with pytest.raises(StorageFailure, match="more than 20 levels deep in its tree"):
+        list(system.list_tree(instance))
+    with pytest.raises(StorageFailure, match="more than 20 levels deep in its tree"):
+        system.delete(instance, below=base)
+    assert (tmp_path / "base" / f"{ASIDE_PREFIX}2026").is_dir()
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_what_somebody_else_removes_during_a_removal_is_no_error(tmp_path: Path, *, is_whole: bool) -> None:
+    """Two runs may be in one tree: that of a run that was killed ends beside its rerun."""
+    base, instance = tmp_path / "base", tmp_path / "base" / "2026"
+    for name in ("a/b/c", "d/e"):
+        (instance / name).mkdir(parents=True)
+        (instance / name / "file").touch()
+    aside, others = base / f"{ASIDE_PREFIX}2026", ["first"]
+
+    def beside() -> None:
+        found = next(aside.rglob("file"), None)
+        if found is not None and others:
+            others.clear()
+            shutil.rmtree(aside if is_whole else found.parent.parent)
+
+    LocalFileSystem(beside).delete(_path(instance), below=_path(base))
+    assert list(base.iterdir()) == []
+    assert not others
 
 
 def test_a_tree_that_cannot_be_removed_wholly_is_hidden_named_and_finished_later(tmp_path: Path) -> None:

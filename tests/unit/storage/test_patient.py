@@ -3,23 +3,19 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.unit.storage.silent_store import BASE, Clock, SilentStore
 from toolkit.el import CanonicalPath
-from toolkit.errors import StopRequested
 from toolkit.storage import (
     Deleted,
     Entry,
     FileKind,
     FileSystem,
     MultipartUpload,
-    NotBegun,
     NotFound,
-    PermissionDenied,
     Unreachable,
 )
 from toolkit.storage.local.file_system import no_check
@@ -46,11 +42,11 @@ _REPEATED: dict[str, Callable[[FileSystem], object]] = {
     "set_permission": lambda system: system.set_permission(_PATH, 0o600),
     "set_owner": lambda system: system.set_owner(_PATH, owner="a"),
     "set_modified": lambda system: system.set_modified(_PATH, datetime(2020, 1, 1, tzinfo=UTC)),
-    "delete": lambda system: system.delete(_PATH, below=BASE),
     "remove_if_empty": lambda system: system.remove_if_empty(_PATH, below=BASE),
     "content_summary": lambda system: system.content_summary(_PATH),
 }
 _ONCE: dict[str, Callable[[FileSystem], object]] = {
+    "delete": lambda system: system.delete(_PATH, below=BASE),
     "rename": lambda system: system.rename(_PATH, BASE.child("b")),
     "write": lambda system: system.write(_PATH, iter([b"x"])),
     "put_range": lambda system: system.put_range(_UPLOAD, 0, iter([b"x"])),
@@ -187,22 +183,11 @@ def test_a_run_that_is_told_to_stop_waits_no_longer() -> None:
         left.pop()
 
     store.silent = 10**6
-    calls: list[Callable[[FileSystem], object]] = [
-        *_REPEATED.values(),
-        lambda system: list(system.delete_all([_PATH], below=BASE)),
-    ]
-    for call in calls:
+    for call in _REPEATED.values():
         left[:] = [None] * 3
         with pytest.raises(Stopped):
             call(_patient(store, check))
     assert set(store.clock.slept) <= {0.5} | {each for each in store.clock.slept if each < 0.5}
-
-
-def test_a_delete_whose_answer_was_lost_has_removed_it() -> None:
-    store = _store("a")
-    store.silent, store.is_lost = 1, True
-    _patient(store).delete(_PATH, below=BASE)
-    assert store.calls == ["delete", "delete"]
 
 
 def test_a_delete_of_what_was_never_there_says_so() -> None:
@@ -292,25 +277,19 @@ def test_a_listing_that_gets_nowhere_is_given_up() -> None:
         list(listing)
 
 
-def test_of_a_bulk_removal_only_what_was_not_answered_is_repeated() -> None:
+def test_of_a_bulk_removal_what_was_not_answered_is_not_repeated() -> None:
+    """Somebody may make it anew meanwhile: it is told as it is, and the next run looks."""
     store = _store("a", "b", "c")
     store.silent = 1
     paths = [BASE.child(name) for name in ("a", "b", "none", "c")]
     found = {deleted.path.name: deleted.error for deleted in _patient(store).delete_all(paths, below=BASE)}
     assert {name: type(error) for name, error in found.items()} == {
-        "a": type(None),
+        "a": Unreachable,
         "b": type(None),
         "none": NotFound,
         "c": type(None),
     }
-    assert (store.names, len(store.calls)) == ({}, 5)
-
-
-def test_of_a_bulk_removal_what_is_gone_after_a_lost_answer_was_removed() -> None:
-    store = _store("a", "b")
-    store.silent, store.is_lost = 2, True
-    found = list(_patient(store).delete_all([_PATH, BASE.child("b")], below=BASE))
-    assert found == [Deleted(_PATH, None), Deleted(BASE.child("b"), None)]
+    assert (list(store.names), store.calls, store.clock.slept) == (["a"], ["delete"] * 4, [])
 
 
 def test_a_bulk_removal_that_is_given_up_names_each_path() -> None:
@@ -325,25 +304,22 @@ def test_a_bulk_removal_that_is_given_up_names_each_path() -> None:
 
 
 def test_a_bulk_removal_that_breaks_off_names_each_path_once() -> None:
-    @dataclass(kw_only=True)
     class Breaking(SilentStore):
-        broken: list[str] = field(default_factory=list)
-
-        def delete_all(self, paths: object, *, below: object, first: str = "") -> Iterator[Deleted]:
+        def delete_all(
+            self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = ""
+        ) -> Iterator[Deleted]:
             del below, first
-            assert isinstance(paths, list)
             for path in paths:
-                if path.name == "b" and not self.broken:
-                    self.broken.append(path.name)
+                if path.name == "b":
                     raise Unreachable(path=path, detail="cut")
-                yield Deleted(path, PermissionDenied(path=path) if path.name == "c" else None)
+                yield Deleted(path, None)
 
     store = Breaking(clock=Clock())
     found = list(_patient(store).delete_all([BASE.child(name) for name in "abc"], below=BASE))
     assert [(deleted.path.name, type(deleted.error)) for deleted in found] == [
         ("a", type(None)),
-        ("b", type(None)),
-        ("c", PermissionDenied),
+        ("b", Unreachable),
+        ("c", Unreachable),
     ]
 
 
@@ -376,28 +352,6 @@ def test_many_threads_wait_together_and_give_up_together() -> None:
         sys.setswitchinterval(interval)
     assert failures == []
     assert not any(thread.is_alive() for thread in threads)
-
-
-def test_what_was_not_answered_and_is_not_asked_again_is_not_told_as_not_begun() -> None:
-    """The call that was not answered may still happen, whatever becomes of its repetition."""
-
-    class CalledOffWhenRepeated(SilentStore):
-        def delete_all(
-            self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = ""
-        ) -> Iterator[Deleted]:
-            asked = list(paths)
-            self.calls.append("delete_all")
-            if len(self.calls) == 1:
-                yield from super().delete_all(asked, below=below, first=first)
-                return
-            yield from (Deleted(path, NotBegun(path=path)) for path in asked)
-            raise StopRequested
-
-    store = CalledOffWhenRepeated(clock=Clock(), names={"a": _FILE, "b": _FILE}, silent=1)
-    told: list[Deleted] = []
-    with pytest.raises(StopRequested):
-        told.extend(_patient(store).delete_all([_PATH, BASE.child("b")], below=BASE))
-    assert told == [Deleted(BASE.child("b"), None)]
 
 
 def test_a_store_that_one_view_has_given_up_is_not_waited_for_in_another() -> None:

@@ -18,7 +18,6 @@ from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, Permission
 from toolkit.storage.local.bases import Bases
 from toolkit.storage.local.system import first_way, group_name, group_number, owner_name, translated, user_number
 from toolkit.storage.local.tree import (
-    ContentCount,
     TreeRemoval,
     opened_inside,
     opened_listing,
@@ -250,7 +249,7 @@ class LocalFileSystem(LocalWriting):
                     os.unlink(path.name, dir_fd=parent)
                     return
             # It is opened before anything happens to it: what must not go, such as a mount, keeps its name as well.
-            with opened_inside(parent, path.name, path, self._open_inside) as root:
+            with opened_inside(parent, path, self._open_inside) as root:
                 if not is_aside:
                     self._rename_aside(parent, path, aside)
                 self._removal(parent, aside).of(root)
@@ -286,8 +285,16 @@ class LocalFileSystem(LocalWriting):
         found = self.status(path)
         if found.kind is not FileKind.DIRECTORY:
             return ContentSummary(files=int(found.kind is FileKind.FILE), directories=0, size=found.size)
-        with self._listable(path) as root:
-            return ContentCount(path).of(root)
+        files, directories, size = 0, 1, 0
+        for entry in tree_below(path, self._listed_if_there):
+            files += entry.kind is FileKind.FILE
+            directories += entry.kind is FileKind.DIRECTORY
+            size += entry.size
+        return ContentSummary(files=files, directories=directories, size=size)
+
+    def _listed_if_there(self, path: CanonicalPath) -> Iterator[Entry]:
+        with suppress(NotFound):
+            yield from self.list(path)
 
 
 def _kind_of_mode(mode: int) -> FileKind:

@@ -6,13 +6,13 @@ import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from toolkit.storage.base import refuse_too_deep
 from toolkit.storage.deletion import names_below
 from toolkit.storage.errors import MountRefused, NotFound, StorageFailure, SymlinkRefused
 from toolkit.storage.local.bases import THROUGH, identity
 from toolkit.storage.local.system import NO_FOLLOW, translated
-from toolkit.storage.port import ContentSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage.local.bases import Bases, Identity
     from toolkit.storage.local.system import OpenInside
-
-
-_DEEPEST = 48
-"""Levels that are walked with one open descriptor each; deeper directories are moved up first."""
 
 
 @contextmanager
@@ -84,28 +80,39 @@ def refuse_symlink(parent: int, name: str, place: CanonicalPath) -> os.stat_resu
     return found
 
 
-@contextmanager
-def opened_inside(parent: int, name: str, place: CanonicalPath, open_inside: OpenInside) -> Iterator[int]:
-    """A descriptor of the directory `name` in the open directory `parent`.
+def open_directory(parent: int, place: CanonicalPath, open_inside: OpenInside) -> int:
+    """A descriptor of the directory at `place` in the open directory `parent`.
 
     Raises:
         MountRefused: something is mounted on it.
     """
     with translated(place):
         try:
-            inner = open_inside(parent, name)
+            return open_inside(parent, place.name)
         except OSError as error:
             if error.errno == errno.EXDEV:
                 raise MountRefused(path=place) from error
             raise
+
+
+@contextmanager
+def opened_inside(parent: int, place: CanonicalPath, open_inside: OpenInside) -> Iterator[int]:
+    """As `open_directory`, for a block."""
+    inner = open_directory(parent, place, open_inside)
     try:
         yield inner
     finally:
         os.close(inner)
 
 
+class _Level(NamedTuple):
+    place: CanonicalPath
+    identity: Identity
+    inner: list[str]
+
+
 class TreeRemoval:
-    """Removes one directory tree; state: its device, and how many deep directories were moved up to its root.
+    """Removes one directory tree; one directory of it is open at a time, and ``..`` leads back up.
 
     What somebody else takes away meanwhile, as a writer does with its temporary files, is no error: the rest goes.
 
@@ -121,12 +128,12 @@ class TreeRemoval:
     ) -> None:
         self._parent, self._place = parent, place
         self._before_effect, self._open_inside = before_effect, open_inside
-        self._moved_up = 0
-        self._device = 0
+        self._current = -1
+        self._levels: list[_Level] = []
 
     def run(self) -> None:
         """Remove it by its name."""
-        with opened_inside(self._parent, self._place.name, self._place, self._open_inside) as root:
+        with opened_inside(self._parent, self._place, self._open_inside) as root:
             self.of(root)
 
     def of(self, root: int) -> None:
@@ -134,142 +141,64 @@ class TreeRemoval:
 
         Args:
             root: its descriptor, from `opened_inside`.
-        """
-        self._device = os.fstat(root).st_dev
-        self._empty_until_nothing_moves(root)
-        with translated(self._place), _gone_is_fine():
-            self._before_effect()
-            os.rmdir(self._place.name, dir_fd=self._parent)
-
-    def _empty_until_nothing_moves(self, root: int) -> None:
-        moved_before = -1
-        while moved_before != self._moved_up:
-            moved_before = self._moved_up
-            self._empty(root, root, self._place, 0)
-
-    def _empty(self, directory: int, root: int, place: CanonicalPath, depth: int) -> None:
-        for name, is_directory in _entries(directory, place):
-            inner = place.child(name)
-            if not is_directory:
-                with translated(inner), _gone_is_fine():
-                    self._before_effect()
-                    os.unlink(name, dir_fd=directory)
-            elif depth < _DEEPEST:
-                self._remove_directory(directory, root, inner, depth)
-            else:
-                self._move_up(directory, root, inner)
-
-    def _remove_directory(self, directory: int, root: int, place: CanonicalPath, depth: int) -> None:
-        try:
-            with opened_inside(directory, place.name, place, self._open_inside) as inner:
-                if os.fstat(inner).st_dev != self._device:
-                    raise MountRefused(path=place)
-                self._empty(inner, root, place, depth + 1)
-        except NotFound:
-            return
-        with translated(place), _gone_is_fine():
-            self._before_effect()
-            os.rmdir(place.name, dir_fd=directory)
-
-    def _move_up(self, directory: int, root: int, place: CanonicalPath) -> None:
-        """A tree of any depth is removed with a bounded number of descriptors by bringing its deep end up."""
-        with translated(place), _gone_is_fine():
-            self._before_effect()
-            while True:
-                self._moved_up += 1
-                target = f".feedctl-deep-{self._moved_up}"
-                try:
-                    os.rename(place.name, target, src_dir_fd=directory, dst_dir_fd=root)
-                except OSError as error:
-                    if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}:
-                        raise
-                else:
-                    return
-
-
-def _gone_is_fine() -> suppress:
-    """Ignore that a path to be removed does not exist any more."""
-    return suppress(FileNotFoundError)
-
-
-def _entries(directory: int, place: CanonicalPath) -> list[tuple[str, bool]]:
-    """Return the names in an open directory, and whether each is a directory; none when the directory is gone."""
-    found: list[tuple[str, bool]] = []
-    with translated(place), _gone_is_fine(), os.scandir(directory) as entries:
-        found.extend((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
-    return found
-
-
-class ContentCount:
-    """Counts what is in a directory, however deep it is: one descriptor is open, and ``..`` leads back up.
-
-    What vanishes meanwhile counts as nothing.
-
-    Args:
-        place: its path, for messages.
-    """
-
-    def __init__(self, place: CanonicalPath) -> None:
-        self._place = place
-        self._files = self._directories = self._size = 0
-        self._above: list[tuple[Identity, list[str]]] = []
-
-    def of(self, root: int) -> ContentSummary:
-        """All at and below it.
 
         Raises:
-            StorageFailure: a directory was moved elsewhere while it was counted.
+            StorageFailure: it has too many levels; a part of it is removed.
         """
-        with translated(self._place):
-            current = os.open(".", os.O_RDONLY | NO_FOLLOW, dir_fd=root)
-            try:
-                waiting = self._seen_in(current)
-                while waiting or self._above:
-                    if waiting:
-                        current, waiting = self._down(current, waiting)
-                    else:
-                        current, waiting = self._up(current)
-            finally:
-                os.close(current)
-        return ContentSummary(files=self._files, directories=self._directories, size=self._size)
+        is_empty = False
+        while not is_empty:
+            with suppress(NotFound):  # the directory that it was in is removed: begin again at the root
+                self._empty(root)
+                is_empty = True
+        self._remove(self._parent, self._place)
 
-    def _down(self, current: int, waiting: list[str]) -> tuple[int, list[str]]:
-        """Into the next directory; one without directories is left at once."""
+    def _empty(self, root: int) -> None:
+        self._current = os.dup(root)
         try:
-            inner = os.open(waiting.pop(), os.O_RDONLY | NO_FOLLOW, dir_fd=current)
-        except (FileNotFoundError, NotADirectoryError):
-            return current, waiting
-        deeper: list[str] = []
-        try:
-            deeper = self._seen_in(inner)
+            self._levels = [self._level(self._place)]
+            while self._levels[-1].inner or len(self._levels) > 1:
+                if self._levels[-1].inner:
+                    self._go_down()
+                else:
+                    self._go_up()
         finally:
-            if not deeper:
-                os.close(inner)
-        if not deeper:
-            return current, waiting
-        self._above.append((identity(current), waiting))
-        os.close(current)
-        return inner, deeper
+            os.close(self._current)
 
-    def _up(self, current: int) -> tuple[int, list[str]]:
-        expected, waiting = self._above.pop()
-        upper = os.open("..", os.O_RDONLY | NO_FOLLOW, dir_fd=current)
-        if identity(upper) != expected:
-            os.close(upper)
-            raise StorageFailure(path=self._place, detail="directories were moved while they were counted")
-        os.close(current)
-        return upper, waiting
+    def _go_down(self) -> None:
+        place = self._levels[-1].place.child(self._levels[-1].inner.pop())
+        refuse_too_deep(place, len(self._levels))
+        with suppress(NotFound):
+            self._enter(open_directory(self._current, place, self._open_inside))
+            if identity(self._current)[0] != self._levels[0].identity[0]:
+                raise MountRefused(path=place)
+            self._levels.append(self._level(place))
 
-    def _seen_in(self, directory: int) -> list[str]:
-        """Counts the files of an open directory; returns the names of its directories."""
-        self._directories += 1
-        inner = []
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    inner.append(entry.name)
-                elif entry.is_file(follow_symlinks=False):
-                    with suppress(FileNotFoundError):
-                        self._size += entry.stat(follow_symlinks=False).st_size
-                        self._files += 1
-        return inner
+    def _go_up(self) -> None:
+        place = self._levels.pop().place
+        with translated(place):
+            self._enter(os.open("..", os.O_RDONLY | NO_FOLLOW, dir_fd=self._current))
+        if identity(self._current) != self._levels[-1].identity:
+            raise StorageFailure(path=place, detail="it was moved while it was removed; run again")
+        self._remove(self._current, place)
+
+    def _enter(self, directory: int) -> None:
+        os.close(self._current)
+        self._current = directory
+
+    def _level(self, place: CanonicalPath) -> _Level:
+        """Remove the files of the open directory, which may be gone; its directories come next."""
+        inner: list[str] = []
+        files: list[str] = []
+        with translated(place), suppress(FileNotFoundError), os.scandir(self._current) as found:
+            for entry in found:
+                (inner if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
+        for name in files:
+            with translated(place.child(name)), suppress(FileNotFoundError):
+                self._before_effect()
+                os.unlink(name, dir_fd=self._current)
+        return _Level(place, identity(self._current), inner)
+
+    def _remove(self, parent: int, place: CanonicalPath) -> None:
+        with translated(place), suppress(FileNotFoundError):
+            self._before_effect()
+            os.rmdir(place.name, dir_fd=parent)
