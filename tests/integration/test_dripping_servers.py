@@ -61,7 +61,7 @@ def _s3(request: pytest.FixtureRequest) -> Iterator[Dripping]:
     spec = StorageSpec(scheme="s3", authority=bucket, hadoop_conf=faulty.store.settings)
     settings = S3Settings.of(spec)
     maker = ClientMaker(settings, no_check, seconds=_CALL_SECONDS)
-    system = S3FileSystem(Bucket(bucket, maker), BoundedCalls(_CALL_SECONDS))
+    system = S3FileSystem(Bucket(bucket, maker, BoundedCalls(_CALL_SECONDS)))
     base = CanonicalPath("s3", bucket, "/dripping")
     yield Dripping(system=system, patient=s3.opened(spec, no_check), base=base, bodies=faulty.proxy)
 

@@ -8,20 +8,24 @@ and a removal takes both.
 
 from __future__ import annotations
 
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from os.path import commonprefix
-from typing import NamedTuple, NoReturn, Protocol
+from typing import BinaryIO, NamedTuple, NoReturn, Protocol
 
 from typing_extensions import override
 
 from toolkit.el import EPOCH, CanonicalPath
 from toolkit.storage.attributes import Checksum
 from toolkit.storage.base import BasicFileSystem
+from toolkit.storage.deletion import refuse_outside
 from toolkit.storage.errors import AlreadyExists, BadName, NotFound, StorageFailure, Unsupported, WrongKind
 from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileKind, FileStatus
+from toolkit.storage.streams import ranged
 
 NEVER = EPOCH
 """The time of the root of a store in which nothing is."""
@@ -38,6 +42,10 @@ _LONGEST = 1024
 def whole_seconds(moment: datetime) -> datetime:
     """In UTC, without the parts of a second that listings have and the answer about one object has not."""
     return moment.astimezone(UTC).replace(microsecond=0)
+
+
+class NoSuchRange(StorageFailure):
+    """An object has no byte where a range of it begins."""
 
 
 class StoredObject(NamedTuple):
@@ -66,6 +74,19 @@ class Objects(Protocol):
 
     root: CanonicalPath
     is_sorted: bool
+
+    def place(self, key: str) -> CanonicalPath:
+        """Return the path for errors; the slash at the end of a prefix is no part of a path."""
+        return replace(self.root, path=f"/{key.rstrip('/')}")
+
+    def opened(self, key: str, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        """Return a stream of an object's bytes from one on, so many when there are.
+
+        Raises:
+            NotFound: there is no such object.
+            NoSuchRange: it has no byte there.
+        """
+        ...
 
     def pages(self, prefix: str, *, start: str = "", delimiter: str = "", most: int = MOST_KEYS) -> Iterator[Page]:
         """List the keys that begin with `prefix`, from about `start` on; keys before it may be given too.
@@ -107,6 +128,12 @@ def key_of(path: CanonicalPath, root: CanonicalPath) -> str:
     if length > _LONGEST:
         raise BadName(path=path, detail=f"{length} bytes, at most {_LONGEST} are allowed")
     return key
+
+
+def byte_range(offset: int, length: int | None) -> str:
+    """Return a range as HTTP has it; empty for the whole object."""
+    end = "" if length is None else str(offset + length - 1)
+    return f"bytes={offset}-{end}" if offset or end else ""
 
 
 def prefix_of(key: str) -> str:
@@ -242,6 +269,38 @@ class FlatFileSystem(BasicFileSystem, ABC):
             pass
         self.status(path)
         raise WrongKind(path=path)
+
+    @override
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        """Limit each read of the stream to the time of a call."""
+        key = key_of(path, self.objects.root)
+        most = None if length is None else max(length, 1)  # what asks for no bytes is no range, and gets them all
+        try:
+            if key:
+                return ranged(self.objects.opened(key, offset=offset, length=most), length)
+        except NoSuchRange:
+            return io.BytesIO()
+        except NotFound:
+            pass
+        self.status(path)
+        raise WrongKind(path=path)
+
+    @abstractmethod
+    def remove_object(self, path: CanonicalPath, key: str) -> bool:
+        """Remove the object of a key at the path, which errors name; return whether it was there."""
+
+    @override
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        """Remove at most the directory marker, by its own key."""
+        refuse_outside(path, below)
+        key = key_of(path, self.objects.root)
+        marker = prefix_of(key)
+        page = next(self.objects.pages(marker, most=2))
+        found = None if page.objects else self.objects.head(key)
+        if found is not None and found.key == key:
+            raise WrongKind(path=path)
+        is_marker_alone = [(each.key, each.size) for each in page.objects] == [(marker, 0)]
+        return is_marker_alone and self.remove_object(path, marker)
 
     def refuse_directory(self, path: CanonicalPath, *, overwrite: bool) -> str:
         """Return the key of a path that is to be written.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import io
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from requests.auth import AuthBase
 from typing_extensions import override
@@ -20,14 +18,14 @@ from toolkit.storage.cloud import azure, gcs
 from toolkit.storage.cloud.azure_account import account_of
 from toolkit.storage.cloud.bucket import Bucket
 from toolkit.storage.cloud.extras import require
-from toolkit.storage.cloud.http import HttpClient, NoSuchRange
+from toolkit.storage.cloud.http import HttpClient
 from toolkit.storage.deletion import refuse_outside
-from toolkit.storage.errors import NotBegun, NotFound, StorageError, Unreachable, WrongKind, about_path
+from toolkit.storage.errors import NotBegun, NotFound, StorageError, Unreachable, about_path
 from toolkit.storage.flat import PARALLEL, FlatFileSystem, key_of, prefix_of
 from toolkit.storage.hadoop_conf import refuse_secrets
 from toolkit.storage.look import Look
-from toolkit.storage.port import Bindable, Deleted, FileKind, StorageSpec
-from toolkit.storage.streams import in_parts, ranged
+from toolkit.storage.port import Bindable, Deleted, StorageSpec
+from toolkit.storage.streams import in_parts
 from toolkit.threads import WorkerPool
 from toolkit.variables import process_variables
 
@@ -63,7 +61,7 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> CloudFileSys
     if spec.scheme == "abfs":
         account = account_of(spec, variables)
         client = HttpClient(account.sign, azure.code_of)
-        return CloudFileSystem(azure.AzureContainer(root, account.url, client, before_effect))
+        return CloudFileSystem(azure.AzureContainer(root, client, before_effect, account.url))
     base = gcs.emulator(variables)
     client = HttpClient(_Anonymous() if base else _google(), gcs.code_of)
     return CloudFileSystem(gcs.GcsBucket(root, client, before_effect, base))
@@ -84,7 +82,6 @@ class CloudFileSystem(FlatFileSystem, Bindable):
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
-        self._first = ""
         self._threads = Once(lambda: WorkerPool(PARALLEL, f"objects-{bucket.root.authority}"))
 
     @override
@@ -102,21 +99,6 @@ class CloudFileSystem(FlatFileSystem, Bindable):
         self._bucket.close()
 
     @override
-    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """Limit each read of the stream to the time of a call."""
-        key = key_of(path, self._bucket.root)
-        most = None if length is None else max(length, 1)  # what asks for no bytes is no range, and gets them all
-        try:
-            if key:
-                return ranged(self._bucket.opened(key, offset=offset, length=most), length)
-        except NoSuchRange:
-            return io.BytesIO()
-        except NotFound:
-            pass
-        self.status(path)
-        raise WrongKind(path=path)
-
-    @override
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """Upload large files in parts of 8 MiB, holding two of them."""
         key = self.refuse_directory(path, overwrite=overwrite)
@@ -128,18 +110,20 @@ class CloudFileSystem(FlatFileSystem, Bindable):
         refuse_outside(path, below)
         if look is not None:
             look.let_through()
+        self._delete(path, below=below)
+
+    def _delete(self, path: CanonicalPath, *, below: CanonicalPath, first: str = "") -> None:
+        refuse_outside(path, below)
         key = key_of(path, self._bucket.root)
-        found = self._removed(f"{key}/{self._first}") if self._first else False
+        found = self.remove_object(path, f"{key}/{first}") if first else False
         found = self._removed_below(prefix_of(key)) or found
         # Last, since it may be the directory itself.
-        if not (self._removed(key) or found):
+        if not (self.remove_object(path, key) or found):
             raise NotFound(path=path)
 
     @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
         """Remove several paths at once; a store that did not answer is not asked about the rest."""
-        system = copy.copy(self)
-        system._first = first  # noqa: SLF001 - its own class
         waiting = iter(paths)
         pool = WorkerPool(_PATHS_AT_ONCE, f"paths-{self._bucket.root.authority}")
         running: dict[Future[None], CanonicalPath] = {}
@@ -148,7 +132,7 @@ class CloudFileSystem(FlatFileSystem, Bindable):
         try:
             while True:
                 for path in islice(waiting, 0 if stop or silence else _PATHS_AT_ONCE - len(running)):
-                    running[pool.submit(system.delete, path, below=below)] = path
+                    running[pool.submit(self._delete, path, below=below, first=first)] = path
                 if not running:
                     break
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -175,36 +159,20 @@ class CloudFileSystem(FlatFileSystem, Bindable):
             found = True
             (directories if is_directory else batch).append(key)
             if len(batch) >= PARALLEL * PARALLEL:
-                self._remove_together(batch)
+                self._threads().run_all(self._remove, batch)
                 batch = []
-        self._remove_together(batch)
+        self._threads().run_all(self._remove, batch)
         for key in sorted(directories, reverse=True):
-            self._removed(key)
+            self._remove(key)
         return found
 
-    def _remove_together(self, keys: list[str]) -> None:
-        self._threads().run_all(self._remove_one, keys)
+    def _remove(self, key: str) -> None:
+        with suppress(NotFound):
+            self._bucket.remove(key)
 
-    def _remove_one(self, key: str) -> None:
-        self._removed(key)
-
-    def _removed(self, key: str) -> bool:
+    @override
+    def remove_object(self, path: CanonicalPath, key: str) -> bool:
         with suppress(NotFound):
             self._bucket.remove(key)
             return True
         return False
-
-    @override
-    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        """Remove at most the directory marker, by its own key."""
-        refuse_outside(path, below)
-        marker = prefix_of(key_of(path, self._bucket.root))
-        page = next(self._bucket.pages(marker, most=2))
-        if not page.objects and self._is_file(path):
-            raise WrongKind(path=path)
-        is_marker_alone = [(each.key, each.size) for each in page.objects] == [(marker, 0)]
-        return is_marker_alone and self._removed(marker)
-
-    def _is_file(self, path: CanonicalPath) -> bool:
-        found = self.found(path)
-        return found is not None and found.kind is FileKind.FILE

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import base64
-import copy
 import json
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime
-from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
 from urllib.parse import quote
 
@@ -20,8 +18,8 @@ from toolkit.el import CanonicalPath
 from toolkit.storage.attributes import Checksum
 from toolkit.storage.cloud.bucket import Bucket
 from toolkit.storage.cloud.http import RESUME, Call, HttpClient
-from toolkit.storage.errors import AlreadyExists, NotFound, StorageError, StorageFailure
-from toolkit.storage.flat import MOST_KEYS, Page, StoredObject
+from toolkit.storage.errors import NotFound, StorageError, StorageFailure
+from toolkit.storage.flat import MOST_KEYS, Page, StoredObject, byte_range
 from toolkit.variables import Variables
 
 if TYPE_CHECKING:
@@ -53,44 +51,34 @@ def code_of(_: Response, text: str) -> tuple[str, str]:
 
 
 class GcsBucket(Bucket):
-    """Requests to a bucket; may be used by several threads at once.
+    """Requests to a bucket.
 
     Args:
-        root: the path of the bucket.
-        client: sends them.
-        before_effect: called before each attempt of a request that changes something.
+        root: see `Bucket`.
+        client: see `Bucket`.
+        before_effect: see `Bucket`.
         base: address of the server; empty: Google's.
     """
 
     is_sorted = True
+    service = "Google Cloud Storage"
 
     def __init__(
         self, root: CanonicalPath, client: HttpClient, before_effect: Callable[[], None], base: str = ""
     ) -> None:
-        self.root, self._client, self._before_effect = root, client, before_effect
+        super().__init__(root, client, before_effect)
         self._base = base or _GOOGLE
         self._bucket = f"{self._base}/storage/v1/b/{quote(root.authority, safe='')}"
         self._uploads = f"{self._base}/upload/storage/v1/b/{quote(root.authority, safe='')}/o"
 
     @override
-    def bound(self, before_effect: Callable[[], None]) -> GcsBucket:
-        bound = copy.copy(self)
-        bound._before_effect = before_effect  # noqa: SLF001 - its own class
-        return bound
-
-    @override
-    def close(self) -> None:
-        self._client.close()
-
-    @override
     def pages(self, prefix: str, *, start: str = "", delimiter: str = "", most: int = MOST_KEYS) -> Iterator[Page]:
-        place = self._place(prefix)
         asked = {"prefix": prefix, "startOffset": start, "delimiter": delimiter, "maxResults": str(most)}
         asked = {name: value for name, value in asked.items() if value}
         asked["fields"] = f"items({_LISTED}),prefixes,nextPageToken"
         while True:
-            answer = self._client.send(place, Call(method="GET", url=f"{self._bucket}/o", params=asked))
-            with _understood(place):
+            answer = self._client.send(self.place(prefix), Call(method="GET", url=f"{self._bucket}/o", params=asked))
+            with self._understood(prefix):
                 found = answer.json()
                 page = Page(
                     objects=[_stored(each) for each in found.get("items", ())],
@@ -109,7 +97,7 @@ class GcsBucket(Bucket):
 
     @override
     def head(self, key: str) -> StoredObject | None:
-        with suppress(NotFound), _understood(self._place(key)):
+        with suppress(NotFound), self._understood(key):
             return _stored(self._about(key, _LISTED))
         return None
 
@@ -124,34 +112,18 @@ class GcsBucket(Bucket):
 
     @override
     def opened(self, key: str, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        end = "" if length is None else str(offset + length - 1)
         # An object that is kept packed comes as it is kept: Google unpacks it for who does not take gzip.
-        headers = {"Accept-Encoding": "gzip"} | ({"Range": f"bytes={offset}-{end}"} if offset or end else {})
-        call = Call(method="GET", url=self._object(key), params={"alt": "media"}, headers=headers)
-        return self._client.open(self._place(key), call)
+        part = byte_range(offset, length)
+        headers = {"Accept-Encoding": "gzip"} | ({"Range": part} if part else {})
+        call = Call(method="GET", url=self._url(key), params={"alt": "media"}, headers=headers)
+        return self._client.open(self.place(key), call)
 
     @override
-    def remove(self, key: str) -> None:
-        self._client.send(self._place(key), Call(method="DELETE", url=self._object(key)), self._before_effect)
+    def _mark_of(self, key: str) -> str | None:
+        found = cast("Mapping[str, Mapping[str, str]]", self._about(key, "metadata"))
+        return found.get("metadata", {}).get(_MARK)
 
     @override
-    def put(self, key: str, parts: Iterator[bytes], *, overwrite: bool) -> None:
-        """Upload in one request when it is small, else by a resumable upload; parts are multiples of 256 KiB."""
-        mark = secrets.token_hex(16)
-        try:
-            first, second = next(parts, b""), next(parts, None)
-            if second is None:
-                self._put_small(key, first, mark, overwrite=overwrite)
-            else:
-                self._put_large(key, chain((first, second), parts), mark, overwrite=overwrite)
-        except AlreadyExists:
-            # The answer to the first attempt may have been lost.
-            with suppress(NotFound):
-                found = cast("Mapping[str, Mapping[str, str]]", self._about(key, "metadata"))
-                if found.get("metadata", {}).get(_MARK) == mark:
-                    return
-            raise
-
     def _put_small(self, key: str, content: bytes, mark: str, *, overwrite: bool) -> None:
         boundary = secrets.token_hex(16)
         head = f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{_metadata(key, mark)}\r\n"
@@ -163,10 +135,11 @@ class GcsBucket(Bucket):
             headers={"Content-Type": f"multipart/related; boundary={boundary}"},
             body=head.encode() + content + f"\r\n--{boundary}--\r\n".encode(),
         )
-        self._client.send(self._place(key), call, self._before_effect)
+        self._change(key, call)
 
+    @override
     def _put_large(self, key: str, parts: Iterator[bytes], mark: str, *, overwrite: bool) -> None:
-        place = self._place(key)
+        """Begin a resumable upload; parts are multiples of 256 KiB."""
         begin = Call(
             method="POST",
             url=self._uploads,
@@ -174,35 +147,36 @@ class GcsBucket(Bucket):
             headers=_JSON,
             body=_metadata(key, mark).encode(),
         )
-        session = self._client.send(place, begin, self._before_effect).headers.get("Location", "")
+        session = self._change(key, begin).headers.get("Location", "")
         if not session.startswith(f"{self._base}/"):
-            raise StorageFailure(path=place, detail="the answer is not that of the store: it has no upload of its own")
+            detail = "the answer is not that of the store: it has no upload of its own"
+            raise StorageFailure(path=self.place(key), detail=detail)
         is_complete = False
         try:
-            self._put_parts(place, session, parts)
+            self._put_parts(key, session, parts)
             is_complete = True
         finally:
             if not is_complete:
                 with suppress(StorageError):
-                    self._client.send(place, Call(method="DELETE", url=session))
+                    self._client.send(self.place(key), Call(method="DELETE", url=session))
 
-    def _put_parts(self, place: CanonicalPath, session: str, parts: Iterator[bytes]) -> None:
+    def _put_parts(self, key: str, session: str, parts: Iterator[bytes]) -> None:
         offset, part = 0, next(parts, None)
         while part is not None:
             following = next(parts, None)
             end = offset + len(part)
             total = str(end) if following is None else "*"
-            taken = self._put_range(place, session, offset, part, total)
+            taken = self._put_range(key, session, offset, part, total)
             while taken < end:  # the store may take only the begin of a part
-                taken = self._put_range(place, session, taken, part[taken - offset :], total)
+                taken = self._put_range(key, session, taken, part[taken - offset :], total)
             offset, part = end, following
 
-    def _put_range(self, place: CanonicalPath, session: str, offset: int, content: bytes, total: str) -> int:
+    def _put_range(self, key: str, session: str, offset: int, content: bytes, total: str) -> int:
         """Send a range, and return how many bytes of the whole file the store has now."""
         end = offset + len(content)
         headers = {"Content-Range": f"bytes {offset}-{end - 1}/{total}"}
         call = Call(method="PUT", url=session, headers=headers, body=content)
-        answer = self._client.send(place, call, self._before_effect)
+        answer = self._change(key, call)
         if answer.status_code != RESUME:
             if total == str(end):
                 return end
@@ -210,20 +184,18 @@ class GcsBucket(Bucket):
             taken = int(found[1]) + 1
             if offset < taken <= end:
                 return taken
-        raise StorageFailure(path=place, detail="the store took nothing of a part of the file; write it again")
+        raise StorageFailure(
+            path=self.place(key), detail="the store took nothing of a part of the file; write it again"
+        )
 
     def _about(self, key: str, fields: str) -> _Resource:
-        answer = self._client.send(
-            self._place(key), Call(method="GET", url=self._object(key), params={"fields": fields})
-        )
-        with _understood(self._place(key)):
+        answer = self._client.send(self.place(key), Call(method="GET", url=self._url(key), params={"fields": fields}))
+        with self._understood(key):
             return cast("_Resource", answer.json())
 
-    def _object(self, key: str) -> str:
+    @override
+    def _url(self, key: str) -> str:
         return f"{self._bucket}/o/{quote(key, safe='')}"
-
-    def _place(self, key: str) -> CanonicalPath:
-        return CanonicalPath(self.root.scheme, self.root.authority, f"/{key.rstrip('/')}")
 
 
 def _condition(*, overwrite: bool) -> dict[str, str]:
@@ -236,11 +208,3 @@ def _metadata(key: str, mark: str) -> str:
 
 def _stored(found: _Resource) -> StoredObject:
     return StoredObject(found["name"], int(found["size"]), datetime.fromisoformat(found["updated"]))
-
-
-@contextmanager
-def _understood(path: CanonicalPath) -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StorageFailure(path=path, detail=f"the answer is not that of Google Cloud Storage: {error}") from error

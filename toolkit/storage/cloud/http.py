@@ -24,6 +24,7 @@ from toolkit.storage.errors import (
     StorageFailure,
     Unreachable,
 )
+from toolkit.storage.flat import NoSuchRange
 from toolkit.storage.hadoop_conf import without_secrets
 from toolkit.storage.http_bodies import BoundedAdapter
 from toolkit.storage.streams import BodyTooLong, Outgoing, body_stream, joined
@@ -68,10 +69,6 @@ _ADVICE = {
     "SnapshotsPresent": "the blob has snapshots, and they are not removed with it; remove them first",
     "ContainerNotFound": "the container does not exist; check its name and the account",
 }
-
-
-class NoSuchRange(StorageFailure):
-    """An object has no byte where a range of it begins."""
 
 
 class IdentityError(Exception):

@@ -8,15 +8,17 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast
 
 from typing_extensions import override
 
 from toolkit.el import CanonicalPath
 from toolkit.storage.attributes import Checksum
+from toolkit.storage.calls import BoundedCalls
 from toolkit.storage.errors import NotFound, StorageFailure
-from toolkit.storage.flat import MOST_KEYS, Objects, Page, StoredObject
-from toolkit.storage.s3.errors import UNANSWERED, KeyProblem, is_bucket_missing, translated, understood
+from toolkit.storage.flat import MOST_KEYS, Objects, Page, StoredObject, byte_range
+from toolkit.storage.s3.errors import UNANSWERED, KeyProblem, translated, understood
+from toolkit.storage.streams import body_stream
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
         ListObjectsV2OutputTypeDef,
         ListObjectsV2RequestTypeDef,
     )
+    from urllib3.response import HTTPResponse
 
 
 _LAST_CHARACTER = "\U0010ffff"
@@ -97,12 +100,13 @@ class Bucket(Objects):
     Args:
         name: of the bucket.
         client: makes, or gives, botocore's client; it is not asked for before the first request.
+        reads: the time limit of each piece of an object that is read.
     """
 
     is_sorted = True
 
-    def __init__(self, name: str, client: Callable[[], S3Client]) -> None:
-        self.name = name
+    def __init__(self, name: str, client: Callable[[], S3Client], reads: BoundedCalls | None = None) -> None:
+        self.name, self.reads = name, reads or BoundedCalls()
         self.root = CanonicalPath("s3", name, "/")
         self._client = client
 
@@ -137,7 +141,7 @@ class Bucket(Objects):
             asked["ContinuationToken"] = token
         elif after:
             asked["StartAfter"] = after
-        place = self._place(prefix)
+        place = self.place(prefix)
         with translated(place):
             answer = self.client.list_objects_v2(**asked)
         with understood(place):
@@ -153,7 +157,7 @@ class Bucket(Objects):
         """Everything relies on the order of the keys; a store that gives another one must not be worked on."""
         is_sorted = all(left.key < right.key for left, right in pairwise(objects))
         if not is_sorted or (objects and not (objects[0].key > after and objects[0].key.startswith(prefix))):
-            raise StorageFailure(path=self._place(prefix), detail="the store lists keys that are not in order")
+            raise StorageFailure(path=self.place(prefix), detail="the store lists keys that are not in order")
 
     @override
     def head(self, key: str) -> StoredObject | None:
@@ -161,38 +165,29 @@ class Bucket(Objects):
         if not key:
             return None
         try:
-            with translated(self._place(key)):
+            with translated(self.place(key)):
                 answer = self.client.head_object(Bucket=self.name, Key=key)
         except NotFound:
             return None
-        with understood(self._place(key)):
+        with understood(self.place(key)):
             return StoredObject(key, answer["ContentLength"], answer["LastModified"])
 
-    def opened(self, key: str, *, offset: int = 0, length: int | None = None) -> StreamingBody | None:
-        """A stream of the object's bytes from one on, so many when there are; None when there is no such object.
-
-        Raises:
-            NoSuchRange: it has no byte there.
-        """
-        place = self._place(key)
+    @override
+    def opened(self, key: str, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        place = self.place(key)
         asked: GetObjectRequestTypeDef = {"Bucket": self.name, "Key": key}
-        if offset or length is not None:
-            asked["Range"] = f"bytes={offset}-{'' if length is None else offset + length - 1}"
-        try:
-            with translated(place):
-                answer = self.client.get_object(**asked)
-        except NotFound as error:
-            if is_bucket_missing(error):
-                raise
-            return None
+        if part := byte_range(offset, length):
+            asked["Range"] = part
+        with translated(place):
+            answer = self.client.get_object(**asked)
         if offset and not answer.get("ContentRange", "").startswith(f"bytes {offset}-"):
             answer["Body"].close()
             raise StorageFailure(path=place, detail="the store does not give ranges of an object")
-        return answer["Body"]
+        return _stream(answer["Body"], place, self.reads)
 
     def uploads(self, prefix: str) -> Iterator[tuple[str, str]]:
         """The keys that begin so and are being uploaded in parts, each with what the store knows its upload by."""
-        place = self._place(prefix)
+        place = self.place(prefix)
         with translated(place):
             pages = self.client.get_paginator("list_multipart_uploads").paginate(Bucket=self.name, Prefix=prefix)
             for page in pages:
@@ -202,7 +197,7 @@ class Bucket(Objects):
     @override
     def checksum(self, key: str) -> Checksum | None:
         """Return the store's checksum of an object; one of the whole object goes before one made of its parts."""
-        with translated(self._place(key)):
+        with translated(self.place(key)):
             answer = self.client.head_object(Bucket=self.name, Key=key, ChecksumMode="ENABLED")
         found = cast("Mapping[str, str]", answer)
         name = next((name for name in _CHECKSUMS if f"Checksum{name}" in found), "")
@@ -237,7 +232,7 @@ class Bucket(Objects):
         together = [key for key in keys if fits_xml(key)]
         problems = self._removed_together(together) if together else {}
         for key in set(keys).difference(together):
-            with translated(self._place(key)):
+            with translated(self.place(key)):
                 answer = self.client.delete_object(Bucket=self.name, Key=key)
             if answer["ResponseMetadata"]["HTTPStatusCode"] != _NO_CONTENT:
                 problems[key] = UNANSWERED
@@ -257,10 +252,6 @@ class Bucket(Objects):
         stray = next((problem for key, problem in problems.items() if key not in set(keys)), UNANSWERED)
         return {key: problems.get(key, stray) for key in keys if key in problems or key not in gone}
 
-    def _place(self, key: str) -> CanonicalPath:
-        """Return the path for errors; the slash at the end of a prefix is no part of a path."""
-        return CanonicalPath("s3", self.name, f"/{key.rstrip('/')}")
-
 
 def _page(answer: ListObjectsV2OutputTypeDef) -> Page:
     return Page(
@@ -268,3 +259,13 @@ def _page(answer: ListObjectsV2OutputTypeDef) -> Page:
         prefixes=[each["Prefix"] for each in answer.get("CommonPrefixes", ())],
         token=answer.get("NextContinuationToken", "") if answer["IsTruncated"] else "",
     )
+
+
+def _stream(body: StreamingBody, path: CanonicalPath, calls: BoundedCalls) -> BinaryIO:
+    def read(size: int) -> bytes:
+        with translated(path):
+            return body.read(size)
+
+    # Botocore's body has no way to end a read that hangs; what is under it does.
+    raw = cast("HTTPResponse", body._raw_stream)  # type: ignore[attr-defined]  # noqa: SLF001 - said above
+    return body_stream(path, raw, read, calls)

@@ -34,12 +34,8 @@ from toolkit.storage.errors import (
     StorageFailure,
     Unreachable,
 )
+from toolkit.storage.flat import NoSuchRange
 from toolkit.storage.hadoop_conf import without_secrets
-
-
-class NoSuchRange(StorageFailure):
-    """An object has no byte where a range of it begins."""
-
 
 _BY_CODE: dict[str, type[StorageError]] = {
     **dict.fromkeys(("NoSuchKey", "NoSuchBucket"), NotFound),
@@ -158,11 +154,6 @@ def translated(path: CanonicalPath) -> Iterator[None]:
         raise StorageFailure(path=path, detail=f"the answer is not that of S3: {error}") from error
     except RecursionError as error:
         raise StorageFailure(path=path, detail="the answer is not that of S3: it is nested too deep") from error
-
-
-def is_bucket_missing(error: StorageError) -> bool:
-    """Whether the bucket, and not only what was asked for, does not exist."""
-    return isinstance(error, NotFound) and error.detail.startswith("NoSuchBucket")
 
 
 _LONGEST = 1000

@@ -6,18 +6,16 @@ In a bucket with versions a removal writes delete markers; old versions stay unt
 from __future__ import annotations
 
 import copy
-import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from toolkit.el import CanonicalPath
-from toolkit.storage.calls import BoundedCalls, Once
-from toolkit.storage.deletion import refuse_outside
-from toolkit.storage.errors import NotBegun, WrongKind
+from toolkit.storage.calls import Once
+from toolkit.storage.errors import NotBegun
 from toolkit.storage.flat import PARALLEL, FlatFileSystem, key_of, prefix_of
 from toolkit.storage.look import Look
 from toolkit.storage.multipart import MultipartUpload, UploadedPart, in_order
@@ -25,26 +23,11 @@ from toolkit.storage.port import Bindable, Deleted, StorageSpec
 from toolkit.storage.s3.bucket import Bucket
 from toolkit.storage.s3.bulk import BulkRemoval
 from toolkit.storage.s3.client import ClientMaker, S3Settings
-from toolkit.storage.s3.errors import NoSuchRange, translated
 from toolkit.storage.s3.writing import ObjectWriter, part_bytes
-from toolkit.storage.streams import body_stream, ranged
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
-    from botocore.response import StreamingBody
-    from urllib3.response import HTTPResponse
-
-
-def stream_of(body: StreamingBody, path: CanonicalPath, calls: BoundedCalls) -> BinaryIO:
-    """A buffered stream of the body, each piece of which has the time limit of `calls`; see `body_stream`."""
-
-    def read(size: int) -> bytes:
-        with translated(path):
-            return body.read(size)
-
-    # Botocore's body has no way to end a read that hangs; what is under it does.
-    raw = cast("HTTPResponse", body._raw_stream)  # type: ignore[attr-defined]  # noqa: SLF001 - said above
-    return body_stream(path, raw, read, calls)
+    pass
 
 
 def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> S3FileSystem:
@@ -67,14 +50,13 @@ class S3FileSystem(FlatFileSystem, Bindable):
 
     Args:
         bucket: sends the requests.
-        reads: the time limit of each piece of an object that is read.
         maker: of the bucket's client; None: the file system has no other view.
     """
 
     capabilities = replace(FlatFileSystem.capabilities, multipart=True)
 
-    def __init__(self, bucket: Bucket, reads: BoundedCalls | None = None, *, maker: ClientMaker | None = None) -> None:
-        self._bucket, self._reads, self._maker = bucket, reads or BoundedCalls(), maker
+    def __init__(self, bucket: Bucket, *, maker: ClientMaker | None = None) -> None:
+        self._bucket, self._maker = bucket, maker
         self._threads = Once(lambda: WorkerPool(PARALLEL, f"s3-{bucket.name}"))
 
     @override
@@ -83,27 +65,14 @@ class S3FileSystem(FlatFileSystem, Bindable):
         bound = copy.copy(self)
         bound._threads = Once(lambda: WorkerPool(PARALLEL, f"s3-{self._bucket.name}"))  # noqa: SLF001 - its own class
         if self._maker is not None:
-            bound._bucket = Bucket(self._bucket.name, self._maker.bound(before_effect))  # noqa: SLF001 - its own class
+            client = self._maker.bound(before_effect)
+            bound._bucket = Bucket(self._bucket.name, client, self._bucket.reads)  # noqa: SLF001 - its own class
         return bound
 
     @property
     @override
     def objects(self) -> Bucket:
         return self._bucket
-
-    @override
-    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """Limit each read of the stream to the time of a call."""
-        key = key_of(path, self._bucket.root)
-        most = None if length is None else max(length, 1)  # what asks for no bytes is no range, and gets them all
-        try:
-            body = self._bucket.opened(key, offset=offset, length=most) if key else None
-        except NoSuchRange:
-            return io.BytesIO()
-        if body is not None:
-            return ranged(stream_of(body, path, self._reads), length)
-        self.status(path)
-        raise WrongKind(path=path)
 
     @override
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
@@ -182,17 +151,8 @@ class S3FileSystem(FlatFileSystem, Bindable):
         return removal.run(paths)
 
     @override
-    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        """Remove at most the directory marker, by its own key."""
-        refuse_outside(path, below)
-        key = key_of(path, self._bucket.root)
-        marker = prefix_of(key)
-        found = self._bucket.page(marker, most=2).objects
-        if not found and self._bucket.head(key) is not None:
-            raise WrongKind(path=path)
-        if [(each.key, each.size) for each in found] != [(marker, 0)]:
-            return False
-        problem = self._bucket.remove([marker]).get(marker)
+    def remove_object(self, path: CanonicalPath, key: str) -> bool:
+        problem = self._bucket.remove([key]).get(key)
         if problem is not None:
-            raise problem.about(path, marker)
+            raise problem.about(path, key)
         return True
