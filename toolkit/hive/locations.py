@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import place_named
@@ -13,6 +12,7 @@ from toolkit.availability import is_there
 from toolkit.catalog.partition_name import split_name
 from toolkit.el import CanonicalPath
 from toolkit.hive.targets import TableStep
+from toolkit.planning.location_index import LocationIndex
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, aside_name
 from toolkit.transfer.publication import remove
 from toolkit.transfer.trees import below
@@ -121,12 +121,10 @@ class UsedLocations:
     """The locations of all partitions of a table.
 
     Attributes:
-        counts: partitions by location.
-        ordered: all locations.
+        index: each with the partition's values; none of the table itself.
     """
 
-    counts: Counter[CanonicalPath]
-    ordered: tuple[CanonicalPath, ...]
+    index: LocationIndex[tuple[str, ...]]
 
     @classmethod
     def of(cls, metastore: Metastore, table: Table | None, resolve: Callable[[str], CanonicalPath]) -> UsedLocations:
@@ -135,26 +133,19 @@ class UsedLocations:
         Raises:
             CatalogError: the metastore cannot tell.
         """
-        found: Counter[CanonicalPath] = Counter()
+        found: list[tuple[str, tuple[str, ...]]] = []
         if table is not None and table.keys:
             partitions = metastore.partitions(table.name, metastore.partition_names(table.name))
-            found.update(resolve(each.claimed_location) for each in partitions if each.claimed_location)
+            found += [(each.claimed_location, each.values) for each in partitions if each.claimed_location]
         elif table is not None and table.storage.location:
-            found[resolve(table.storage.location)] += 1
-        return cls(found, tuple(sorted(found)))
+            found.append((table.storage.location, ()))
+        return cls(LocationIndex((resolve(location), values) for location, values in found))
 
     def is_free(self, place: CanonicalPath) -> bool:
         """Return whether no partition has the place, nor one in it or around it."""
-        return not self.counts[place] and self.is_alone(place)
+        return next(self.index.meeting(place), None) is None
 
     def is_alone(self, place: CanonicalPath) -> bool:
         """Return whether at most one partition has the place, and none has one in it or around it."""
-        if self.counts[place] > 1:
-            return False
-        above = place.parent
-        while above.path != "/":
-            if above in self.counts:
-                return False
-            above = above.parent
-        at = bisect_left(self.ordered, replace(place, path=f"{place.path}/"))
-        return at == len(self.ordered) or not self.ordered[at].is_within(place)
+        around_or_inside = chain(self.index.around(place), self.index.inside(place))
+        return len(list(self.index.at(place))) <= 1 and next(around_or_inside, None) is None

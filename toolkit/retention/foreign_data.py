@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from toolkit.catalog.errors import AccessDenied, NoSuchDatabase
 from toolkit.catalog.model import TableName
 from toolkit.el import ElError
-from toolkit.retention.partition_places import PlaceIndex
+from toolkit.planning.location_index import LocationIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath
     from toolkit.retention.targets import FeedTable
@@ -44,13 +42,13 @@ class ForeignData:
             return f"{place} is in, or holds, {feed}"
         if own is None and self._unknown:
             return f"the location of the table {self._unknown[0]} is not known, and {place} may be in it"
-        table = next(self._index.owners_of(place), "")
+        table = next(self._index.meeting(place), "")
         return f"{place} is in, or holds, the directory of the table {table}" if table else ""
 
     @cached_property
-    def _index(self) -> PlaceIndex[str]:
+    def _index(self) -> LocationIndex[str]:
         placed = ((each, str(name)) for name, each in self._others if each is not None)
-        return PlaceIndex(placed, self.table.listed)
+        return LocationIndex(placed, self.table.listed)
 
     @cached_property
     def _unknown(self) -> tuple[TableName, ...]:
@@ -58,14 +56,13 @@ class ForeignData:
 
     @cached_property
     def _others(self) -> tuple[tuple[TableName, CanonicalPath | None], ...]:
-        return tuple(each for each in self._placed() if each[0] != self.table.name)
+        return tuple((name, self._place(each)) for name, each in self.table.directories() if name != self.table.name)
 
-    def _placed(self) -> Iterator[tuple[TableName, CanonicalPath | None]]:
-        for name, location in self.table.directories():
-            try:
-                yield name, None if location is None else self.table.place(location)
-            except ElError:
-                yield name, None
+    def _place(self, location: str | None) -> CanonicalPath | None:
+        try:
+            return None if location is None else self.table.place(location)
+        except ElError:
+            return None
 
 
 def table_directories(metastore: Metastore) -> tuple[tuple[TableName, str | None], ...]:

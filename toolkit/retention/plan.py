@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from toolkit.actions.staged_unit import unit_name
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
+from toolkit.planning.location_index import names_text
 
 if TYPE_CHECKING:
     from toolkit.actions.hold_file import HoldFile
@@ -147,11 +148,6 @@ class PlanItem:
     def sort_key(self) -> tuple[str, str, str, str]:
         """By feed and location, then by the names of the path, so that what shares a directory stands together."""
         return (self.feed, self.cluster, self.location, names_text(self.path))
-
-
-def names_text(path: CanonicalPath) -> str:
-    """A text that sorts as the path's names do one by one: no name has a NUL in it, which sorts before all else."""
-    return str(path).replace("/", "\0")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

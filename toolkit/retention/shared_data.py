@@ -5,9 +5,8 @@ Two clusters may be on one store, so that a feed may also share data with itself
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +18,7 @@ from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
 from toolkit.linter.overlap import can_overlap
 from toolkit.planning.instance_storage import FeedStorage
-from toolkit.retention.partition_places import PlaceIndex
+from toolkit.planning.location_index import LocationIndex
 from toolkit.retention.targets import Location, WrittenInstance
 
 if TYPE_CHECKING:
@@ -71,35 +70,6 @@ class SharedData:
         return is_one_store and all(can_overlap(one, two) for one, two in zip(self.names, other.names, strict=False))
 
 
-@dataclass(kw_only=True)
-class _Index:
-    """All locations, by what they are looked for."""
-
-    by_sample: list[SharedData] = field(default_factory=list)
-    by_base: dict[CanonicalPath, list[SharedData]] = field(default_factory=lambda: defaultdict(list))
-    by_pair: dict[tuple[str, str], list[SharedData]] = field(default_factory=lambda: defaultdict(list))
-
-    @classmethod
-    def of(cls, neighbours: Iterable[SharedData]) -> _Index:
-        index = cls(by_sample=sorted(neighbours, key=_place))
-        for each in index.by_sample:
-            index.by_base[each.location.base].append(each)
-            index.by_pair[each.pair].append(each)
-        return index
-
-    def near(self, own: SharedData) -> Iterator[SharedData]:
-        """Yield the data whose first instance is below the base, and those whose base is above the first instance."""
-        prefix = f"{str(own.location.base).removesuffix('/')}/"
-        for each in self.by_sample[bisect_left(self.by_sample, prefix, key=_place) :]:
-            if not _place(each).startswith(prefix):
-                break
-            yield each
-        above = own.sample
-        while above != above.parent:
-            above = above.parent
-            yield from self.by_base.get(above, ())
-
-
 class _Owner(NamedTuple):
     """Owner of a place in words; a path feed with its location."""
 
@@ -132,19 +102,30 @@ class SharedDataIndex:
 
     def of(self, feed: Feed, cluster: Cluster) -> tuple[SharedData, ...]:
         """Locations that share data with one of this feed on this cluster: of other feeds, or on other clusters."""
-        own = self._index.by_pair.get((feed.name, cluster.name), ())
-        return tuple(dict.fromkeys(chain.from_iterable(_sharing(each, self._index) for each in own)))
+        pair = (feed.name, cluster.name)
+        found = self._meeting(self._by_pair.get(pair, ()))
+        return tuple(each for each in found if each.pair != pair)
 
     def losing(self, feed: Feed, cluster: Cluster) -> tuple[tuple[str, str], ...]:
         """The feeds, each with its cluster, that lose data when instances of this feed go: only dated ones ever go."""
-        own = (each for each in self._index.by_pair.get((feed.name, cluster.name), ()) if each.location.template.dated)
-        found = chain.from_iterable(_sharing(each, self._index) for each in own)
-        return tuple(sorted({each.pair for each in found if each.location.template.dated or each.is_data}))
+        pair = (feed.name, cluster.name)
+        own = (each for each in self._by_pair.get(pair, ()) if each.location.template.dated)
+        found = {each.pair for each in self._meeting(own) if each.location.template.dated or each.is_data}
+        return tuple(sorted(found - {pair}))
 
     def meeting(self, feed: Feed, cluster: Cluster) -> tuple[SharedData, ...]:
         """As `of`, for a feed that is none of the repo: what has its name on that cluster counts as any other."""
-        own = _locations(feed, cluster, self.real)
-        return tuple(dict.fromkeys(chain.from_iterable(_meeting(each, self._index) for each in own)))
+        return self._meeting(_locations(feed, cluster, self.real))
+
+    def _meeting(self, locations: Iterable[SharedData]) -> tuple[SharedData, ...]:
+        found = (
+            each
+            for own in locations
+            # Either the first instance of the other is below the own base, or its base is above the own first instance.
+            for each in chain(self._samples.inside(own.location.base), self._bases.around(own.sample))
+            if own.may_meet(each) or _is_inside(each.sample, own.location) or _is_inside(own.sample, each.location)
+        )
+        return tuple(dict.fromkeys(found))
 
     def written_at(self, feed: str, cluster: str, instance_key: str) -> WrittenInstance | None:
         """Return where a run writes an instance of a feed; None: the repo has no such feed, cluster or instance."""
@@ -154,7 +135,7 @@ class SharedDataIndex:
             return None
         try:
             there = FeedStorage.of(known, on).at(parse_instant(instance_key))
-            own = {each.location.type: each for each in self._index.by_pair.get((feed, cluster), ())}
+            own = {each.location.type: each for each in self._by_pair.get((feed, cluster), ())}
             places = ((own[kind], on.place(path)) for kind, path in there.paths.items())
             paths = tuple(path.moved(each.written, each.location.base) for each, path in places)
         except (InvalidInput, KeyError):
@@ -173,22 +154,22 @@ class SharedDataIndex:
         """
         real = place if own is None else place.moved(own, self.real(own))
         for spelt in dict.fromkeys((place, self.real(place))):
-            for each in self._bases.owners_of(spelt):
+            for each in self._owners.meeting(spelt):
                 if own is None or each.location is None or not _is_table(each.location, self.real(own), real):
                     return each.text
         return ""
 
     def based_at(self, place: CanonicalPath) -> tuple[tuple[str, str], ...]:
         """The feeds whose data are in a directory, none of them deeper or higher, each with its cluster; sorted."""
-        return tuple(sorted({each.pair for each in self._index.by_base.get(self.real(place), ())}))
+        return tuple(sorted({each.pair for each in self._bases.at(self.real(place))}))
 
     @cached_property
-    def _bases(self) -> PlaceIndex[_Owner]:
+    def _owners(self) -> LocationIndex[_Owner]:
         owners = chain(self._feed_owners(), self._archive_owners(), self._work_owners())
-        return PlaceIndex(owners, listed_authorities(self.clusters))
+        return LocationIndex(owners, listed_authorities(self.clusters))
 
     def _feed_owners(self) -> Iterator[tuple[CanonicalPath, _Owner]]:
-        for each in self._index.by_sample:
+        for each in self._all:
             owner = _Owner(f"data of the feed {each.feed} on {each.cluster}", each.location)
             yield from ((base, owner) for base in (each.written, each.location.base))
 
@@ -207,15 +188,25 @@ class SharedDataIndex:
                 yield from ((base, owner) for base in (place, self.real(place)))
 
     @cached_property
-    def _index(self) -> _Index:
+    def _all(self) -> tuple[SharedData, ...]:
         clusters = {each.name: each for each in self.clusters}
-        pairs = ((feed, clusters.get(each.name)) for feed in self.feeds for each in feed.clusters)
-        return _Index.of(
-            location
-            for feed, cluster in pairs
-            if cluster is not None
-            for location in _locations(feed, cluster, self.real)
-        )
+        pairs = ((feed, clusters[each.name]) for feed in self.feeds for each in feed.clusters if each.name in clusters)
+        return tuple(chain.from_iterable(_locations(feed, cluster, self.real) for feed, cluster in pairs))
+
+    @cached_property
+    def _samples(self) -> LocationIndex[SharedData]:
+        return LocationIndex((each.sample, each) for each in self._all)
+
+    @cached_property
+    def _bases(self) -> LocationIndex[SharedData]:
+        return LocationIndex((each.location.base, each) for each in self._all)
+
+    @cached_property
+    def _by_pair(self) -> dict[tuple[str, str], list[SharedData]]:
+        found: dict[tuple[str, str], list[SharedData]] = defaultdict(list)
+        for each in self._all:
+            found[each.pair].append(each)
+        return found
 
 
 def listed_authorities(clusters: Iterable[Cluster]) -> frozenset[str]:
@@ -259,16 +250,6 @@ def _locations(feed: Feed, cluster: Cluster, real: Callable[[CanonicalPath], Can
         )
 
 
-def _sharing(own: SharedData, index: _Index) -> Iterator[SharedData]:
-    return (each for each in _meeting(own, index) if each.pair != own.pair)
-
-
-def _meeting(own: SharedData, index: _Index) -> Iterator[SharedData]:
-    for each in index.near(own):
-        if own.may_meet(each) or _is_inside(each.sample, own.location) or _is_inside(own.sample, each.location):
-            yield each
-
-
 def _is_inside(sample: CanonicalPath, location: Location) -> bool:
     """Whether the sample, or a directory above it, is an instance of the location."""
     if not sample.is_within(location.base):
@@ -278,7 +259,3 @@ def _is_inside(sample: CanonicalPath, location: Location) -> bool:
         instance = instance.child(name)
     # A location without dates is one place, and all below it is in it.
     return instance == location.base or location.template.parse(location.written(instance)) is not None
-
-
-def _place(neighbour: SharedData) -> str:
-    return str(neighbour.sample)

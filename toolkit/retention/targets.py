@@ -107,7 +107,7 @@ class FeedTable:
         metastore: opens the cluster's; it raises `CatalogError`.
         place: where a location is, as the metastore writes it; it raises `ElError`.
         feed_at: see `SharedDataIndex.feed_at`.
-        listed: authorities of ``hdfs`` that the cluster lists; see `PlaceIndex`.
+        listed: authorities of ``hdfs`` that the cluster lists; see `LocationIndex`.
         with_path_feeds: the target, with path feeds whose directory is the table's as neighbours.
         directories: the locations of all tables of the metastore; see `foreign_data.table_directories`.
     """
